@@ -1,0 +1,78 @@
+import type {
+  Capabilities,
+  Clock,
+  InboundMessage,
+  Logger,
+  OutboundPart,
+  Receipt,
+} from '@parley/contracts';
+import type { z } from 'zod';
+import type { IngressOutcome } from './ingress/outcome.ts';
+
+/** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
+export type ChannelState =
+  | { readonly kind: 'starting' }
+  /** `as` names the account for people, `@my_bot` or an address. */
+  | { readonly kind: 'connected'; readonly as: string }
+  | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
+  /** It will not mend itself; `mend` says what a person must do. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly mend: string }
+  | { readonly kind: 'stopped' };
+
+/** What the core gives an adapter. */
+export interface ChannelContext<Settings> {
+  readonly account: string;
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /**
+   * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
+   * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.
+   */
+  receive(message: InboundMessage): Promise<IngressOutcome>;
+  /** Tells the core how the connection is doing. */
+  report(state: ChannelState): void;
+}
+
+/** A place to show a sign of life: the chat and, where there is one, the thread. */
+export interface ChatAddress {
+  readonly chatId: string;
+  readonly threadId?: string | undefined;
+}
+
+/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn. */
+export interface StreamingFacet {
+  readonly minIntervalMs: number;
+  /** `markdown` is the whole answer so far; it may be replaced by anything later. */
+  update(address: ChatAddress, turnId: string, markdown: string): Promise<void>;
+  /** The turn is over; the final answer arrives, or has arrived, through `send`. */
+  end(address: ChatAddress, turnId: string): Promise<void>;
+}
+
+/** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
+export interface HttpFacet {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** One connected account of one platform. Optional facets must match the declared capabilities. */
+export interface ChannelAdapter {
+  readonly capabilities: Capabilities;
+  /** Begins to connect and returns; progress is told through `report`. Never throws for a bad network. */
+  start(): Promise<void>;
+  /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
+  stop(): Promise<void>;
+  /** Sends one part. Throws only `ChannelError`. */
+  send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
+  /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
+  readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
+  readonly streaming?: StreamingFacet;
+  readonly http?: HttpFacet;
+}
+
+/** What a channel package exports: cheap to import, the platform library comes with `load` only (F03). */
+export interface ChannelDefinition<Settings = unknown> {
+  readonly id: string;
+  /** Checks one account's settings; its error messages are shown to the operator. */
+  readonly settings: z.ZodType<Settings>;
+  load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
+}

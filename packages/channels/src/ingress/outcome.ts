@@ -1,0 +1,12 @@
+/** What became of an inbound message; every path ends in exactly one of these (D08). */
+export type IngressOutcome =
+  /** Stored; a turn will follow. */
+  | { readonly kind: 'accepted'; readonly conversationId: string }
+  /** Stored before; nothing new happens. */
+  | { readonly kind: 'duplicate' }
+  /** A command; it was carried out and answered without the model. */
+  | { readonly kind: 'command'; readonly name: string }
+  /** Nobody meant the bot, or no person wrote it. */
+  | { readonly kind: 'ignored'; readonly reason: string }
+  /** The sender may not talk to the bot, or the message breaks a limit; the text is not stored. */
+  | { readonly kind: 'refused'; readonly reason: string };

@@ -1,0 +1,30 @@
+/** Who may see a piece of text. `conversation` is one chat and nobody else. */
+export type Audience =
+  | { readonly kind: 'owner' }
+  | { readonly kind: 'conversation'; readonly conversationId: string }
+  | { readonly kind: 'everyone' };
+
+/** For whom a turn runs, computed once from its facts. Only an owner in a direct chat is `owner`. */
+export type Reader =
+  | { readonly kind: 'owner'; readonly conversationId: string }
+  | { readonly kind: 'guest'; readonly conversationId: string };
+
+/** A piece of text on its way into a prompt: where it came from and who may see it. */
+export interface PromptPart {
+  readonly text: string;
+  /** For people: a file name, a layer id. */
+  readonly source: string;
+  readonly audience: Audience;
+}
+
+/** The one rule of privacy (W02): used by the workspace view, the tools and the last check before the model. */
+export function mayRead(reader: Reader, audience: Audience): boolean {
+  switch (audience.kind) {
+    case 'everyone':
+      return true;
+    case 'owner':
+      return reader.kind === 'owner';
+    case 'conversation':
+      return reader.conversationId === audience.conversationId;
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** The dialects the renderer can print; a platform names one and never formats text itself. */
+export const Dialect = z.enum(['telegram', 'plain', 'html']);
+export type Dialect = z.infer<typeof Dialect>;
+
+/** How one platform wants text: dialect, longest part, and the unit in which it counts. */
+export const RenderTarget = z.strictObject({
+  dialect: Dialect,
+  /** Longest part, in `unit`. Telegram: 4,096 after entity parsing. */
+  maxLength: z.int().positive(),
+  unit: z.enum(['utf16', 'codepoint', 'byte']),
+});
+export type RenderTarget = z.infer<typeof RenderTarget>;
+
+/** What an adapter declares it can do (F04); the core offers nothing that is not declared. */
+export const Capabilities = z.strictObject({
+  target: RenderTarget,
+  /** The platform drops a second send with the same idempotency key, so a part may be sent again. */
+  idempotentSend: z.boolean(),
+  typing: z.boolean(),
+  edit: z.boolean(),
+  delete: z.boolean(),
+  react: z.boolean(),
+  threads: z.boolean(),
+  buttons: z.boolean(),
+  /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
+  streaming: z.enum(['none', 'replace']),
+  media: z.array(z.enum(['image', 'audio', 'video', 'document'])),
+});
+export type Capabilities = z.infer<typeof Capabilities>;

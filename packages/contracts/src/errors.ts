@@ -1,0 +1,29 @@
+/** What every Parley error carries: `code` for programs, `retryable` for callers, `message` for people. */
+export interface ParleyErrorInit {
+  /** Stable kebab-case identifier, for example `store-newer`. */
+  readonly code: string;
+  /** What happened, to what, and what to do about it, in one or two sentences. */
+  readonly message: string;
+  /** True when the same call may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+  readonly cause?: unknown;
+}
+
+/** Base of all errors Parley throws on purpose; each package derives one class from it. */
+export class ParleyError extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor(init: ParleyErrorInit) {
+    super(init.message, { cause: init.cause });
+    this.name = new.target.name;
+    this.code = init.code;
+    this.retryable = init.retryable;
+  }
+}
+
+/** The message of anything that was thrown, for logs and for people; never throws itself. */
+export function reasonOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'string' ? thrown : JSON.stringify(thrown);
+}

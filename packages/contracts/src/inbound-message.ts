@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** The kind of place a message was written in; decides privacy, activation and the lane. */
+export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);
+export type ChatType = z.infer<typeof ChatType>;
+
+const Id = z.string().min(1).max(256);
+
+/** The place: the platform's chat id, its kind, and for groups and threads what they are called. */
+export const Chat = z.strictObject({
+  id: Id,
+  type: ChatType,
+  title: z.string().optional(),
+  threadId: Id.optional(),
+});
+export type Chat = z.infer<typeof Chat>;
+
+/** Who wrote, as the platform knows them. `name` is chosen by that person and never trusted. */
+export const Sender = z.strictObject({
+  id: Id,
+  name: z.string(),
+  username: z.string().optional(),
+  /** A bot, a webhook or the platform itself; such senders never start a turn (F07). */
+  isBot: z.boolean(),
+});
+export type Sender = z.infer<typeof Sender>;
+
+/**
+ * One platform event, normalised (F01): the only thing an adapter hands to the core, and everything
+ * the core ever knows of it. Times are milliseconds since 1970.
+ */
+export const InboundMessage = z.strictObject({
+  /** The adapter's id, for example `telegram`. */
+  channel: Id,
+  /** Which of several accounts of that channel; `default` where there is one. */
+  account: Id,
+  /** The platform's message id; unique within (channel, account, chat.id). */
+  messageId: Id,
+  chat: Chat,
+  sender: Sender,
+  text: z.string(),
+  replyTo: z
+    .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
+    .optional(),
+  /** Platform user ids that the text mentions. */
+  mentions: z.array(Id).default([]),
+  /** The bot was mentioned, replied to, or given a command meant for it (F06). */
+  addressed: z.boolean(),
+  sentAt: z.int().nonnegative(),
+  /** Custom turn variables, carried through to the runtime facts (F02). */
+  variables: z.record(z.string(), z.string()).default({}),
+});
+export type InboundMessage = z.infer<typeof InboundMessage>;

@@ -1,0 +1,34 @@
+import type { ReplyRoute } from './reply.ts';
+
+/**
+ * Signals that make waiting pleasant and stopping quick. They may be lost at any time:
+ * truth is in the tables, and nothing is decided by a live event alone.
+ */
+export type LiveEvent =
+  | {
+      readonly type: 'turn-started';
+      readonly conversationId: string;
+      readonly turnId: string;
+      readonly route: ReplyRoute;
+    }
+  | {
+      readonly type: 'turn-delta';
+      readonly conversationId: string;
+      readonly turnId: string;
+      /** Markdown that follows what earlier deltas of this turn brought. */
+      readonly text: string;
+    }
+  | {
+      readonly type: 'turn-ended';
+      readonly conversationId: string;
+      readonly turnId: string;
+      readonly outcome: 'answered' | 'silent' | 'stopped' | 'failed' | 'fenced';
+    }
+  | { readonly type: 'stop-turn'; readonly conversationId: string };
+
+/** Publish and subscribe for live events: an emitter in one process, a relay between machines. */
+export interface LiveBus {
+  publish(event: LiveEvent): void;
+  /** Returns the function that ends the subscription. A listener that throws is logged, not fatal. */
+  subscribe(listener: (event: LiveEvent) => void): () => void;
+}
