@@ -1,0 +1,45 @@
+import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
+
+/** What a command does to its conversation in the transaction that stores it. */
+export type CommandEffect =
+  | { readonly kind: 'none' }
+  /** `/new`: later turns start with an empty history. */
+  | { readonly kind: 'new-session' }
+  /**
+   * `/stop`: fences the running turn (its epoch is passed), marks it stopped and sets aside every
+   * message stored before the command.
+   */
+  | { readonly kind: 'stop' };
+
+/** What a command's effect found, so that the answer can say it. */
+export interface CommandResult {
+  readonly duplicate: boolean;
+  /** A turn was running (or waiting to be resumed) and is now stopped. */
+  readonly stoppedTurn: string | null;
+  /** Messages that waited and were set aside. */
+  readonly setAside: number;
+}
+
+/** The durable stop between ingress and lane. Written by ingress; rows are closed by the lane. */
+export interface InboxRepository {
+  /**
+   * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
+   * Creates the conversation on first contact. Durable when it resolves.
+   */
+  accept(admitted: AdmittedMessage): Promise<'stored' | 'duplicate'>;
+  /**
+   * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
+   * transaction. `answer` is called inside it with what the effect found.
+   */
+  command(
+    admitted: AdmittedMessage,
+    effect: CommandEffect,
+    answer: (result: CommandResult) => readonly NewPart[],
+  ): Promise<CommandResult>;
+  /** How many messages of a conversation wait for a turn; for the overflow rule (D07). */
+  waiting(conversationId: string): Promise<number>;
+  /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
+  recent(chat: { channel: string; account: string; chatId: string }, limit: number): Promise<
+    readonly (InboxRow & { readonly outcome: string | null })[]
+  >;
+}

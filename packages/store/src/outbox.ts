@@ -1,0 +1,58 @@
+import type { OutboundPart } from '@parley/contracts';
+import type { NewPart } from './rows.ts';
+
+/** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
+export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
+
+/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
+export interface ChatKey {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+}
+
+/** The first part of a chat that is not finished, and when it may be tried. */
+export interface DuePart {
+  readonly part: OutboundPart;
+  readonly state: 'pending' | 'sending';
+  readonly attempts: number;
+  readonly notBefore: number;
+}
+
+/** A part as a history shows it. */
+export interface OutboxEntry {
+  readonly part: OutboundPart;
+  readonly state: PartState;
+  readonly createdAt: number;
+  readonly error: string | null;
+}
+
+/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
+export interface OutboxRepository {
+  /** The oldest unfinished part of a chat; null when all is sent. */
+  next(chat: ChatKey): Promise<DuePart | null>;
+  /** pending → sending; durable before the platform is called. False when it is not pending any more. */
+  markSending(partId: string, now: number): Promise<boolean>;
+  /** sending → sent, with the platform's id. */
+  markSent(partId: string, platformMessageId: string, now: number): Promise<void>;
+  /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
+  retryLater(partId: string, notBefore: number, error: string, attempt: 'counts' | 'free'): Promise<void>;
+  /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
+  giveUp(
+    partId: string,
+    state: 'failed' | 'unknown',
+    error: string,
+    now: number,
+    notice: NewPart | null,
+  ): Promise<void>;
+  /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
+  migrateChat(chat: ChatKey, newChatId: string): Promise<void>;
+  /** Adds parts that no turn wrote (notices). */
+  enqueue(parts: readonly NewPart[], now: number): Promise<void>;
+  /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
+  chatsWithWork(channel: string, account: string, now: number, limit: number): Promise<readonly ChatKey[]>;
+  /** Rows per state, for `parley status` and metrics. */
+  counts(): Promise<Readonly<Record<PartState, number>>>;
+  /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+  recent(chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]>;
+}

@@ -1,0 +1,75 @@
+import type { InboundMessage, RenderedPart, ReplyRoute } from '@parley/contracts';
+
+/** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
+export interface AdmittedMessage {
+  readonly conversationId: string;
+  readonly message: InboundMessage;
+  readonly route: ReplyRoute;
+  readonly receivedAt: number;
+}
+
+/** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */
+export interface InboxRow extends AdmittedMessage {
+  readonly seq: number;
+}
+
+/** A part of an answer before it has a row; ids and keys are given by the store. */
+export interface NewPart {
+  readonly route: ReplyRoute;
+  readonly body: RenderedPart;
+}
+
+/** The right to work on one lane: every write of a turn is refused once the epoch has moved on. */
+export interface Lease {
+  readonly conversationId: string;
+  /** Fencing token; grows with every acquisition and with every `/stop`. */
+  readonly epoch: number;
+}
+
+/** One line of the model's history. `content` is the message as the model port defines it. */
+export interface TranscriptEntry {
+  readonly role: 'user' | 'assistant' | 'tool' | 'system';
+  readonly content: unknown;
+}
+
+/** One finished step of a turn, kept so that a second run goes on after it (G16). */
+export interface JournalStep {
+  readonly index: number;
+  readonly content: unknown;
+}
+
+/** The messages one turn answers. A resumed turn keeps its id, its messages and its finished steps. */
+export interface ClaimedTurn {
+  readonly turnId: string;
+  readonly conversationId: string;
+  /** Grows with `/new`; history of earlier sessions is not shown to the model. */
+  readonly session: number;
+  readonly resumed: boolean;
+  /** How often this turn was begun before; a turn that kills its worker must not run for ever. */
+  readonly attempts: number;
+  readonly messages: readonly InboxRow[];
+  readonly steps: readonly JournalStep[];
+}
+
+/** What the model call of a turn used, for `/status` and spending. */
+export interface TurnUsage {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars, null when the price of the model is not known. */
+  readonly costUsd: number | null;
+}
+
+/** How a turn ended; `silent` has no parts, `failed` tells the person what went wrong. */
+export interface TurnCommit {
+  readonly turnId: string;
+  readonly outcome: 'answered' | 'silent' | 'failed';
+  /** Why, for `failed` and `silent`. */
+  readonly reason?: string;
+  readonly entries: readonly TranscriptEntry[];
+  readonly parts: readonly NewPart[];
+  readonly usage: TurnUsage | null;
+}
+
+/** `fenced`: the lease was lost; nothing was written and the work must be thrown away. */
+export type CommitResult = 'committed' | 'fenced';

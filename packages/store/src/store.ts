@@ -1,0 +1,17 @@
+import type { InboxRepository } from './inbox.ts';
+import type { LaneRepository } from './lanes.ts';
+import type { OutboxRepository } from './outbox.ts';
+import type { TranscriptRepository } from './transcript.ts';
+import type { TurnRepository } from './turns.ts';
+
+/** The database: one repository per table family, each the only writer of its tables. */
+export interface Store {
+  readonly inbox: InboxRepository;
+  readonly lanes: LaneRepository;
+  readonly turns: TurnRepository;
+  readonly transcript: TranscriptRepository;
+  readonly outbox: OutboxRepository;
+  /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
