@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+
+/** An empty database of one test file, and the way to be rid of it. */
+export type FreshDatabase = { readonly url: string; readonly drop: () => Promise<void> };
+
+/**
+ * Creates an empty database on the server of `inject('postgresUrl')`, so that test files that run
+ * at the same time cannot see each other's rows. Call `drop` when the file ends.
+ */
+export async function freshDatabase(postgresUrl: string): Promise<FreshDatabase> {
+  const name = `parley_${randomBytes(8).toString('hex')}`;
+  await execute(postgresUrl, `create database ${name}`);
+  const url = new URL(postgresUrl);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: () => execute(postgresUrl, `drop database if exists ${name} with (force)`),
+  };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

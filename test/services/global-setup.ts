@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { findChromium } from './chromium.ts';
+import { startPostgres } from './postgres.ts';
+import {
+  type MissingService,
+  PROVIDED_KEYS,
+  type ServiceName,
+  type ServiceStart,
+} from './provided.ts';
+import { startRedis } from './redis.ts';
+
+const START: Record<ServiceName, () => Promise<ServiceStart>> = {
+  redis: startRedis,
+  postgres: startPostgres,
+  chromium: findChromium,
+};
+const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'chromium'];
+
+/**
+ * Starts what the chosen test files ask for, all at once, and gives the addresses to the tests.
+ * Returns the teardown. Services that are not asked for cost nothing.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const files = project.vitest.state.getPaths();
+  const missing: MissingService[] = [];
+  const stops: (() => Promise<void>)[] = [];
+  await Promise.all(
+    SERVICES.map(async (service) => {
+      project.provide(PROVIDED_KEYS[service], null);
+      if (!files.some((file) => mayNeed(service, file, project.config.root))) return;
+      const started = await START[service]();
+      if (started.state === 'missing') {
+        missing.push({ service, reason: started.reason });
+        return;
+      }
+      stops.push(started.stop);
+      project.provide(PROVIDED_KEYS[service], started.value);
+    }),
+  );
+  project.provide('missingServices', missing);
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+/** A test of a package names what it injects; those under `test/` may do so through a helper. */
+function mayNeed(service: ServiceName, file: string, root: string): boolean {
+  if (relative(root, file).startsWith(`test${sep}`)) return true;
+  return readFileSync(file, 'utf8').includes(PROVIDED_KEYS[service]);
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * The guard outlives the test run by a moment: it reads a pipe whose other end only the test
+ * process holds, so it notices every kind of end, kill -9 included, stops the service and removes
+ * the folder. `$1` is the folder, `$2` the signal, the rest the command.
+ */
+const GUARD = `
+folder=$1; signal=$2; shift 2
+exec 3<&0
+"$@" </dev/null >"$folder/log" 2>&1 3<&- &
+service=$!
+( cat <&3 >/dev/null; kill -"$signal" "$service" ) 2>/dev/null &
+watcher=$!
+wait "$service"; code=$?
+kill "$watcher" 2>/dev/null
+[ "$code" = 0 ] || tail -n 3 "$folder/log" >&2
+rm -rf -- "$folder"
+`;
+
+const STARTUP_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 5_000;
+const POLL_MS = 10;
+
+/** What to run: a command that stays in the foreground, and its own folder, removed at the end. */
+export type GuardedCommand = {
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly stopSignal: 'TERM' | 'QUIT';
+  /** Run as this user; only root may ask for it. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Answers whether the service takes work now; asked again until it says yes. */
+  readonly isReady: () => Promise<boolean> | boolean;
+};
+
+/**
+ * Starts a service that cannot outlive this process, and waits until it is ready.
+ * Throws with the end of its log when it stops early or needs more than 20 s.
+ */
+export async function startGuarded(wanted: GuardedCommand): Promise<() => Promise<void>> {
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'guard', wanted.folder, wanted.stopSignal, ...wanted.command],
+    {
+      cwd: wanted.folder,
+      detached: true,
+      stdio: ['pipe', 'ignore', 'pipe'],
+      ...(wanted.user ?? {}),
+    },
+  );
+  const ended = once(guard, 'exit');
+  let complaint = '';
+  guard.stderr?.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  guard.stdin?.on('error', () => undefined);
+  guard.unref();
+  const stop = () => stopGuard(guard, ended);
+  const giveUpAt = Date.now() + STARTUP_LIMIT_MS;
+  while (!(await wanted.isReady())) {
+    if (guard.exitCode !== null) throw new Error(`stopped at once: ${complaint.trim()}`);
+    if (Date.now() > giveUpAt) {
+      const log = lastLines(join(wanted.folder, 'log'));
+      await stop();
+      throw new Error(`not ready after ${STARTUP_LIMIT_MS / 1000} s: ${log}`);
+    }
+    await pause(POLL_MS);
+  }
+  return stop;
+}
+
+async function stopGuard(guard: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  if (guard.exitCode !== null) return;
+  guard.ref();
+  guard.stdin?.end();
+  await Promise.race([ended, pause(STOP_LIMIT_MS, undefined, { ref: false })]);
+}
+
+function lastLines(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' ');
+  } catch {
+    return 'it wrote no log';
+  }
+}

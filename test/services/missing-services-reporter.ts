@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { styleText } from 'node:util';
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
+import { type MissingService, PROVIDED_KEYS } from './provided.ts';
+import { type RunFacts, type SkippedFile, summariseRun } from './run-summary.ts';
+
+/**
+ * Ends a run with what did not run and how to get it, then the counts alone on the last line,
+ * where CI looks for them. Put it after the reporter that shows the tests.
+ */
+export class MissingServicesReporter implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const vitest = this.#vitest;
+    if (vitest === undefined) return;
+    const summary = summariseRun(factsOf(vitest, modules, unhandled));
+    if (summary.fails) process.exitCode = 1;
+    const print = () => {
+      const frame = '═'.repeat(80);
+      const warning = summary.warning.length > 0 ? [frame, ...summary.warning, frame] : [];
+      for (const line of warning) console.log(styleText(['bold', 'yellow'], line));
+      console.log(summary.counts);
+    };
+    // Stopping the services may still print; the counts must be the very last line.
+    if (vitest.config.watch) print();
+    else process.once('exit', print);
+  }
+}
+
+function factsOf(
+  vitest: Vitest,
+  modules: readonly TestModule[],
+  unhandled: readonly SerializedError[],
+): RunFacts {
+  const missing = vitest.getProvidedContext().missingServices ?? [];
+  const count = (state: 'passed' | 'failed') =>
+    modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
+  const skipped = modules.flatMap((module) => skippedIn(module, missing, vitest.config.root));
+  return {
+    passed: count('passed'),
+    failed:
+      count('failed') + modules.reduce((sum, module) => sum + breaks(module), 0) + unhandled.length,
+    skipped,
+    missing,
+    chosenByName: vitest.getGlobalTestNamePattern() !== undefined,
+    ci: Boolean(process.env.CI),
+    installer: installer(),
+  };
+}
+
+/** Errors outside of any test, such as a file that cannot be imported or a hook that throws. */
+function breaks(module: TestModule): number {
+  const suites = [...module.children.allSuites()];
+  return module.errors().length + suites.reduce((sum, suite) => sum + suite.errors().length, 0);
+}
+
+function skippedIn(
+  module: TestModule,
+  missing: readonly MissingService[],
+  root: string,
+): SkippedFile[] {
+  const tests = [...module.children.allTests('skipped')].length;
+  if (tests === 0) return [];
+  const file = relative(root, module.moduleId);
+  const text = existsSync(module.moduleId) ? readFileSync(module.moduleId, 'utf8') : '';
+  const all = missing.map(({ service }) => service);
+  const named = all.filter((service) => text.includes(PROVIDED_KEYS[service]));
+  // A test under test/ may reach its service through a helper and not name it.
+  const services = named.length === 0 && file.startsWith(`test${sep}`) ? all : named;
+  return [{ file, tests, services }];
+}
+
+function installer(): RunFacts['installer'] {
+  if (process.platform === 'darwin') return 'brew';
+  return process.getuid?.() === 0 ? 'apt as root' : 'apt';
+}

@@ -1,0 +1,36 @@
+/** A server or program that some tests need and that may be absent on a machine. */
+export type ServiceName = 'redis' | 'postgres' | 'chromium';
+
+/** Why a wanted service could not be had: shown to the person who ran the tests. */
+export type MissingService = { readonly service: ServiceName; readonly reason: string };
+
+/**
+ * What starting a service came to. `value` is a URL or a path, whatever the tests receive;
+ * `stop` ends the service and removes its files.
+ */
+export type ServiceStart =
+  | { readonly state: 'ready'; readonly value: string; readonly stop: () => Promise<void> }
+  | { readonly state: 'missing'; readonly reason: string };
+
+/** The key under which `inject` gives each service to the tests. */
+export const PROVIDED_KEYS = {
+  redis: 'redisUrl',
+  postgres: 'postgresUrl',
+  chromium: 'chromiumPath',
+} as const satisfies Record<ServiceName, keyof ServiceValues>;
+
+type ServiceValues = {
+  /** `redis://…` of a private server, or null. Password included: pass the URL on whole. */
+  redisUrl: string | null;
+  /** `postgres://…` of a private server whose user may create databases, or null. */
+  postgresUrl: string | null;
+  /** Path of a Chromium or Chrome program, or null. */
+  chromiumPath: string | null;
+};
+
+declare module 'vitest' {
+  interface ProvidedContext extends ServiceValues {
+    /** What was wanted by the chosen test files and is not there; read by the reporter. */
+    missingServices: readonly MissingService[];
+  }
+}

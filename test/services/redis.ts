@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from './find-program.ts';
+import { freePort } from './free-port.ts';
+import { startGuarded } from './guarded-process.ts';
+import type { ServiceStart } from './provided.ts';
+
+/**
+ * A private Redis on a free port that keeps nothing on disk, or the server named by
+ * `PARLEY_TEST_REDIS_URL`. `PARLEY_TEST_REDIS_SERVER` names the program to start.
+ */
+export async function startRedis(): Promise<ServiceStart> {
+  const url = process.env.PARLEY_TEST_REDIS_URL;
+  if (url) return { state: 'ready', value: url, stop: async () => undefined };
+  const found = findProgram({
+    names: ['redis-server', 'valkey-server'],
+    folders: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    variable: 'PARLEY_TEST_REDIS_SERVER',
+  });
+  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  try {
+    return await startPrivate(found.path);
+  } catch (error) {
+    return { state: 'missing', reason: `${found.path} did not start: ${String(error)}` };
+  }
+}
+
+async function startPrivate(program: string): Promise<ServiceStart> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'));
+  const port = await freePort();
+  // Other users of this machine reach the port too, and an open Redis lets them write files as us.
+  const password = randomBytes(16).toString('hex');
+  const settings = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `requirepass ${password}`,
+    'save ""',
+    'appendonly no',
+    `dir ${JSON.stringify(folder)}`,
+  ];
+  const file = join(folder, 'redis.conf');
+  writeFileSync(file, settings.join('\n'), { mode: 0o600 });
+  const stop = await startGuarded({
+    command: [program, file],
+    folder,
+    stopSignal: 'TERM',
+    isReady: () => answersPing(port, password),
+  });
+  return { state: 'ready', value: `redis://:${password}@127.0.0.1:${port}`, stop };
+}
+
+async function answersPing(port: number, password: string): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    socket.write(`AUTH ${password}\r\nPING\r\n`);
+    let answer = '';
+    for await (const chunk of socket) {
+      answer += String(chunk);
+      if (answer.includes('+PONG')) return true;
+      if (answer.includes('-')) return false;
+    }
+    return false;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

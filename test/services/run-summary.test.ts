@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { type RunFacts, summariseRun } from './run-summary.ts';
+
+const green: RunFacts = {
+  passed: 12,
+  failed: 0,
+  skipped: [],
+  missing: [],
+  chosenByName: false,
+  ci: false,
+  installer: 'apt',
+};
+
+const withoutPostgres: RunFacts = {
+  ...green,
+  skipped: [{ file: 'packages/store/src/store.test.ts', tests: 3, services: ['postgres'] }],
+  missing: [{ service: 'postgres', reason: 'found no initdb on the PATH' }],
+};
+
+describe('the end of a test run', () => {
+  it('is one line of counts when everything ran', () => {
+    expect(summariseRun(green)).toEqual({
+      warning: [],
+      counts: 'tests: 12 passed, 0 failed',
+      fails: false,
+    });
+  });
+
+  it('names the files that did not run, why, and the one command that helps', () => {
+    expect(summariseRun(withoutPostgres)).toEqual({
+      warning: [
+        '3 tests DID NOT RUN: this machine lacks PostgreSQL.',
+        '  packages/store/src/store.test.ts: 3 tests need PostgreSQL',
+        '  PostgreSQL: found no initdb on the PATH',
+        'Install what they need: sudo apt-get install -y postgresql',
+      ],
+      counts: 'tests: 12 passed, 0 failed, 3 skipped',
+      fails: false,
+    });
+  });
+
+  it('gives root and macOS a command that works for them', () => {
+    const last = (installer: RunFacts['installer']) =>
+      summariseRun({ ...withoutPostgres, installer }).warning.at(-1);
+    expect(last('apt as root')).toBe('Install what they need: apt-get install -y postgresql');
+    expect(last('brew')).toBe('Install what they need: brew install postgresql');
+  });
+
+  it('fails where CI is set, with the same message', () => {
+    const ci = summariseRun({ ...withoutPostgres, ci: true });
+    expect(ci).toEqual({ ...summariseRun(withoutPostgres), fails: true });
+  });
+
+  it('fails where CI is set and a service is missing, even if no test was skipped for it', () => {
+    expect(summariseRun({ ...withoutPostgres, skipped: [], ci: true }).fails).toBe(true);
+    expect(summariseRun({ ...withoutPostgres, skipped: [] }).warning).toEqual([]);
+  });
+
+  it('says so when a test is skipped for no reason', () => {
+    const skipped = [{ file: 'a.test.ts', tests: 1, services: [] }];
+    expect(summariseRun({ ...green, skipped }).warning[0]).toMatch(/^1 test SKIPPED/);
+    expect(summariseRun({ ...green, skipped, ci: true }).fails).toBe(true);
+  });
+
+  it('is silent about tests that a person left out by name', () => {
+    expect(summariseRun({ ...withoutPostgres, chosenByName: true, ci: true }).warning).toEqual([]);
+  });
+});

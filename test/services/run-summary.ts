@@ -1,0 +1,110 @@
+import type { MissingService, ServiceName } from './provided.ts';
+
+/** A test file of which something did not run; `services` are the missing ones that it needs. */
+export type SkippedFile = {
+  readonly file: string;
+  readonly tests: number;
+  readonly services: readonly ServiceName[];
+};
+
+/** What a finished run looked like. */
+export type RunFacts = {
+  readonly passed: number;
+  /** Failed tests, and files or hooks that broke before their tests could. */
+  readonly failed: number;
+  readonly skipped: readonly SkippedFile[];
+  readonly missing: readonly MissingService[];
+  /** The person chose tests by name, so the others were left out on purpose. */
+  readonly chosenByName: boolean;
+  readonly ci: boolean;
+  readonly installer: 'apt as root' | 'apt' | 'brew';
+};
+
+/** The last lines of a run, and whether what is missing fails it. */
+export type RunSummary = {
+  readonly warning: readonly string[];
+  readonly counts: string;
+  readonly fails: boolean;
+};
+
+const NAMES: Record<ServiceName, string> = {
+  redis: 'Redis',
+  postgres: 'PostgreSQL',
+  chromium: 'Chromium',
+};
+const DEBIAN: Record<ServiceName, string> = {
+  redis: 'redis-server',
+  postgres: 'postgresql',
+  chromium: 'chromium',
+};
+const HOMEBREW: Record<ServiceName, string> = {
+  redis: 'redis',
+  postgres: 'postgresql',
+  chromium: 'chromium',
+};
+
+/**
+ * Decides what the end of a run says. Locally a missing service is a warning that cannot be
+ * overlooked; where `CI` is set it fails the run, and so does a test skipped for no reason.
+ */
+export function summariseRun(facts: RunFacts): RunSummary {
+  const counts = countsLine(facts);
+  if (facts.chosenByName) return { warning: [], counts, fails: false };
+  const explained = facts.skipped.filter((file) => file.services.length > 0);
+  // A hook that fails skips the tests behind it; the failure is the news then.
+  const unexplained =
+    facts.failed > 0 ? [] : facts.skipped.filter((file) => file.services.length === 0);
+  const lacking = facts.missing.length > 0 && (facts.ci || explained.length > 0);
+  const warning = [
+    ...(lacking ? missingLines(facts, explained) : []),
+    ...(unexplained.length > 0 ? unexplainedLines(unexplained) : []),
+  ];
+  return { warning, counts, fails: facts.ci && warning.length > 0 };
+}
+
+function countsLine(facts: RunFacts): string {
+  const skipped = total(facts.skipped);
+  const ending = skipped > 0 ? `, ${skipped} skipped` : '';
+  return `tests: ${facts.passed} passed, ${facts.failed} failed${ending}`;
+}
+
+function missingLines(facts: RunFacts, files: readonly SkippedFile[]): string[] {
+  const services = facts.missing.map((missing) => missing.service);
+  return [
+    `${tests(total(files))} DID NOT RUN: this machine lacks ${services.map((name) => NAMES[name]).join(', ')}.`,
+    ...files.map(fileLine),
+    ...facts.missing.map(({ service, reason }) => `  ${NAMES[service]}: ${reason}`),
+    `Install what they need: ${installCommand(services, facts.installer)}`,
+  ];
+}
+
+function unexplainedLines(files: readonly SkippedFile[]): string[] {
+  return [
+    `${tests(total(files))} SKIPPED although nothing that they name is missing (see test/README.md):`,
+    ...files.map(fileLine),
+  ];
+}
+
+function fileLine({ file, tests: count, services }: SkippedFile): string {
+  const needs =
+    services.length > 0 ? ` need ${services.map((name) => NAMES[name]).join(', ')}` : '';
+  return `  ${file}: ${tests(count)}${needs}`;
+}
+
+function installCommand(
+  services: readonly ServiceName[],
+  installer: RunFacts['installer'],
+): string {
+  if (installer === 'brew')
+    return `brew install ${services.map((name) => HOMEBREW[name]).join(' ')}`;
+  const sudo = installer === 'apt' ? 'sudo ' : '';
+  return `${sudo}apt-get install -y ${services.map((name) => DEBIAN[name]).join(' ')}`;
+}
+
+function total(files: readonly SkippedFile[]): number {
+  return files.reduce((sum, file) => sum + file.tests, 0);
+}
+
+function tests(count: number): string {
+  return count === 1 ? '1 test' : `${count} tests`;
+}

@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { describe, expect, inject, it } from 'vitest';
+import { freshDatabase } from './fresh-database.ts';
+import { freshRedisPrefix } from './fresh-redis-prefix.ts';
+import { launchChromium } from './launch-chromium.ts';
+
+const redisUrl = inject('redisUrl');
+const postgresUrl = inject('postgresUrl');
+const chromiumPath = inject('chromiumPath');
+
+describe.runIf(redisUrl)('the private Redis', () => {
+  it('takes commands at the provided URL', async () => {
+    const redis = new Redis(redisUrl ?? '');
+    const key = `${freshRedisPrefix()}:greeting`;
+    await redis.set(key, 'hello', 'EX', 60);
+    expect(await redis.get(key)).toBe('hello');
+    await redis.quit();
+  });
+});
+
+describe.runIf(postgresUrl)('the private PostgreSQL', () => {
+  it('gives every test file an empty database of its own and takes it away again', async () => {
+    const database = await freshDatabase(postgresUrl ?? '');
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const tables = await client.query(
+      `select count(*)::int as n from pg_tables where schemaname = 'public'`,
+    );
+    expect(tables.rows).toEqual([{ n: 0 }]);
+    await client.end();
+    await database.drop();
+    const gone = new Client({ connectionString: database.url });
+    await expect(gone.connect()).rejects.toThrow('does not exist');
+  });
+});
+
+describe.runIf(chromiumPath)('the browser', () => {
+  it('shows a page', async () => {
+    const browser = await launchChromium(chromiumPath ?? '');
+    const page = await browser.newPage();
+    await page.setContent('<h1>Hello</h1>');
+    expect(await page.getByRole('heading').textContent()).toBe('Hello');
+    await browser.close();
+  });
+});

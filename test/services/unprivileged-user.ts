@@ -1,0 +1,31 @@
+import { readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+
+/** A user to run a program as, by number. */
+export type UnixUser = { readonly uid: number; readonly gid: number };
+
+/**
+ * The user for a program that refuses to run as root: nobody special when we are not root,
+ * else the first of `names` that this machine knows. Throws when it knows none.
+ */
+export function unprivilegedUser(names: readonly string[]): UnixUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  for (const name of names) {
+    const [, , uid, gid] = lines.find((line) => line.startsWith(`${name}:`))?.split(':') ?? [];
+    if (uid !== undefined && gid !== undefined && uid !== '0') {
+      return { uid: Number(uid), gid: Number(gid) };
+    }
+  }
+  throw new Error(`it refuses to run as root, and there is no user ${names.join(' or ')}`);
+}
+
+/** A folder for temporary files that other users can enter as well: root's may be closed to them. */
+export function sharedTemporaryFolder(): string {
+  const usual = tmpdir();
+  for (let folder = usual; folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return '/tmp';
+  }
+  return usual;
+}
