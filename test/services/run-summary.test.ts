@@ -30,7 +30,7 @@ describe('the end of a test run', () => {
     expect(summariseRun(withoutPostgres)).toEqual({
       warning: [
         '3 tests DID NOT RUN: this machine lacks PostgreSQL.',
-        '  packages/store/src/store.test.ts: 3 tests need PostgreSQL',
+        '  packages/store/src/store.test.ts: 3 tests for PostgreSQL',
         '  PostgreSQL: found no initdb on the PATH',
         'Install what they need: sudo apt-get install -y postgresql',
       ],

@@ -86,9 +86,9 @@ function unexplainedLines(files: readonly SkippedFile[]): string[] {
 }
 
 function fileLine({ file, tests: count, services }: SkippedFile): string {
-  const needs =
-    services.length > 0 ? ` need ${services.map((name) => NAMES[name]).join(', ')}` : '';
-  return `  ${file}: ${tests(count)}${needs}`;
+  if (services.length === 0) return `  ${file}: ${tests(count)}`;
+  const names = services.map((name) => NAMES[name]).join(', ');
+  return `  ${file}: ${tests(count)} for ${names}`;
 }
 
 function installCommand(
