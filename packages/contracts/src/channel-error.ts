@@ -5,7 +5,11 @@ import { ParleyError } from './errors.ts';
  * wait, send plain text, give up on this chat, give up on this part, try again, or admit not knowing.
  */
 export type ChannelFailure =
-  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly scope: 'chat' | 'account' }
+  | {
+      readonly kind: 'rate-limited';
+      readonly retryAfterMs: number;
+      readonly scope: 'chat' | 'account';
+    }
   | { readonly kind: 'refused-format' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'forbidden' }
@@ -20,7 +24,12 @@ export class ChannelError extends ParleyError {
   readonly failure: ChannelFailure;
 
   constructor(failure: ChannelFailure, message: string, cause?: unknown) {
-    super({ code: `channel-${failure.kind}`, message, retryable: RETRYABLE.has(failure.kind), cause });
+    super({
+      code: `channel-${failure.kind}`,
+      message,
+      retryable: RETRYABLE.has(failure.kind),
+      cause,
+    });
     this.failure = failure;
   }
 }

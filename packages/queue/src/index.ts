@@ -1,0 +1,8 @@
+export { type CollectFacts, collectPause } from './collect-pause.ts';
+export { type LaneDeps, type RunTurn, runLane } from './lane.ts';
+export { type LaneWorker, type LaneWorkerOptions, startLaneWorker } from './lane-worker.ts';
+export { createLocalBus } from './local-bus.ts';
+export { QueueError } from './queue-error.ts';
+export { openQueues, type Queues, type QueuesOptions } from './queues.ts';
+export { type Sweep, startSweep } from './sweep.ts';
+export type { WakeUpHandler, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';

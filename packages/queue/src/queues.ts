@@ -1,0 +1,39 @@
+import type { Logger } from '@parley/contracts';
+import { openBackend } from './backend.ts';
+import { openWakeUpQueue, type WakeUpQueue } from './wake-up-queue.ts';
+
+/** The queues of one installation: one for lanes, one for the deliveries of each channel account. */
+export interface Queues {
+  readonly lanes: WakeUpQueue;
+  deliveries(channel: string, account: string): WakeUpQueue;
+  close(): Promise<void>;
+}
+
+/** How to open the queues; `exclusive` says that no other process can be using them. */
+export interface QueuesOptions {
+  readonly url: string;
+  readonly log: Logger;
+  readonly exclusive: boolean;
+}
+
+/** Opens the queues. Throws QueueError for an address that is not known. */
+export async function openQueues(options: QueuesOptions): Promise<Queues> {
+  const backend = await openBackend(options.url);
+  if (options.exclusive) await backend.releaseOrphans();
+  const open = new Map<string, WakeUpQueue>();
+  const named = (name: string): WakeUpQueue => {
+    const known = open.get(name);
+    if (known) return known;
+    const queue = openWakeUpQueue(name, backend, options.log);
+    open.set(name, queue);
+    return queue;
+  };
+  return {
+    lanes: named('lanes'),
+    deliveries: (channel, account) => named(`deliveries-${channel}-${account}`),
+    async close() {
+      await Promise.all([...open.values()].map((queue) => queue.close()));
+      await backend.close();
+    },
+  };
+}

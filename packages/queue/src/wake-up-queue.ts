@@ -1,0 +1,95 @@
+import { type Logger, reasonOf } from '@parley/contracts';
+import { DelayedError } from 'bullmq';
+import type { QueueBackend } from './backend.ts';
+
+/** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
+export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
+
+/** A running consumer of wake-ups. */
+export interface WakeUpWorker {
+  /** Takes no new keys, waits up to `graceMs` for running ones, then aborts them. */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Says "key X has work" to some worker, at most once at a time per key. A wake-up carries no data:
+ * what there is to do stands in the tables, so a lost or doubled one does no harm.
+ */
+export interface WakeUpQueue {
+  /** Never throws: a wake-up that could not be stored is logged and made up for by the sweep. */
+  kick(key: string): Promise<void>;
+  /** Ready once the worker is waiting for jobs. */
+  work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
+  close(): Promise<void>;
+}
+
+/**
+ * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead.
+ * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
+ */
+const TUNING = { lockDuration: 10_000, stalledInterval: 2_000, maxStalledCount: 20 };
+const RETRY = { attempts: 8, backoff: { type: 'exponential', delay: 500, jitter: 0.5 } } as const;
+
+/** Opens one named queue of wake-ups on a backend. */
+export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
+  const queue = backend.newQueue(name);
+  queue.on('error', (error) => log.warn({ queue: name, reason: reasonOf(error) }, 'queue error'));
+  return {
+    async kick(key) {
+      try {
+        // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
+        const deduplication = { id: key, keepLastIfActive: true };
+        await queue.add(
+          'wake',
+          { key },
+          { deduplication, removeOnComplete: true, removeOnFail: true, ...RETRY },
+        );
+      } catch (error) {
+        log.warn(
+          { queue: name, key, reason: reasonOf(error) },
+          'wake-up not stored; the sweep will find the work',
+        );
+      }
+    },
+    work: (handler, concurrency) => startWorker(name, backend, log, handler, concurrency),
+    close: () => queue.close(),
+  };
+}
+
+async function startWorker(
+  name: string,
+  backend: QueueBackend,
+  log: Logger,
+  handler: WakeUpHandler,
+  concurrency: number,
+): Promise<WakeUpWorker> {
+  const worker = backend.newWorker(
+    name,
+    async (job, token, signal) => {
+      const again = await handler(job.data.key, signal ?? new AbortController().signal);
+      if (again === null) return;
+      await job.moveToDelayed(Date.now() + Math.max(1, again), token);
+      throw new DelayedError();
+    },
+    { ...TUNING, concurrency },
+  );
+  worker.on('error', (error) => log.warn({ queue: name, reason: reasonOf(error) }, 'worker error'));
+  worker.on('failed', (job, error) =>
+    log.warn(
+      { queue: name, key: job?.data.key, reason: reasonOf(error) },
+      'work failed; it will be tried again',
+    ),
+  );
+  worker.on('lockRenewalFailed', (ids) => {
+    for (const id of ids) worker.cancelJob(id, 'lock lost');
+  });
+  await worker.waitUntilReady();
+  return {
+    async close(graceMs) {
+      const drained = worker.close();
+      const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
+      await drained;
+      clearTimeout(timer);
+    },
+  };
+}
