@@ -7,4 +7,19 @@ export type {
   HttpFacet,
   StreamingFacet,
 } from './adapter.ts';
+export { type AfterFailure, afterFailure, type FailureFacts } from './delivery/after-failure.ts';
+export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
+export {
+  type DeliveryWorker,
+  type DeliveryWorkerOptions,
+  startDeliveryWorker,
+} from './delivery/delivery-worker.ts';
+export { personId } from './ingress/access.ts';
+export { COMMANDS, parseCommand } from './ingress/command.ts';
+export { conversationIdOf } from './ingress/conversation-id.ts';
+export type { DecisionRules } from './ingress/decide.ts';
+export { createIngress, type IngressDeps, type Receive } from './ingress/ingress.ts';
+export type { Situation } from './ingress/notices.ts';
 export type { IngressOutcome } from './ingress/outcome.ts';
+export type { AccessMode, AccountPolicy, IngressLimits } from './ingress/policy.ts';
+export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';

@@ -1,0 +1,56 @@
+import { startSweep, type WakeUpQueue } from '@parley/queue';
+import type { ChatKey } from '@parley/store';
+import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
+
+/** Deliveries of one channel account: chats in parallel, each chat in order. */
+export interface DeliveryWorker {
+  /** Takes no new chats and waits up to `graceMs` for sends that are under way. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Which account, and how it is woken. */
+export interface DeliveryWorkerOptions {
+  readonly channel: string;
+  readonly account: string;
+  readonly queue: WakeUpQueue;
+  /** Chats served at the same time. */
+  readonly concurrency: number;
+  readonly sweepMs: number;
+}
+
+const SWEEP_BATCH = 500;
+
+/** Starts delivering, and sweeps for parts whose wake-up was lost. */
+export async function startDeliveryWorker(
+  deps: DeliveryDeps,
+  options: DeliveryWorkerOptions,
+): Promise<DeliveryWorker> {
+  const { channel, account, queue } = options;
+  const busy = new Set<string>();
+  const worker = await queue.work(async (chatId, signal) => {
+    // A stalled job may be handed out again while its first run is still sending.
+    if (busy.has(chatId)) return options.sweepMs;
+    busy.add(chatId);
+    const chat: ChatKey = { channel, account, chatId };
+    try {
+      return await deliverChat(deps, chat, signal);
+    } finally {
+      busy.delete(chatId);
+    }
+  }, options.concurrency);
+  const sweep = startSweep(
+    `deliveries ${channel}/${account}`,
+    options.sweepMs,
+    deps.log,
+    async () => {
+      const chats = await deps.outbox.chatsWithWork(channel, account, deps.clock(), SWEEP_BATCH);
+      for (const { chatId } of chats) await queue.kick(chatId);
+    },
+  );
+  return {
+    async close(graceMs) {
+      await sweep.stop();
+      await worker.close(graceMs);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** The commands that exist so far (F09); each is answered without the model. */
+export const COMMANDS = [
+  { name: 'help', summary: 'what I can do' },
+  { name: 'new', summary: 'start afresh; I forget what was said in this chat' },
+  { name: 'status', summary: 'which model answers and how I am doing' },
+  { name: 'stop', summary: 'stop what I am doing and drop what waits' },
+  { name: 'whoami', summary: 'how I know you' },
+] as const;
+
+/** The name of a command, without its slash. */
+export type CommandName = (typeof COMMANDS)[number]['name'];
+
+const ALIASES: ReadonlyMap<string, CommandName> = new Map([
+  ...COMMANDS.map(({ name }) => [name, name] as const),
+  // Telegram opens every chat with a bot by sending /start.
+  ['start', 'help'],
+]);
+
+/**
+ * The command a message is, or null when it is ordinary text. `/stop@my_bot` counts: the adapter has
+ * already decided whether it was meant for this bot. Unknown commands are ordinary text.
+ */
+export function parseCommand(text: string): CommandName | null {
+  const word = /^\/([a-z]+)(?:@\w+)?(?:\s|$)/i.exec(text.trimStart())?.[1];
+  return (word && ALIASES.get(word.toLowerCase())) ?? null;
+}

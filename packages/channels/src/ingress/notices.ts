@@ -1,0 +1,72 @@
+import type { InboundMessage } from '@parley/contracts';
+import type { CommandResult } from '@parley/store';
+import { personId } from './access.ts';
+import { COMMANDS, type CommandName } from './command.ts';
+
+/** What commands and notices can say about the running gateway. */
+export interface Situation {
+  /** The agent's name for people. */
+  readonly agentName: string;
+  /** One line for people: which model answers and why. */
+  readonly model: string;
+  /** Where the operator changes settings. */
+  readonly settingsFile: string;
+}
+
+/** What a command answers, in Markdown, from what its effect found. No model is asked. */
+export function commandAnswer(
+  name: CommandName,
+  message: InboundMessage,
+  result: CommandResult,
+  situation: Situation,
+): string {
+  switch (name) {
+    case 'help':
+      return helpText(situation);
+    case 'new':
+      return 'A fresh start: I no longer see what was said here before.';
+    case 'status':
+      return `${situation.agentName} is here. ${situation.model}`;
+    case 'stop':
+      return stopText(result);
+    case 'whoami':
+      return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
+  }
+}
+
+/** Tells a stranger how to be let in; shown in direct chats only. */
+export function strangerNotice(message: InboundMessage, situation: Situation): string {
+  const key = `channels.${message.channel}`;
+  return [
+    'This bot is private and does not know you yet.',
+    `If it is yours, add \`${personId(message)}\` to \`owners\` in \`${situation.settingsFile}\` and restart it.`,
+    `To let in somebody else, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
+  ].join('\n\n');
+}
+
+/** Tells that a message was too long to take. Lengths in characters. */
+export function tooLongNotice(length: number, limit: number): string {
+  return `That message has ${length} characters; I can take ${limit} at once. Please send it in smaller pieces.`;
+}
+
+/** Tells that too many messages wait already (D07). */
+export function overflowNotice(waiting: number): string {
+  return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
+}
+
+function helpText(situation: Situation): string {
+  const lines = COMMANDS.map(({ name, summary }) => `- /${name} – ${summary}`);
+  return [`I am ${situation.agentName}. Just write to me, or use a command:\n`, ...lines].join(
+    '\n',
+  );
+}
+
+function stopText(result: CommandResult): string {
+  const stopped = result.stoppedTurn ? 'Stopped.' : 'Nothing was running.';
+  if (result.setAside === 0) return stopped;
+  const messages =
+    result.setAside === 1
+      ? 'One message that waited is'
+      : `${result.setAside} messages that waited are`;
+  return `${stopped} ${messages} set aside unanswered.`;
+}

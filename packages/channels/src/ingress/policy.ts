@@ -1,0 +1,23 @@
+/** Who may talk to an account and when the bot answers in groups (F05, F06); from the settings. */
+export interface AccountPolicy {
+  readonly access: {
+    readonly direct: AccessMode;
+    readonly groups: AccessMode;
+    /** User ids (as the platform writes them) that may write in direct chats. */
+    readonly allow: readonly string[];
+    /** Chat ids of groups that are served. */
+    readonly allowGroups: readonly string[];
+  };
+  readonly activation: 'mention' | 'always' | 'never';
+}
+
+/** `open`: everybody; `allowlist`: those named; `disabled`: nobody. */
+export type AccessMode = 'open' | 'allowlist' | 'disabled';
+
+/** Bounds of what is taken in (D07). */
+export interface IngressLimits {
+  /** Longest message, in characters (UTF-16 units). */
+  readonly messageCharacters: number;
+  /** Messages of one conversation that may wait for a turn. */
+  readonly waitingPerConversation: number;
+}
