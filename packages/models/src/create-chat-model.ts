@@ -1,0 +1,120 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock, Logger } from '@parley/contracts';
+import { autoModel } from './auto-model.ts';
+import type { ChatModel } from './chat-model.ts';
+import { detectLocalServer, type LocalServer, NOTHING_FOUND } from './detect-local-server.ts';
+import { fallbackModel } from './fallback-model.ts';
+import type { ModelSettings, ProviderChoice } from './model-settings.ts';
+import { offlineModel } from './offline-model.ts';
+import { providerModel } from './provider-model.ts';
+import { retryingModel } from './retrying-model.ts';
+
+/** What models need from outside; only the first three must be given. */
+export interface ChatModelDeps {
+  /** Path of the settings file, named by the offline model. */
+  readonly settingsFile: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** IANA name for the offline model's clock; UTC when absent. */
+  readonly timeZone?: string;
+  /** The variable OLLAMA_HOST, where set. */
+  readonly ollamaHost?: string;
+  /** Node's own when absent. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Where to look for local servers instead of the usual ports, as base URLs. */
+  readonly localServers?: readonly string[];
+}
+
+/** The model to use. `why` says for the start banner which one answers and for what reason; it never rejects. */
+export interface ChosenModel {
+  readonly model: ChatModel;
+  readonly why: Promise<string>;
+}
+
+/**
+ * Makes the model the settings ask for. Returns at once and loads no provider: with `auto` the search
+ * for a local server runs meanwhile, and the first call waits for it. A paid provider is used only when
+ * it is written down, never because a key lies in the environment.
+ */
+export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
+  if (settings.model === 'auto') return chooseAutomatically(settings, deps);
+  if (settings.model === 'offline') {
+    const why = 'the settings ask for the offline model';
+    return { model: offline(deps, why), why: Promise.resolve(`offline: ${why}`) };
+  }
+  const first = provider(settings.model, settings, deps);
+  const said = `${first.id} at ${serverOf(settings.model)}, as configured`;
+  if (settings.fallback.length === 0) return { model: first, why: Promise.resolve(said) };
+  const others = settings.fallback.map((choice) =>
+    choice === 'offline'
+      ? offline(deps, 'none of the configured models could answer')
+      : provider(choice, settings, deps),
+  );
+  const names = others.map((other) => other.id).join(', ');
+  return {
+    model: fallbackModel(first, others, deps.logger),
+    why: Promise.resolve(`${said}; when it fails: ${names}`),
+  };
+}
+
+function chooseAutomatically(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
+  const fetch = deps.fetch ?? globalThis.fetch;
+  const { model, first } = autoModel({
+    clock: deps.clock,
+    offline: offline(deps, NOTHING_FOUND),
+    local: (server) => local(server, settings, deps),
+    detect: () =>
+      detectLocalServer({
+        fetch,
+        ollamaHost: deps.ollamaHost,
+        ...(deps.localServers !== undefined && { candidates: deps.localServers }),
+      }),
+  });
+  const why = first.then((server) =>
+    server === null
+      ? `offline: ${NOTHING_FOUND}`
+      : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
+  );
+  return { model, why };
+}
+
+function provider(choice: ProviderChoice, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
+  return build(`${choice.provider}/${choice.model}`, choice, settings, deps);
+}
+
+function local(server: LocalServer, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
+  const free = { inputPerMillion: 0, outputPerMillion: 0 };
+  const choice = { provider: 'openai-compatible', ...server, price: free } as const;
+  return build(`local/${server.model}`, choice, settings, deps);
+}
+
+function build(
+  id: string,
+  choice: ProviderChoice,
+  settings: ModelSettings,
+  deps: ChatModelDeps,
+): ChatModel {
+  const init = { id, server: serverOf(choice), choice, timeouts: settings.timeouts };
+  const fetch = deps.fetch ?? globalThis.fetch;
+  return retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
+}
+
+function offline(deps: ChatModelDeps, why: string): ChatModel {
+  return offlineModel({
+    why,
+    settingsFile: deps.settingsFile,
+    timeZone: deps.timeZone ?? 'UTC',
+    clock: deps.clock,
+  });
+}
+
+/** Host and port only: a base URL may carry a password. */
+function serverOf(choice: ProviderChoice): string {
+  if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
+  return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
+}
+
+/** An aborted wait simply ends; the call that follows sees the same signal and says so. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}

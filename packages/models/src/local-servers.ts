@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** Ports on which local model servers listen by default: Ollama, LM Studio, llama.cpp, vLLM, Jan. */
+export const LOCAL_PORTS = [11434, 1234, 8080, 8000, 1337] as const;
+const OLLAMA_PORT = 11434;
+
+/** Models that answer no chat, by the names they usually have. */
+const NOT_FOR_CHAT =
+  /embed|(^|[/_-])(bge|gte|e5|minilm|clip|whisper|tts)([._-]|$)|rerank|stable-diffusion|flux/i;
+
+const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
+
+/**
+ * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
+ * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
+ */
+export function localCandidates(ollamaHost: string | undefined): string[] {
+  const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
+  const named = ollamaBaseUrl(ollamaHost?.trim() ?? '');
+  return named === null ? usual : [named, ...usual.filter((url) => url !== named)];
+}
+
+/** The first model of a `/v1/models` answer that can chat; null when there is none, or it is no such answer. */
+export function pickChatModel(answer: unknown): string | null {
+  const list = ModelList.safeParse(answer);
+  if (!list.success) return null;
+  return list.data.data.find((model) => !NOT_FOR_CHAT.test(model.id))?.id ?? null;
+}
+
+function ollamaBaseUrl(host: string): string | null {
+  if (host === '') return null;
+  const withHost = host.startsWith(':') ? `127.0.0.1${host}` : host;
+  const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  // A server told to listen on every address is asked on this machine.
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
+  const port =
+    url.port || (url.protocol === 'https:' || hasPort(withHost) ? '' : String(OLLAMA_PORT));
+  return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
+}
+
+/** `URL` drops the port 80 of `http`, which somebody may have written on purpose. */
+function hasPort(host: string): boolean {
+  return /:\d+\/?$/.test(host);
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+const Name = z.string().min(1);
+const Url = z.url({ protocol: /^https?$/ });
+
+/** What a model costs, in US dollars per million tokens; a local model costs 0. */
+export const ModelPrice = z.strictObject({
+  inputPerMillion: z.number().nonnegative(),
+  outputPerMillion: z.number().nonnegative(),
+  /** For input read from the provider's prompt cache; the full input price when absent. */
+  cachedInputPerMillion: z.number().nonnegative().optional(),
+});
+export type ModelPrice = z.infer<typeof ModelPrice>;
+
+/** One model of one provider. The key is always written down; none is taken from the environment. */
+export const ProviderChoice = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('openai-compatible'),
+    /** Usually ends in `/v1`. */
+    baseUrl: Url,
+    apiKey: Name.optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    model: Name,
+    price: ModelPrice.optional(),
+  }),
+  z.strictObject({
+    provider: z.literal('anthropic'),
+    apiKey: Name,
+    model: Name,
+    baseUrl: Url.optional(),
+    price: ModelPrice.optional(),
+  }),
+  z.strictObject({
+    provider: z.literal('openai'),
+    apiKey: Name,
+    model: Name,
+    baseUrl: Url.optional(),
+    price: ModelPrice.optional(),
+  }),
+]);
+export type ProviderChoice = z.infer<typeof ProviderChoice>;
+
+/**
+ * How long one call may take, in milliseconds. The first two end at 300 s because Node's `fetch`
+ * gives up on a silent server then.
+ */
+export const ModelTimeouts = z.strictObject({
+  /** Until the first piece of text or reasoning. */
+  firstTokenMs: z.int().positive().max(300_000).default(60_000),
+  /** Between two pieces. */
+  chunkMs: z.int().positive().max(300_000).default(60_000),
+  totalMs: z.int().positive().max(3_600_000).default(600_000),
+});
+export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
+
+/** The settings section `model`. A secret in it is an `${ENV}` reference, resolved before this. */
+export const ModelSettings = z
+  .strictObject({
+    /** `auto`: a local server if one runs, else the built-in offline model. */
+    model: z.union([z.literal('auto'), z.literal('offline'), ProviderChoice]).default('auto'),
+    /** Asked in order when the model before fails without having said anything. */
+    fallback: z.array(z.union([z.literal('offline'), ProviderChoice])).default([]),
+    timeouts: ModelTimeouts.prefault({}),
+  })
+  .refine((settings) => typeof settings.model === 'object' || settings.fallback.length === 0, {
+    path: ['fallback'],
+    message: 'fallback needs a provider under `model`; `auto` and `offline` always answer',
+  });
+export type ModelSettings = z.infer<typeof ModelSettings>;

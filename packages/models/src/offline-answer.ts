@@ -1,0 +1,82 @@
+/** What the offline model knows when it answers. */
+export interface OfflineFacts {
+  /** Why no model is connected, as part of a sentence. */
+  readonly why: string;
+  /** Path of the settings file, for people. */
+  readonly settingsFile: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string;
+}
+
+/** Longest message that is read as one of the plain questions, in characters. */
+const MAX_QUESTION = 80;
+const HELP = /\bhelp\b|\bhilfe\b|what can you do|was kannst du|帮助|你会什么/i;
+const STATUS =
+  /\bstatus\b|\bping\b|which model|welches modell|are you (there|online)|状态|哪个模型/i;
+const TIME =
+  /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
+
+/** The answer to a message without any model behind it, in Markdown. Never pretends to understand. */
+export function offlineAnswer(text: string, facts: OfflineFacts): string {
+  switch (plainQuestion(text)) {
+    case 'time':
+      return `It is ${localTime(facts)}.\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+    case 'status':
+      return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
+    case 'help':
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+    case null:
+      return `Your message arrived, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+  }
+}
+
+const HELP_TEXT = [
+  'By myself I can',
+  '',
+  '- say this text: `help`',
+  '- say whether I am running: `status`',
+  '- tell the time: `time`',
+].join('\n');
+
+function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
+  const question = text.trim();
+  if (question.length > MAX_QUESTION) return null;
+  if (TIME.test(question)) return 'time';
+  if (STATUS.test(question)) return 'status';
+  return HELP.test(question) ? 'help' : null;
+}
+
+function notConnected(facts: OfflineFacts): string {
+  return `no language model is connected (${facts.why}).`;
+}
+
+function howToConnect({ settingsFile }: OfflineFacts): string {
+  return [
+    `To connect one, put this into \`${settingsFile}\`:`,
+    '',
+    '```yaml',
+    'model:',
+    '  model:',
+    '    provider: openai-compatible # or anthropic, openai',
+    '    baseUrl: http://127.0.0.1:11434/v1',
+    '    model: llama3.2',
+    '```',
+    '',
+    'Or start a local server such as Ollama or LM Studio; it is found within half a minute.',
+  ].join('\n');
+}
+
+function localTime({ now, timeZone }: OfflineFacts): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'full',
+    timeStyle: 'short',
+    timeZone,
+  });
+  return `${format.format(now)} (${timeZone})`;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

@@ -1,0 +1,56 @@
+import type { ModelMessage, ModelRequest } from './chat-model.ts';
+import type { ProviderChoice } from './model-settings.ts';
+import type { ProviderPrompt } from './open-provider.ts';
+
+const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+
+/**
+ * The request in the provider's shape. Anthropic gets the layers one by one with a cache mark on the
+ * last stable one; everybody else gets one system message, since many chat templates allow only one.
+ * Neighbouring messages of one role are joined, since many templates insist that roles take turns.
+ */
+export function providerPrompt(
+  provider: ProviderChoice['provider'],
+  request: ModelRequest,
+): ProviderPrompt {
+  const layers = request.system.filter((layer) => layer.text.trim() !== '');
+  const system: ProviderPrompt =
+    provider === 'anthropic'
+      ? anthropicSystem(layers)
+      : joinedSystem(layers.map((layer) => layer.text));
+  return [...system, ...joinTurns(request.messages).map(promptMessage)];
+}
+
+function joinedSystem(texts: readonly string[]): ProviderPrompt {
+  return texts.length === 0 ? [] : [{ role: 'system', content: texts.join('\n\n') }];
+}
+
+function anthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
+  const lastStable = layers.findLastIndex((layer) => layer.stable);
+  return layers.map((layer, index) => ({
+    role: 'system' as const,
+    content: layer.text,
+    ...(index === lastStable && { providerOptions: ANTHROPIC_CACHE }),
+  }));
+}
+
+function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
+  const turns: ModelMessage[] = [];
+  for (const message of messages) {
+    if (message.content.trim() === '') continue;
+    const previous = turns.at(-1);
+    if (previous?.role === message.role) {
+      turns[turns.length - 1] = {
+        ...previous,
+        content: `${previous.content}\n\n${message.content}`,
+      };
+    } else {
+      turns.push(message);
+    }
+  }
+  return turns;
+}
+
+function promptMessage(message: ModelMessage): ProviderPrompt[number] {
+  return { role: message.role, content: [{ type: 'text', text: message.content }] };
+}
