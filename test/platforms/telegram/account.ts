@@ -1,0 +1,44 @@
+import { Chats } from './chats.ts';
+import type { FloodControl } from './flood.ts';
+import type { Transcript } from './transcript.ts';
+import { UpdateQueue } from './update-queue.ts';
+import type { WireUser } from './wire.ts';
+
+/** An unfinished text shown by sendMessageDraft. */
+export interface Draft {
+  readonly chatId: number;
+  readonly draftId: number;
+  readonly text: string;
+}
+
+/** Everything the servers know of one bot. */
+export interface BotAccount {
+  readonly me: WireUser;
+  readonly chats: Chats;
+  readonly updates: UpdateQueue;
+  readonly transcript: Transcript;
+  readonly flood: FloodControl;
+  readonly clock: () => number;
+  /** What setMyCommands stored, by scope and language. */
+  readonly commands: Map<string, unknown>;
+  /** All drafts in the order they were shown. */
+  readonly drafts: Draft[];
+}
+
+/** A bot nobody has written to yet; its id is the number in front of the token. */
+export function newAccount(
+  token: string,
+  parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'>,
+): BotAccount {
+  const me = {
+    id: Number(token.split(':')[0]),
+    is_bot: true,
+    first_name: 'Parley',
+    username: 'parley_test_bot',
+    can_join_groups: true,
+    can_read_all_group_messages: true,
+    supports_inline_queries: false,
+  };
+  const updates = new UpdateQueue(100_000);
+  return { me, chats: new Chats(), updates, commands: new Map(), drafts: [], ...parts };
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BotAccount } from './account.ts';
+import type { Fault, Faults } from './faults.ts';
+import { METHODS } from './methods.ts';
+import { Refusal } from './refusal.ts';
+import { RequestParams, readParams } from './request-params.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly type: string;
+  readonly description?: string;
+}
+
+const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
+
+/** Answers `…/bot<token>/<method>`; anything else is not found. Every call ends up in the transcript. */
+export class BotApiServer {
+  readonly #account: BotAccount;
+  readonly #token: string;
+  readonly #faults: Faults;
+
+  constructor(account: BotAccount, token: string, faults: Faults) {
+    this.#account = account;
+    this.#token = token;
+    this.#faults = faults;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const [, token, method] = PATH.exec(decodeURIComponent(url.pathname)) ?? [];
+    if (token === undefined || method === undefined || !/^\d+:/.test(token)) {
+      return write(response, refused(new Refusal(404, 'Not Found')));
+    }
+    if (token !== this.#token) return write(response, refused(new Refusal(401, 'Unauthorized')));
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const params = await readParams(request, url.searchParams).catch((error: unknown) => error);
+    if (!(params instanceof RequestParams)) return write(response, answerFor(params));
+    await this.#call(method, params, response, gone.signal);
+  }
+
+  async #call(
+    method: string,
+    params: RequestParams,
+    response: ServerResponse,
+    gone: AbortSignal,
+  ): Promise<void> {
+    this.#account.transcript.arrived(method.toLowerCase());
+    const fault = this.#faults.take(method.toLowerCase(), params.integer('chat_id'));
+    const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
+    if (fault?.kind === 'delay') await sleep(fault.ms, gone);
+    const answer = effective ? await this.#run(method, params, gone) : undefined;
+    const outcome = fault === undefined ? undefined : outcomeOf(fault);
+    const final = outcome === undefined || outcome === 'as usual' ? answer : outcome;
+    const description = typeof final === 'object' ? final.description : undefined;
+    this.#account.transcript.record({
+      method,
+      params: params.values,
+      outcome: typeof final === 'object' ? final.status : (final ?? 'reset'),
+      ...(description === undefined ? {} : { description }),
+    });
+    if (final === 'reset') response.socket?.resetAndDestroy();
+    else if (typeof final === 'object') write(response, final);
+  }
+
+  async #run(name: string, params: RequestParams, gone: AbortSignal): Promise<Answer> {
+    const method = METHODS[name.toLowerCase()];
+    if (method === undefined) return refused(new Refusal(404, 'Not Found: method not found'));
+    try {
+      const result = await method(this.#account, params, gone);
+      return json(200, { ok: true, result });
+    } catch (error) {
+      return answerFor(error);
+    }
+  }
+}
+
+function outcomeOf(fault: Fault): Answer | 'reset' | 'hang' | 'as usual' {
+  switch (fault.kind) {
+    case 'status':
+      return {
+        status: fault.status,
+        type: 'text/html',
+        body: fault.body ?? `<html><h1>${fault.status}</h1></html>`,
+      };
+    case 'refuse':
+      return refused(new Refusal(fault.code, fault.description, fault.parameters));
+    case 'garbage':
+      return { status: 200, type: 'application/json', body: '{"ok":true,"resu' };
+    case 'delay':
+      return 'as usual';
+    default:
+      return fault.kind;
+  }
+}
+
+function answerFor(error: unknown): Answer {
+  if (error instanceof Refusal) return refused(error);
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
+}
+
+function refused({ code, message, parameters }: Refusal): Answer {
+  const body = {
+    ok: false,
+    error_code: code,
+    description: message,
+    ...(parameters && { parameters }),
+  };
+  return { ...json(code, body), description: message };
+}
+
+function json(status: number, body: object): Answer {
+  return { status, type: 'application/json', body: JSON.stringify(body) };
+}
+
+function write(response: ServerResponse, { status, type, body }: Answer): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function sleep(ms: number, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    gone.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

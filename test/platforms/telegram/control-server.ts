@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { isRecord, readParams } from './request-params.ts';
+import type { TelegramDouble } from './telegram-double.ts';
+
+const Known = z.object({ id: z.number() }).catchall(z.unknown());
+const Format = z.looseObject({ type: z.string(), offset: z.number(), length: z.number() });
+const SayingBody = z.strictObject({
+  chat: z.union([z.number(), Known]),
+  from: z.union([z.number(), Known]).optional(),
+  text: z.string().optional(),
+  entities: z.array(Format).optional(),
+  thread: z.number().optional(),
+  replyTo: z.number().optional(),
+  extra: z.record(z.string(), z.unknown()).optional(),
+});
+
+const aim = {
+  method: z.string().optional(),
+  chat: z.number().optional(),
+  times: z.number().optional(),
+  skip: z.number().optional(),
+  after: z.boolean().optional(),
+};
+const RefusalParameters = z.strictObject({
+  retry_after: z.number().optional(),
+  migrate_to_chat_id: z.number().optional(),
+});
+const FaultBody = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('status'),
+    status: z.number(),
+    body: z.string().optional(),
+    ...aim,
+  }),
+  z.strictObject({
+    kind: z.literal('refuse'),
+    code: z.number(),
+    description: z.string(),
+    parameters: RefusalParameters.optional(),
+    ...aim,
+  }),
+  z.strictObject({ kind: z.literal('reset'), ...aim }),
+  z.strictObject({ kind: z.literal('hang'), ...aim }),
+  z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),
+  z.strictObject({ kind: z.literal('garbage'), ...aim }),
+]);
+const ChatBody = z.strictObject({ chat: z.number() });
+const AccessBody = z.strictObject({
+  chat: z.number(),
+  access: z.enum(['open', 'blocked', 'kicked']),
+});
+const LONGEST_WAIT_MS = 60_000;
+
+type Action = (double: TelegramDouble, body: unknown, query: URLSearchParams) => unknown;
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  'POST say': (double, body) => double.say(SayingBody.parse(body)),
+  'POST fault': (double, body) => double.fault(FaultBody.parse(body)),
+  'POST clear-faults': (double) => double.clearFaults(),
+  'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),
+  'POST access': (double, body) => {
+    const { chat, access } = AccessBody.parse(body);
+    return double.setAccess(chat, access);
+  },
+  'POST end-poll': (double) => double.endPoll(),
+  'POST drop-connections': (double) => double.dropConnections(),
+  'GET conversation': (double, _body, query) => double.conversation(Number(query.get('chat'))),
+  'GET calls': (double, _body, query) => double.calls(query.get('method') ?? undefined),
+  'GET answers': waitForAnswers,
+  'GET status': (double) => ({
+    firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
+    pendingUpdates: double.pendingUpdates().length,
+  }),
+};
+
+/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
+export async function handleControl(
+  double: TelegramDouble,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<void> {
+  const action = ACTIONS[`${request.method} ${url.pathname.slice('/control/'.length)}`];
+  if (action === undefined)
+    return reply(response, 404, { error: `Known: ${Object.keys(ACTIONS).join(', ')}` });
+  try {
+    const { values } = await readParams(request, new URLSearchParams());
+    reply(response, 200, await action(double, isRecord(values) ? values : {}, url.searchParams));
+  } catch (error) {
+    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** What the bot wrote after `after` (a `seq`), waiting up to `wait` ms until there is something. */
+function waitForAnswers(
+  double: TelegramDouble,
+  _body: unknown,
+  query: URLSearchParams,
+): Promise<unknown> {
+  const after = Number(query.get('after') ?? 0);
+  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
+  const written = () => double.transcript.after(after).filter(({ from }) => from === 'bot');
+  return double
+    .waitFor(() => {
+      const answers = written();
+      return answers.length > 0 && answers;
+    }, waitMs)
+    .catch(written);
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body ?? { done: true });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

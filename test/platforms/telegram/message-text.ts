@@ -1,0 +1,87 @@
+import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-html.ts';
+import { badRequest } from './refusal.ts';
+import { isRecord, type RequestParams } from './request-params.ts';
+
+/** A text as it is shown: no markup, formats beside it. */
+export interface ShownText {
+  readonly text: string;
+  readonly entities: readonly HtmlEntity[];
+}
+
+/** Longest text after parsing, in code points (measured on the live service; others say UTF-16 units). */
+export const MAX_TEXT = 4096;
+const MAX_ENTITIES = 100;
+
+/**
+ * Reads `text` with `parse_mode` or `entities` the way sendMessage does.
+ * @throws Refusal 400: empty, too long, or markup that cannot be read.
+ */
+export function readText(params: RequestParams): ShownText {
+  const raw = params.text('text') ?? '';
+  if (raw === '') throw badRequest('message text is empty');
+  const shown = tidy(parse(raw, params));
+  if (shown.text === '') throw badRequest('message text is empty');
+  if ([...shown.text].length > MAX_TEXT) throw badRequest('message is too long');
+  return { text: shown.text, entities: shown.entities.slice(0, MAX_ENTITIES) };
+}
+
+function parse(raw: string, params: RequestParams): ShownText {
+  const mode = params.text('parse_mode') ?? '';
+  switch (mode.toLowerCase()) {
+    case '':
+      return { text: raw, entities: givenEntities(params) };
+    case 'html':
+      return parseHtml(raw);
+    case 'markdown':
+    case 'markdownv2':
+      throw badRequest(`can't parse entities: this double reads HTML only, not ${mode}`);
+    default:
+      throw badRequest('unsupported parse_mode');
+  }
+}
+
+function parseHtml(raw: string): ShownText {
+  try {
+    return parseTelegramHtml(raw);
+  } catch (error) {
+    if (error instanceof TelegramHtmlError) {
+      throw badRequest(`can't parse entities: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function givenEntities(params: RequestParams): HtmlEntity[] {
+  const list = params.json('entities');
+  if (!Array.isArray(list)) return [];
+  return list.map((item: unknown) => {
+    if (!isRecord(item)) throw badRequest("can't parse entities: expected an Object");
+    const { type, offset, length, ...more } = item;
+    if (typeof type !== 'string') throw badRequest("can't parse entities: entity has no type");
+    return { ...more, type, offset: Number(offset), length: Number(length) };
+  });
+}
+
+/** Telegram drops carriage returns, turns other control characters into spaces, and trims both ends. */
+function tidy(raw: ShownText): ShownText {
+  const kept: string[] = [];
+  const moved: number[] = [];
+  for (const unit of raw.text.split('')) {
+    moved.push(kept.length);
+    if (unit === '\r') continue;
+    kept.push(unit < ' ' && unit !== '\n' && unit !== '\t' ? ' ' : unit);
+  }
+  moved.push(kept.length);
+  const clean = kept.join('');
+  const start = clean.length - clean.trimStart().length;
+  const text = clean.trim();
+  const place = (at: number) =>
+    Math.min(Math.max((moved[at] ?? clean.length) - start, 0), text.length);
+  const entities = raw.entities
+    .map((entity) => {
+      const offset = place(entity.offset);
+      return { ...entity, offset, length: place(entity.offset + entity.length) - offset };
+    })
+    .filter(({ offset, length }) => text.slice(offset, offset + length).trim() !== '');
+  return { text, entities };
+}

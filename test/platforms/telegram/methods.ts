@@ -1,0 +1,104 @@
+import type { BotAccount } from './account.ts';
+import { badRequest } from './refusal.ts';
+import { isRecord, type RequestParams } from './request-params.ts';
+import {
+  deleteMessage,
+  editMessageText,
+  sendChatAction,
+  sendMessage,
+  sendMessageDraft,
+} from './send-methods.ts';
+
+/** A method of the Bot API; `gone` is aborted when the client closes the connection. */
+type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal) => unknown;
+
+/** The methods this double knows, by lower-case name; any other is 404 as on the servers. */
+export const METHODS: Readonly<Record<string, BotMethod>> = {
+  getme: (account) => account.me,
+  getupdates: getUpdates,
+  setwebhook: setWebhook,
+  deletewebhook: deleteWebhook,
+  getwebhookinfo: ({ updates }) => ({
+    url: updates.webhook,
+    has_custom_certificate: false,
+    pending_update_count: updates.pending.length,
+  }),
+  sendmessage: sendMessage,
+  editmessagetext: editMessageText,
+  deletemessage: deleteMessage,
+  sendmessagedraft: sendMessageDraft,
+  sendchataction: sendChatAction,
+  setmycommands: setMyCommands,
+  getmycommands: ({ commands }, params) => commands.get(scopeOf(params)) ?? [],
+  deletemycommands: ({ commands }, params) => {
+    commands.delete(scopeOf(params));
+    return true;
+  },
+  answercallbackquery: (_account, params) => {
+    if (params.text('callback_query_id') === undefined)
+      throw badRequest('query is too old and response timeout expired or query ID is invalid');
+    return true;
+  },
+  getchat: ({ chats }, params) => chats.find(params.text('chat_id')).info,
+  logout: () => true,
+  close: () => true,
+};
+
+function getUpdates(
+  { updates }: BotAccount,
+  params: RequestParams,
+  gone: AbortSignal,
+): Promise<unknown> {
+  const allowed = params.json('allowed_updates');
+  const limit = params.integer('limit') ?? 100;
+  return updates.poll(
+    {
+      offset: params.integer('offset') ?? 0,
+      limit: limit >= 1 && limit <= 100 ? limit : 100,
+      timeout: params.integer('timeout') ?? 0,
+      allowed: Array.isArray(allowed) ? allowed.map(String) : undefined,
+    },
+    gone,
+  );
+}
+
+function setWebhook({ updates }: BotAccount, params: RequestParams): true {
+  const url = params.text('url') ?? '';
+  if (url !== '' && !url.startsWith('https://')) {
+    throw badRequest('bad webhook: An HTTPS URL must be provided for webhook');
+  }
+  updates.setWebhook(url, params.flag('drop_pending_updates'));
+  return true;
+}
+
+function deleteWebhook({ updates }: BotAccount, params: RequestParams): true {
+  updates.setWebhook('', params.flag('drop_pending_updates'));
+  return true;
+}
+
+function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
+  const list = params.json('commands');
+  if (!Array.isArray(list)) throw badRequest("can't parse commands: expected an Array");
+  if (list.length > 100) throw badRequest('BOT_COMMANDS_TOO_MUCH');
+  for (const item of list) {
+    const known = isRecord(item) ? item : {};
+    const { command, description } = known;
+    if (typeof command !== 'string' || !/^\/?[a-z0-9_]{1,32}$/.test(command)) {
+      throw badRequest('BOT_COMMAND_INVALID');
+    }
+    if (typeof description !== 'string' || description.length < 1 || description.length > 256) {
+      throw badRequest('BOT_COMMAND_DESCRIPTION_INVALID');
+    }
+  }
+  commands.set(scopeOf(params), list);
+  return true;
+}
+
+function scopeOf(params: RequestParams): string {
+  const scope = params.inside('scope');
+  return [
+    scope.text('type') ?? 'default',
+    scope.text('chat_id'),
+    params.text('language_code'),
+  ].join('/');
+}

@@ -1,0 +1,153 @@
+import type { BotAccount } from './account.ts';
+import type { ChatRecord } from './chats.ts';
+import type { HtmlEntity } from './parse-html.ts';
+import type { WireMessage, WireUser } from './wire.ts';
+
+/** A chat's id and whatever else is to be known of it. */
+export type KnownChat = { readonly id: number; readonly [field: string]: unknown };
+/** A user's id and whatever else is to be known of them. */
+export type KnownUser = { readonly id: number; readonly [field: string]: unknown };
+
+/** What a person writes. Ids alone make a private chat, group or supergroup of their kind. */
+export interface Saying {
+  readonly chat: number | KnownChat;
+  /** Who; in a private chat its only person, elsewhere user 1001 when absent. */
+  readonly from?: number | KnownUser | undefined;
+  readonly text?: string | undefined;
+  /** Formats; commands, mentions and addresses are found by themselves when absent. */
+  readonly entities?: readonly HtmlEntity[] | undefined;
+  /** A topic of a forum; made when it is new. */
+  readonly thread?: number | undefined;
+  /** Id of the message that is answered. */
+  readonly replyTo?: number | undefined;
+  /** Anything else the message shall carry, for example `photo` or `new_chat_members`. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A person writes: the message is visible and an update is queued. */
+export function say(account: BotAccount, saying: Saying): WireMessage {
+  const chat = account.chats.open(
+    typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat,
+  );
+  const from = userOf(saying, chat);
+  if (saying.thread !== undefined) openTopic(chat, saying.thread);
+  const message: WireMessage = {
+    message_id: account.chats.nextMessageId(chat),
+    date: Math.floor(account.clock() / 1000),
+    chat: chat.info,
+    ...(chat.info.type === 'channel' ? { sender_chat: chat.info } : { from }),
+    ...textOf(saying),
+    ...placeOf(saying, chat),
+    ...saying.extra,
+  };
+  chat.messages.set(message.message_id, message);
+  account.transcript.show(message, from.id);
+  account.updates.push(chat.info.type === 'channel' ? 'channel_post' : 'message', message);
+  return message;
+}
+
+/** A person changes what they wrote. */
+export function reword(account: BotAccount, chatId: number, messageId: number, text: string): void {
+  const chat = account.chats.get(chatId);
+  const old = chat?.messages.get(messageId);
+  if (chat === undefined || old === undefined)
+    throw new Error(`No message ${messageId} in chat ${chatId}.`);
+  const edited = {
+    ...old,
+    ...textOf({ chat: chatId, text }),
+    edit_date: Math.floor(account.clock() / 1000),
+  };
+  chat.messages.set(messageId, edited);
+  account.transcript.replace(edited);
+  account.updates.push('edited_message', edited);
+}
+
+/** A group becomes a supergroup; gives back its new id. Both chats get their service message. */
+export function migrate(account: BotAccount, chatId: number): number {
+  const old = account.chats.open({ id: chatId });
+  const newId = -1_000_000_000_000 + chatId;
+  const { title = 'Group' } = old.info;
+  old.migratedTo = newId;
+  say(account, { chat: chatId, extra: { migrate_to_chat_id: newId } });
+  say(account, {
+    chat: { id: newId, type: 'supergroup', title },
+    extra: { migrate_from_chat_id: chatId },
+  });
+  return newId;
+}
+
+/** The bot may not write there any more, or may again; the bot is told by `my_chat_member`. */
+export function setAccess(
+  account: BotAccount,
+  chatId: number,
+  access: 'open' | 'blocked' | 'kicked',
+): void {
+  const chat = account.chats.open({ id: chatId });
+  chat.closed = access === 'open' ? undefined : access;
+  const member = (status: string) => ({ user: account.me, status });
+  const [before, after] = access === 'open' ? ['kicked', 'member'] : ['member', 'kicked'];
+  account.updates.push('my_chat_member', {
+    chat: chat.info,
+    from: { id: 1001, is_bot: false, first_name: 'User 1001' },
+    date: Math.floor(account.clock() / 1000),
+    old_chat_member: member(before ?? 'member'),
+    new_chat_member: member(after ?? 'member'),
+  });
+}
+
+function userOf(saying: Saying, chat: ChatRecord): WireUser {
+  const fallback = chat.info.type === 'private' ? chat.info.id : 1001;
+  const given =
+    typeof saying.from === 'number' ? { id: saying.from } : (saying.from ?? { id: fallback });
+  return { is_bot: false, first_name: `User ${given.id}`, language_code: 'en', ...given };
+}
+
+function textOf({ text, entities }: Saying): Partial<WireMessage> {
+  if (text === undefined) return {};
+  const found = entities ?? findEntities(text);
+  return found.length === 0 ? { text } : { text, entities: found };
+}
+
+/** Every message of a topic answers the topic's first message, unless it answers another one. */
+function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
+  const { thread, replyTo } = saying;
+  const place = thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true };
+  const answered = chat.messages.get(replyTo ?? thread ?? 0);
+  if (replyTo !== undefined && answered === undefined) {
+    throw new Error(`No message ${replyTo} in chat ${chat.info.id} to answer.`);
+  }
+  if (answered === undefined) return place;
+  const { reply_to_message: _nested, ...quoted } = answered;
+  return { ...place, reply_to_message: quoted };
+}
+
+function openTopic(chat: ChatRecord, thread: number): void {
+  if (chat.topics.has(thread)) return;
+  chat.topics.add(thread);
+  chat.info = { ...chat.info, is_forum: true };
+  chat.messages.set(thread, {
+    message_id: thread,
+    date: 0,
+    chat: chat.info,
+    from: { id: 1001, is_bot: false, first_name: 'User 1001' },
+    message_thread_id: thread,
+    is_topic_message: true,
+    forum_topic_created: { name: `Topic ${thread}`, icon_color: 7322096 },
+  });
+}
+
+function findEntities(text: string): HtmlEntity[] {
+  const kinds: [string, RegExp][] = [
+    ['bot_command', /(?<![\w/])\/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?/g],
+    ['mention', /(?<![\w/])@[A-Za-z0-9_]{3,32}/g],
+    ['url', /https?:\/\/[^\s<>]+/g],
+  ];
+  const found = kinds.flatMap(([type, pattern]) =>
+    [...text.matchAll(pattern)].map((match) => ({
+      type,
+      offset: match.index,
+      length: match[0].length,
+    })),
+  );
+  return found.sort((a, b) => a.offset - b.offset);
+}

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import { badRequest } from './refusal.ts';
+
+/**
+ * The parameters of one call, whatever way they came: the Bot API takes numbers as text, and
+ * objects as JSON text, wherever a client sends them so.
+ */
+export class RequestParams {
+  readonly values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.values = values;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.values[name];
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  }
+
+  integer(name: string): number | undefined {
+    const text = this.text(name);
+    return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
+  }
+
+  flag(name: string): boolean {
+    return this.values[name] === true || this.values[name] === 'true' || this.values[name] === '1';
+  }
+
+  /** An object or array, or the JSON text of one. */
+  json(name: string): unknown {
+    const value = this.values[name];
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value);
+    } catch {
+      throw badRequest(`can't parse ${name.replaceAll('_', ' ')} JSON object`);
+    }
+  }
+
+  /** The parameters inside an object parameter, empty when it is absent. */
+  inside(name: string): RequestParams {
+    const value = this.json(name);
+    return new RequestParams(isRecord(value) ? value : {});
+  }
+}
+
+/** An object with named fields, not an array and not null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads query and body: JSON, urlencoded or multipart (files stay `File` objects).
+ * @throws Refusal when the body is not what its content type says, or not UTF-8.
+ */
+export async function readParams(
+  request: IncomingMessage,
+  query: URLSearchParams,
+): Promise<RequestParams> {
+  const body = await readBody(request);
+  const fromQuery = Object.fromEntries(query);
+  if (body.length === 0) return new RequestParams(fromQuery);
+  const type = request.headers['content-type'] ?? '';
+  if (type.startsWith('application/json')) {
+    return new RequestParams({ ...fromQuery, ...parseObject(decode(body)) });
+  }
+  if (type.startsWith('multipart/form-data')) {
+    const form = await new Response(body, { headers: { 'content-type': type } }).formData();
+    return new RequestParams({ ...fromQuery, ...Object.fromEntries(form.entries()) });
+  }
+  return new RequestParams({
+    ...fromQuery,
+    ...Object.fromEntries(new URLSearchParams(decode(body))),
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw badRequest('strings must be encoded in UTF-8');
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
+  } catch {
+    // Told below like any other body that is not an object.
+  }
+  throw badRequest("can't parse request: expected a JSON object");
+}

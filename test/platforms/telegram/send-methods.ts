@@ -1,0 +1,128 @@
+import type { BotAccount } from './account.ts';
+import type { ChatRecord } from './chats.ts';
+import { readText, type ShownText } from './message-text.ts';
+import { badRequest } from './refusal.ts';
+import type { RequestParams } from './request-params.ts';
+import type { WireMessage } from './wire.ts';
+
+/** sendMessage: the text is read before the chat is looked up, and flood control comes last. */
+export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
+  const shown = readText(params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
+  account.flood.pass(chat.info.id);
+  const message: WireMessage = {
+    message_id: account.chats.nextMessageId(chat),
+    from: account.me,
+    chat: chat.info,
+    date: Math.floor(account.clock() / 1000),
+    ...place,
+    ...fieldsOf(shown),
+    ...markupOf(params),
+  };
+  chat.messages.set(message.message_id, message);
+  account.transcript.show(message, 'bot');
+  return message;
+}
+
+/** editMessageText: only the bot's own messages, and only to something different. */
+export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
+  const shown = readText(params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const old = chat.messages.get(params.integer('message_id') ?? 0);
+  if (old === undefined) throw badRequest('message to edit not found');
+  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  const changed = { ...fieldsOf(shown), ...markupOf(params) };
+  const was = {
+    ...fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] }),
+    ...sameMarkup(old),
+  };
+  if (JSON.stringify(changed) === JSON.stringify(was)) {
+    throw badRequest(
+      'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
+    );
+  }
+  account.flood.pass(chat.info.id);
+  const { text: _text, entities: _entities, reply_markup: _markup, ...kept } = old;
+  const message: WireMessage = {
+    ...kept,
+    edit_date: Math.floor(account.clock() / 1000),
+    ...changed,
+  };
+  chat.messages.set(message.message_id, message);
+  account.transcript.replace(message);
+  return message;
+}
+
+/** deleteMessage: the bot's own messages, and those of others in groups. */
+export function deleteMessage(account: BotAccount, params: RequestParams): true {
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const id = params.integer('message_id') ?? 0;
+  if (!chat.messages.delete(id)) throw badRequest('message to delete not found');
+  account.transcript.remove(chat.info.id, id);
+  return true;
+}
+
+/** sendMessageDraft: private chats only, any number not zero, and the text may be empty. */
+export function sendMessageDraft(account: BotAccount, params: RequestParams): true {
+  const text = params.text('text') ?? '';
+  const shown = text === '' ? { text } : readText(params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  if (chat.info.type !== 'private') throw badRequest('drafts can be sent to private chats only');
+  const draftId = params.integer('draft_id') ?? 0;
+  if (draftId === 0) throw badRequest('draft identifier must be non-zero');
+  account.drafts.push({ chatId: chat.info.id, draftId, text: shown.text });
+  account.transcript.changed();
+  return true;
+}
+
+const ACTIONS = new Set(
+  'typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker find_location record_video_note upload_video_note'.split(
+    ' ',
+  ),
+);
+
+/** sendChatAction: not counted by flood control here. */
+export function sendChatAction(account: BotAccount, params: RequestParams): true {
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  if (!ACTIONS.has(params.text('action') ?? ''))
+    throw badRequest('wrong parameter action in request');
+  threadOf(chat, params);
+  return true;
+}
+
+function fieldsOf(shown: ShownText): { text: string; entities?: ShownText['entities'] } {
+  const { text, entities } = shown;
+  return entities.length === 0 ? { text } : { text, entities };
+}
+
+function markupOf(params: RequestParams): { reply_markup?: unknown } {
+  const markup = params.json('reply_markup');
+  return markup === undefined ? {} : { reply_markup: markup };
+}
+
+function sameMarkup(message: WireMessage): { reply_markup?: unknown } {
+  return message.reply_markup === undefined ? {} : { reply_markup: message.reply_markup };
+}
+
+/** The general topic has no number: 1 is refused like any other unknown one. */
+function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+  const thread = params.integer('message_thread_id');
+  if (thread === undefined || thread === 0) return {};
+  if (!chat.topics.has(thread)) throw badRequest('message thread not found');
+  return { message_thread_id: thread, is_topic_message: true };
+}
+
+function replyOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+  const wish = params.inside('reply_parameters');
+  const id = wish.integer('message_id') ?? params.integer('reply_to_message_id');
+  if (id === undefined) return {};
+  const answered = chat.messages.get(id);
+  if (answered === undefined) {
+    if (wish.flag('allow_sending_without_reply') || params.flag('allow_sending_without_reply'))
+      return {};
+    throw badRequest('message to be replied not found');
+  }
+  const { reply_to_message: _nested, ...quoted } = answered;
+  return { reply_to_message: quoted };
+}

@@ -1,0 +1,320 @@
+import { Telegraf, TelegramError } from 'telegraf';
+import { afterEach, describe, expect, it } from 'vitest';
+import { REAL_LIMITS } from './flood.ts';
+import {
+  startTelegramDouble,
+  type TelegramDouble,
+  type TelegramDoubleOptions,
+} from './telegram-double.ts';
+
+const ANN = 501;
+const running: TelegramDouble[] = [];
+
+async function start(options: TelegramDoubleOptions = {}) {
+  const double = await startTelegramDouble(options);
+  running.push(double);
+  const bot = new Telegraf(double.token, { telegram: { apiRoot: double.apiRoot } });
+  return { double, bot, telegram: bot.telegram };
+}
+
+async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: number; description: string; parameters: unknown }> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof TelegramError))
+    throw new Error(`Expected a refusal, got ${String(error)}`);
+  return { code: error.code, description: error.description, parameters: error.parameters };
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((double) => double.close()));
+});
+
+describe('a conversation through real telegraf', () => {
+  it('brings what a person says and shows what the bot answers, in order', async () => {
+    const { double, bot } = await start();
+    bot.on('message', (ctx) => ctx.reply('<b>hello</b> you', { parse_mode: 'HTML' }));
+    void bot.launch();
+    double.say({ chat: ANN, text: 'hi' });
+    const answer = await double.waitFor(() =>
+      double.conversation(ANN).find(({ from }) => from === 'bot'),
+    );
+    expect(answer).toMatchObject({
+      text: 'hello you',
+      entities: [{ type: 'bold', offset: 0, length: 5 }],
+    });
+    expect(double.conversation(ANN).map(({ from }) => from)).toEqual([ANN, 'bot']);
+    bot.stop();
+  });
+
+  it('marks commands and mentions in what people say, and quotes what they answer', async () => {
+    const { double, telegram } = await start();
+    const sent = await telegram.callApi('getUpdates', {});
+    expect(sent).toEqual([]);
+    const first = double.say({ chat: -5, text: '/start@parley_test_bot now' });
+    double.say({ chat: -5, text: 'well, @ann', replyTo: first.message_id });
+    const updates = await telegram.callApi('getUpdates', {});
+    expect(updates).toMatchObject([
+      {
+        message: {
+          entities: [{ type: 'bot_command', offset: 0, length: 22 }],
+          chat: { type: 'group' },
+        },
+      },
+      {
+        message: {
+          entities: [{ type: 'mention', offset: 6, length: 4 }],
+          reply_to_message: { text: '/start@parley_test_bot now' },
+        },
+      },
+    ]);
+  });
+
+  it('keeps an answer in its topic and refuses topics that do not exist', async () => {
+    const { double, telegram } = await start();
+    const chat = -1_000_000_000_005;
+    const question = double.say({ chat, thread: 77, text: 'hi' });
+    expect(question).toMatchObject({
+      is_topic_message: true,
+      reply_to_message: { forum_topic_created: {} },
+    });
+    await telegram.sendMessage(chat, 'yes', {
+      message_thread_id: 77,
+      reply_parameters: { message_id: question.message_id },
+    });
+    expect(double.conversation(chat).at(-1)).toMatchObject({
+      threadId: 77,
+      replyTo: question.message_id,
+    });
+    expect(await refusal(telegram.sendMessage(chat, 'x', { message_thread_id: 78 }))).toMatchObject(
+      {
+        description: 'Bad Request: message thread not found',
+      },
+    );
+  });
+});
+
+describe('updates and their confirmation', () => {
+  it('brings an update again until a poll with a higher offset confirms it', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'one' });
+    double.say({ chat: ANN, text: 'two' });
+    const [first] = await telegram.callApi('getUpdates', {});
+    expect(await telegram.callApi('getUpdates', {})).toHaveLength(2);
+    const offset = (first?.update_id ?? 0) + 1;
+    expect(await telegram.callApi('getUpdates', { offset })).toMatchObject([
+      { message: { text: 'two' } },
+    ]);
+    expect(double.pendingUpdates()).toHaveLength(1);
+  });
+
+  it('answers a waiting poll as soon as something happens', async () => {
+    const { double, telegram } = await start();
+    const poll = telegram.callApi('getUpdates', { timeout: 50 });
+    await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
+    double.say({ chat: ANN, text: 'now' });
+    expect(await poll).toMatchObject([{ message: { text: 'now' } }]);
+  });
+
+  it('ends the older of two polls with 409', async () => {
+    const { double, telegram } = await start();
+    const older = refusal(telegram.callApi('getUpdates', { timeout: 50 }));
+    await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
+    const newer = telegram.callApi('getUpdates', { timeout: 50 });
+    expect(await older).toMatchObject({
+      code: 409,
+      description: expect.stringContaining('terminated by other'),
+    });
+    double.say({ chat: ANN, text: 'x' });
+    expect(await newer).toHaveLength(1);
+  });
+
+  it('refuses to be polled while a webhook is set', async () => {
+    const { telegram } = await start();
+    await telegram.setWebhook('https://example.org/hook');
+    expect(await refusal(telegram.callApi('getUpdates', {}))).toMatchObject({
+      code: 409,
+      description: expect.stringContaining('use deleteWebhook'),
+    });
+    await telegram.deleteWebhook();
+    expect(await telegram.callApi('getUpdates', {})).toEqual([]);
+  });
+
+  it('leaves out kinds of updates the bot did not ask for', async () => {
+    const { double, telegram } = await start();
+    await telegram.callApi('getUpdates', { allowed_updates: ['callback_query'] });
+    double.say({ chat: ANN, text: 'x' });
+    expect(await telegram.callApi('getUpdates', {})).toEqual([]);
+  });
+});
+
+describe('refusals as on the servers', () => {
+  it.each([
+    ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
+    ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
+    [
+      'nothing but tags',
+      { text: '<b> </b>', parse_mode: 'HTML' },
+      'Bad Request: message text is empty',
+    ],
+    ['4,097 characters', { text: 'x'.repeat(4097) }, 'Bad Request: message is too long'],
+    [
+      'bad markup',
+      { text: 'a<br>b', parse_mode: 'HTML' },
+      'Bad Request: can\'t parse entities: Unsupported start tag "br" at byte offset 1',
+    ],
+    ['an unknown chat', { chat_id: 404, text: 'x' }, 'Bad Request: chat not found'],
+    ['no chat', { chat_id: undefined, text: 'x' }, 'Bad Request: chat_id is empty'],
+    [
+      'an answer to nothing',
+      { text: 'x', reply_parameters: { message_id: 9999 } },
+      'Bad Request: message to be replied not found',
+    ],
+  ])('refuses %s', async (_name, payload, description) => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const call = telegram.callApi('sendMessage', { chat_id: ANN, ...payload } as never);
+    expect(await refusal(call)).toMatchObject({ code: 400, description });
+  });
+
+  it('counts the text after parsing, in code points, and keeps 100 formats', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    await telegram.sendMessage(ANN, '😀'.repeat(4096));
+    await telegram.sendMessage(ANN, '<b>x</b> '.repeat(120), { parse_mode: 'HTML' });
+    expect(double.conversation(ANN).at(-1)?.entities).toHaveLength(100);
+  });
+
+  it('refuses an edit that changes nothing, takes one that does, and deletes once', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const { message_id } = await telegram.sendMessage(ANN, 'one');
+    expect(
+      await refusal(telegram.editMessageText(ANN, message_id, undefined, 'one')),
+    ).toMatchObject({
+      description: expect.stringContaining('message is not modified'),
+    });
+    await telegram.editMessageText(ANN, message_id, undefined, 'two');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'two', edits: 1 });
+    await telegram.deleteMessage(ANN, message_id);
+    expect(await refusal(telegram.deleteMessage(ANN, message_id))).toMatchObject({
+      description: 'Bad Request: message to delete not found',
+    });
+  });
+
+  it('tells a wrong token, an unknown method, a block and a moved group apart', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    double.say({ chat: -5, text: 'hi' });
+    const stranger = new Telegraf('1:wrong', { telegram: { apiRoot: double.apiRoot } });
+    expect(await refusal(stranger.telegram.getMe())).toMatchObject({
+      code: 401,
+      description: 'Unauthorized',
+    });
+    expect(await refusal(telegram.callApi('sendNonsense' as never, {} as never))).toMatchObject({
+      code: 404,
+    });
+    double.setAccess(ANN, 'blocked');
+    expect(await refusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+      code: 403,
+      description: 'Forbidden: bot was blocked by the user',
+    });
+    const newId = double.migrate(-5);
+    expect(await refusal(telegram.sendMessage(-5, 'x'))).toMatchObject({
+      code: 400,
+      parameters: { migrate_to_chat_id: newId },
+    });
+    await telegram.sendMessage(newId, 'there');
+  });
+
+  it('holds back a bot that writes too fast, and lets it go on after the time it named', async () => {
+    let now = 1_000_000;
+    const { double, telegram } = await start({ limits: REAL_LIMITS, clock: () => now });
+    double.say({ chat: ANN, text: 'hi' });
+    for (let sent = 0; sent < 5; sent += 1) await telegram.sendMessage(ANN, `${sent}`);
+    expect(await refusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+      code: 429,
+      description: 'Too Many Requests: retry after 1',
+      parameters: { retry_after: 1 },
+    });
+    now += 1000;
+    await telegram.sendMessage(ANN, 'again');
+  });
+});
+
+describe('faults on request', () => {
+  it('answers 502 with HTML, half a JSON document, or resets, for as many calls as asked', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    double.fault({ kind: 'status', status: 502, method: 'sendMessage' });
+    expect(await refusal(telegram.sendMessage(ANN, 'a'))).toMatchObject({ code: 502 });
+    double.fault({ kind: 'garbage' });
+    await expect(telegram.sendMessage(ANN, 'b')).rejects.toThrow('invalid json');
+    double.fault({ kind: 'reset', times: 2 });
+    await expect(telegram.sendMessage(ANN, 'c')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(telegram.sendMessage(ANN, 'd')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await telegram.sendMessage(ANN, 'e');
+    expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['hi', 'e']);
+  });
+
+  it('can lose the answer after the message is there', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    double.fault({ kind: 'reset', after: true, chat: ANN });
+    await expect(telegram.sendMessage(ANN, 'lost?')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(double.conversation(ANN).at(-1)?.text).toBe('lost?');
+    expect(double.calls('sendMessage')).toMatchObject([{ outcome: 'reset' }]);
+  });
+});
+
+describe('the control address', () => {
+  it('lets another process speak, look and break things', async () => {
+    const { double, telegram } = await start({ pathPrefix: '/proxy' });
+    expect(double.apiRoot).toMatch(/\/proxy$/);
+    const bot = new Telegraf(double.token, { telegram: { apiRoot: `${double.apiRoot}/` } });
+    await expect(telegram.getMe()).rejects.toThrow();
+    const control = async (path: string, body?: object) => {
+      const init = body && {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      };
+      const response = await fetch(`${new URL(double.apiRoot).origin}/control/${path}`, init);
+      return { status: response.status, body: await response.json() };
+    };
+    await control('say', { chat: ANN, text: 'over http' });
+    const answers = control('answers?after=0&wait=5000');
+    await bot.telegram.sendMessage(ANN, 'seen');
+    expect((await answers).body).toMatchObject([{ text: 'seen', from: 'bot' }]);
+    expect((await control(`conversation?chat=${ANN}`)).body).toHaveLength(2);
+    expect((await control('access', { chat: ANN, access: 'blocked' })).body).toEqual({
+      done: true,
+    });
+    expect(await refusal(bot.telegram.sendMessage(ANN, 'x'))).toMatchObject({ code: 403 });
+    expect((await control('say', { text: 'where?' })).status).toBe(400);
+    expect((await control('dance', {})).status).toBe(404);
+  });
+
+  it('takes urlencoded, query and multipart parameters like JSON', async () => {
+    const { double } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const url = `${double.apiRoot}/bot${double.token}/sendMessage`;
+    const form = new FormData();
+    form.set('chat_id', String(ANN));
+    form.set('text', 'naïve текст 😀');
+    const reply = JSON.stringify({ message_id: double.conversation(ANN)[0]?.messageId });
+    form.set('reply_parameters', reply);
+    await fetch(url, { method: 'POST', body: form });
+    await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams({ chat_id: String(ANN), text: 'two' }),
+    });
+    await fetch(`${url}?chat_id=${ANN}&text=three`);
+    const shown = double.conversation(ANN).slice(1);
+    expect(shown.map(({ text }) => text)).toEqual(['naïve текст 😀', 'two', 'three']);
+    expect(shown[0]?.replyTo).toBe(double.conversation(ANN)[0]?.messageId);
+  });
+});

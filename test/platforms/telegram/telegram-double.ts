@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newAccount } from './account.ts';
+import { BotApiServer } from './bot-api-server.ts';
+import { type Fault, Faults } from './faults.ts';
+import { FloodControl, type FloodLimits } from './flood.ts';
+import { migrate, reword, type Saying, say, setAccess } from './people.ts';
+import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
+import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
+
+/** How to start a double; everything has a default. */
+export interface TelegramDoubleOptions {
+  /** Loopback port; a free one when absent. */
+  readonly port?: number;
+  readonly botToken?: string;
+  /** Flood limits; none when absent, `REAL_LIMITS` for about the real ones. */
+  readonly limits?: FloodLimits;
+  /** Milliseconds since 1970; decides dates and flood limits, not how long a poll waits. */
+  readonly clock?: () => number;
+  /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
+  readonly pathPrefix?: string;
+}
+
+/** A running double: the wire on `apiRoot`, and what tests do to it and see of it. */
+export interface TelegramDouble {
+  readonly apiRoot: string;
+  readonly token: string;
+  readonly me: WireUser;
+  readonly transcript: Transcript;
+  /** A person writes. */
+  say(saying: Saying): WireMessage;
+  /** A person changes what they wrote. */
+  reword(chatId: number, messageId: number, text: string): void;
+  /** Queues an update of any kind, for example `callback_query`; gives back its id. */
+  update(kind: string, content: unknown): number;
+  /** Updates no poll has confirmed yet. */
+  pendingUpdates(): readonly WireUpdate[];
+  /** What people see in a chat now, both ways, oldest first. */
+  conversation(chatId: number): VisibleMessage[];
+  /** What the bot did, oldest first. */
+  calls(method?: string): RecordedCall[];
+  /** Unfinished texts shown by sendMessageDraft. */
+  drafts(): readonly { readonly chatId: number; readonly draftId: number; readonly text: string }[];
+  /** A group becomes a supergroup; gives back the new id. */
+  migrate(chatId: number): number;
+  /** A person blocks the bot, a group throws it out, or either lets it in again. */
+  setAccess(chatId: number, access: 'open' | 'blocked' | 'kicked'): void;
+  /** Something goes wrong with the next matching call. */
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Another program polls with the same token: the waiting poll ends with 409. */
+  endPoll(): void;
+  /** Cuts every connection, as a network that goes away. */
+  dropConnections(): void;
+  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
+
+/**
+ * Starts a Telegram Bot API server for one bot on loopback: plain http, the real wire, the limits and
+ * refusals of the servers, and faults on request. `/control/…` does over http what the handle does.
+ */
+export async function startTelegramDouble(
+  options: TelegramDoubleOptions = {},
+): Promise<TelegramDouble> {
+  const token = options.botToken ?? DEFAULT_TOKEN;
+  const clock = options.clock ?? Date.now;
+  const transcript = new Transcript(clock);
+  const flood = new FloodControl(options.limits ?? {}, clock);
+  const account = newAccount(token, { transcript, flood, clock });
+  const faults = new Faults();
+  const api = new BotApiServer(account, token, faults);
+  const prefix = options.pathPrefix ?? '';
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://double');
+    const failed = (error: unknown) => response.writeHead(500).end(String(error));
+    if (url.pathname.startsWith('/control/')) {
+      import('./control-server.ts')
+        .then(({ handleControl }) => handleControl(double, request, response, url))
+        .catch(failed);
+    } else if (url.pathname.startsWith(`${prefix}/`)) {
+      api.handle(request, response, url).catch(failed);
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const address = server.address() as AddressInfo;
+
+  const double: TelegramDouble = {
+    apiRoot: `http://127.0.0.1:${address.port}${prefix}`,
+    token,
+    me: account.me,
+    transcript,
+    say: (saying) => say(account, saying),
+    reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
+    update: (kind, content) => account.updates.push(kind, content),
+    pendingUpdates: () => account.updates.pending,
+    conversation: (chatId) => transcript.messages(chatId),
+    calls: (method) => transcript.calls(method),
+    drafts: () => account.drafts,
+    migrate: (chatId) => migrate(account, chatId),
+    setAccess: (chatId, access) => setAccess(account, chatId, access),
+    fault: (fault) => faults.arm(fault),
+    clearFaults: () => faults.clear(),
+    endPoll: () =>
+      account.updates.endPoll(
+        'terminated by other getUpdates request; make sure that only one bot instance is running',
+      ),
+    dropConnections: () => server.closeAllConnections(),
+    waitFor: (look, timeoutMs = 5000) => transcript.waitFor(look, timeoutMs),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return double;
+}

@@ -1,0 +1,164 @@
+import type { HtmlEntity } from './parse-html.ts';
+import type { WireMessage } from './wire.ts';
+
+/** A message as a person in the chat sees it now. */
+export interface VisibleMessage {
+  /** Grows over all chats, in the order the messages appeared. */
+  readonly seq: number;
+  /** When it appeared, in milliseconds of the double's clock. */
+  readonly at: number;
+  readonly chatId: number;
+  readonly messageId: number;
+  readonly from: 'bot' | number;
+  readonly text: string;
+  readonly entities: readonly HtmlEntity[];
+  readonly threadId?: number;
+  readonly replyTo?: number;
+  /** How often its text was replaced. */
+  readonly edits: number;
+}
+
+/** One call of the bot; `params` as they arrived, `result` as it was answered. */
+export interface RecordedCall {
+  readonly seq: number;
+  readonly at: number;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** HTTP status, or what the fault did instead of answering. */
+  readonly outcome: number | 'reset' | 'hang';
+  readonly description?: string;
+}
+
+/** What happened, in order, and who waits for more of it. */
+export class Transcript {
+  readonly #calls: RecordedCall[] = [];
+  readonly #messages: (VisibleMessage | undefined)[] = [];
+  /** Chat id, then message id, to the place in the list. */
+  readonly #places = new Map<number, Map<number, number>>();
+  readonly #firstArrivals = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+  readonly #clock: () => number;
+  #seq = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  show(message: WireMessage, from: 'bot' | number): void {
+    this.#seq += 1;
+    const {
+      chat,
+      message_id,
+      message_thread_id,
+      reply_to_message,
+      text = '',
+      entities = [],
+    } = message;
+    const places = this.#places.get(chat.id) ?? new Map<number, number>();
+    this.#places.set(chat.id, places.set(message_id, this.#messages.length));
+    this.#messages.push({
+      seq: this.#seq,
+      at: this.#clock(),
+      chatId: chat.id,
+      messageId: message_id,
+      from,
+      text,
+      entities,
+      ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
+      ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
+      edits: 0,
+    });
+    this.changed();
+  }
+
+  replace(message: WireMessage): void {
+    const place = this.#places.get(message.chat.id)?.get(message.message_id);
+    const old = place === undefined ? undefined : this.#messages[place];
+    if (place === undefined || old === undefined) return;
+    const { text = '', entities = [] } = message;
+    this.#messages[place] = { ...old, text, entities, edits: old.edits + 1 };
+    this.changed();
+  }
+
+  remove(chatId: number, messageId: number): void {
+    const place = this.#places.get(chatId)?.get(messageId);
+    if (place !== undefined) this.#messages[place] = undefined;
+    this.changed();
+  }
+
+  /** Notes that a call has arrived, before it is answered. */
+  arrived(method: string): void {
+    if (this.#firstArrivals.has(method)) return;
+    this.#firstArrivals.set(method, this.#clock());
+    this.changed();
+  }
+
+  /** When the first call of a method arrived, in milliseconds of the double's clock. */
+  firstArrival(method: string): number | undefined {
+    return this.#firstArrivals.get(method.toLowerCase());
+  }
+
+  record(call: Omit<RecordedCall, 'seq' | 'at'>): void {
+    this.#seq += 1;
+    this.#calls.push({ seq: this.#seq, at: this.#clock(), ...call });
+    this.changed();
+  }
+
+  /** All messages, or those of one chat, oldest first. */
+  messages(chatId?: number): VisibleMessage[] {
+    if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
+    const places = [...(this.#places.get(chatId)?.values() ?? [])];
+    return places.flatMap((place) => this.#messages[place] ?? []);
+  }
+
+  /** Messages of all chats that appeared later than `seq`, oldest first. */
+  after(seq: number): VisibleMessage[] {
+    let from = this.#messages.length;
+    while (from > 0 && (this.#messages[from - 1]?.seq ?? Number.POSITIVE_INFINITY) > seq) from -= 1;
+    return this.#messages.slice(from).filter((message) => message !== undefined);
+  }
+
+  /** All calls, or those of one method, oldest first. */
+  calls(method?: string): RecordedCall[] {
+    if (method === undefined) return [...this.#calls];
+    return this.#calls.filter((call) => call.method.toLowerCase() === method.toLowerCase());
+  }
+
+  /** Calls `listener` at each change. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Tells those who wait that something is different. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
+   * @throws Error after `timeoutMs`, with what there is to see.
+   */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const seen = look();
+        if (seen === undefined || seen === false) return;
+        finish();
+        resolve(seen);
+      };
+      const timer = setTimeout(() => {
+        finish();
+        const texts = this.messages().map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
+        reject(
+          new Error(`Nothing within ${timeoutMs} ms. To see: ${texts.slice(-10).join(' | ')}`),
+        );
+      }, timeoutMs);
+      const finish = () => {
+        clearTimeout(timer);
+        this.#listeners.delete(check);
+      };
+      this.#listeners.add(check);
+      check();
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { conflict } from './refusal.ts';
+import type { WireUpdate } from './wire.ts';
+
+/** What one getUpdates asks for; `timeout` in seconds. */
+export interface PollRequest {
+  readonly offset: number;
+  readonly limit: number;
+  readonly timeout: number;
+  readonly allowed: readonly string[] | undefined;
+}
+
+interface Waiting {
+  readonly request: PollRequest;
+  readonly resolve: (updates: WireUpdate[]) => void;
+  readonly reject: (refusal: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const NOT_BY_DEFAULT = new Set(['chat_member', 'message_reaction', 'message_reaction_count']);
+const LONGEST_POLL_SECONDS = 50;
+
+/** Updates not yet confirmed, and the one poll that may wait for more. */
+export class UpdateQueue {
+  #updates: WireUpdate[] = [];
+  #nextId: number;
+  #allowed: ReadonlySet<string> | undefined;
+  #waiting: Waiting | undefined;
+  #webhook = '';
+
+  constructor(firstId: number) {
+    this.#nextId = firstId;
+  }
+
+  get webhook(): string {
+    return this.#webhook;
+  }
+
+  /** Updates no poll has confirmed yet. */
+  get pending(): readonly WireUpdate[] {
+    return this.#updates;
+  }
+
+  /** Queues an update unless the bot asked not to get this kind; gives back its id. */
+  push(kind: string, content: unknown): number {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const wanted = this.#allowed?.has(kind) ?? !NOT_BY_DEFAULT.has(kind);
+    if (!wanted) return id;
+    this.#updates.push({ update_id: id, [kind]: content });
+    this.#answerWaiting();
+    return id;
+  }
+
+  /**
+   * One getUpdates: a higher offset confirms what lies below it, a negative one all but the last few.
+   * A poll that is already waiting is ended with 409. `gone` tells that the client went away.
+   * @throws Refusal 409 while a webhook is set.
+   */
+  poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
+    if (this.#webhook !== '') {
+      throw conflict(
+        "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+      );
+    }
+    this.endPoll(
+      'terminated by other getUpdates request; make sure that only one bot instance is running',
+    );
+    if (request.allowed !== undefined) this.#allow(request.allowed);
+    this.#confirm(request.offset);
+    const ready = this.#updates.slice(0, request.limit);
+    const seconds = Math.min(request.timeout, LONGEST_POLL_SECONDS);
+    if (ready.length > 0 || seconds <= 0) return Promise.resolve(ready);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle(waiting, () => resolve([])), seconds * 1000);
+      const waiting: Waiting = { request, resolve, reject, timer };
+      this.#waiting = waiting;
+      gone.addEventListener('abort', () => this.#settle(waiting, () => resolve([])), {
+        once: true,
+      });
+    });
+  }
+
+  /** Ends the waiting poll, if any, with 409. */
+  endPoll(reason: string): void {
+    const waiting = this.#waiting;
+    if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
+  }
+
+  setWebhook(url: string, dropPending: boolean): void {
+    this.#webhook = url;
+    if (url !== '') this.endPoll('terminated by setWebhook request');
+    if (dropPending) this.#updates = [];
+  }
+
+  #allow(kinds: readonly string[]): void {
+    this.#allowed = kinds.length === 0 ? undefined : new Set(kinds);
+  }
+
+  #confirm(offset: number): void {
+    if (offset > 0) this.#updates = this.#updates.filter(({ update_id }) => update_id >= offset);
+    if (offset < 0) this.#updates = this.#updates.slice(offset);
+  }
+
+  #answerWaiting(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#settle(waiting, () => waiting.resolve(this.#updates.slice(0, waiting.request.limit)));
+  }
+
+  #settle(waiting: Waiting, answer: () => void): void {
+    if (this.#waiting !== waiting) return;
+    this.#waiting = undefined;
+    clearTimeout(waiting.timer);
+    answer();
+  }
+}

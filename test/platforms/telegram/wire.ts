@@ -1,0 +1,41 @@
+import type { HtmlEntity } from './parse-html.ts';
+
+/** A user as updates and messages carry it; any further field of the Bot API may be added. */
+export interface WireUser {
+  readonly id: number;
+  readonly is_bot: boolean;
+  readonly first_name: string;
+  readonly username?: string;
+  readonly [field: string]: unknown;
+}
+
+/** A chat as messages carry it. Groups have negative ids, supergroups and channels begin with -100. */
+export interface WireChat {
+  readonly id: number;
+  readonly type: 'private' | 'group' | 'supergroup' | 'channel';
+  readonly title?: string;
+  readonly username?: string;
+  readonly first_name?: string;
+  readonly is_forum?: boolean;
+}
+
+/** A message in the form the Bot API writes it; `date` is in seconds. */
+export interface WireMessage {
+  readonly message_id: number;
+  readonly date: number;
+  readonly chat: WireChat;
+  readonly from?: WireUser;
+  readonly text?: string;
+  readonly entities?: readonly HtmlEntity[];
+  readonly message_thread_id?: number;
+  readonly is_topic_message?: boolean;
+  readonly reply_to_message?: WireMessage;
+  readonly edit_date?: number;
+  readonly [field: string]: unknown;
+}
+
+/** One update: its id and exactly one kind, for example `message`. */
+export interface WireUpdate {
+  readonly update_id: number;
+  readonly [kind: string]: unknown;
+}
