@@ -22,5 +22,5 @@ const ALIASES: ReadonlyMap<string, CommandName> = new Map([
  */
 export function parseCommand(text: string): CommandName | null {
   const word = /^\/([a-z]+)(?:@\w+)?(?:\s|$)/i.exec(text.trimStart())?.[1];
-  return (word && ALIASES.get(word.toLowerCase())) ?? null;
+  return word === undefined ? null : (ALIASES.get(word.toLowerCase()) ?? null);
 }

@@ -1,0 +1,24 @@
+import type { JournalStep } from '@parley/store';
+import { z } from 'zod';
+
+/** The last step of a turn: the model's answer, journalled before it is committed (G16). */
+export const FinalStep = z.object({
+  kind: z.literal('answer'),
+  text: z.string(),
+  usage: z.object({
+    model: z.string(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    costUsd: z.number().nullable(),
+  }),
+});
+export type FinalStep = z.infer<typeof FinalStep>;
+
+/** The answer a crashed run had already got, or null: then the model has to be asked. */
+export function answeredBefore(steps: readonly JournalStep[]): FinalStep | null {
+  for (const step of steps) {
+    const parsed = FinalStep.safeParse(step.content);
+    if (parsed.success) return parsed.data;
+  }
+  return null;
+}

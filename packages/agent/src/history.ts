@@ -1,0 +1,57 @@
+import type { ModelMessage } from '@parley/models';
+import type { InboxRow, TranscriptEntry } from '@parley/store';
+import { z } from 'zod';
+
+/** What a transcript entry holds: the words, as they were written or answered. */
+const Spoken = z.object({ text: z.string() });
+
+/** How much of the past the model sees. Characters are UTF-16 units, about four to a token. */
+export interface HistoryLimits {
+  readonly entries: number;
+  readonly characters: number;
+}
+
+/** The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18). */
+export function textOf(messages: readonly InboxRow[]): string {
+  return messages
+    .map(({ message }) => {
+      if (message.chat.type === 'direct') return message.text;
+      return `From ${JSON.stringify(message.sender.name.slice(0, 80))}: ${message.text}`;
+    })
+    .join('\n\n');
+}
+
+/** Makes a transcript entry of something that was said. */
+export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntry {
+  return { role, content: { text } };
+}
+
+/**
+ * The model's messages: as much of the newest history as fits, then `now`. Neighbours with the same
+ * role are joined, because many local chat templates insist on strict alternation.
+ */
+export function modelMessages(
+  transcript: readonly TranscriptEntry[],
+  now: string,
+  limits: HistoryLimits,
+): ModelMessage[] {
+  const past: { role: 'user' | 'assistant'; content: string }[] = [];
+  let left = limits.characters;
+  for (const entry of transcript.toReversed()) {
+    if (entry.role !== 'user' && entry.role !== 'assistant') continue;
+    const { text } = Spoken.parse(entry.content);
+    left -= text.length;
+    if (left < 0) break;
+    past.unshift({ role: entry.role, content: text });
+  }
+  // A history that opens with an answer has lost its question.
+  while (past[0]?.role === 'assistant') past.shift();
+  const messages: ModelMessage[] = [];
+  for (const next of [...past, { role: 'user' as const, content: now }]) {
+    const last = messages.at(-1);
+    if (last?.role === next.role)
+      messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${next.content}` };
+    else messages.push(next);
+  }
+  return messages;
+}

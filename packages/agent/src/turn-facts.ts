@@ -1,0 +1,54 @@
+import type { RuntimeFacts } from '@parley/contracts';
+import type { ClaimedTurn, InboxRow } from '@parley/store';
+
+/** Who the agent is and where it lives; the same for every turn. */
+export interface AgentPlace {
+  readonly id: string;
+  readonly name: string;
+  /** Folder of the workspace. */
+  readonly workspace: string;
+  /** IANA name, for example `Europe/Berlin`. */
+  readonly timeZone: string;
+}
+
+/** The message that decides a turn's facts: the newest of those it answers. Throws when there is none. */
+export function leadingMessage(turn: ClaimedTurn): InboxRow {
+  const leading = turn.messages.at(-1);
+  if (!leading)
+    throw new Error(`Turn ${turn.turnId} has no messages; claim never makes such a turn.`);
+  return leading;
+}
+
+/** The runtime facts of a turn (F02). `now` is in ms. */
+export function turnFacts(turn: ClaimedTurn, agent: AgentPlace, now: number): RuntimeFacts {
+  const { message } = leadingMessage(turn);
+  const { channel, account, chat, sender, replyTo } = message;
+  return {
+    agent: { id: agent.id, name: agent.name },
+    user: { id: `${channel}:${sender.id}`, name: sender.name },
+    channel,
+    account,
+    channelUserId: sender.id,
+    chatType: chat.type,
+    ...(chat.type === 'direct' ? {} : { groupId: chat.id }),
+    ...(chat.title === undefined ? {} : { groupTitle: chat.title }),
+    ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
+    messageId: message.messageId,
+    ...(replyTo === undefined ? {} : { replyToMessageId: replyTo.messageId }),
+    mentions: message.mentions,
+    addressed: message.addressed,
+    ...localTime(now, agent.timeZone),
+    timeZone: agent.timeZone,
+    workspace: agent.workspace,
+    heartbeat: false,
+    variables: message.variables,
+  };
+}
+
+function localTime(now: number, timeZone: string): { date: string; time: string } {
+  // Swedish dates are written as ISO 8601 writes them.
+  const [date = '', time = ''] = new Date(now)
+    .toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+    .split(' ');
+  return { date, time };
+}
