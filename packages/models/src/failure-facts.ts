@@ -20,13 +20,17 @@ const Thrown = z.object({
   statusCode: z.number().nullable().catch(null),
   responseHeaders: z.record(z.string(), z.string()).catch({}),
   responseBody: z.string().catch(''),
-  code: z.unknown(),
-  type: z.unknown(),
-  cause: z.unknown(),
+  code: z.unknown().optional(),
+  type: z.unknown().optional(),
+  cause: z.unknown().optional(),
 });
 
 const ProviderWords = z.object({
-  error: z.object({ type: z.unknown(), code: z.unknown(), message: z.string().catch('') }),
+  error: z.object({
+    type: z.unknown().optional(),
+    code: z.unknown().optional(),
+    message: z.string().catch(''),
+  }),
 });
 
 /** How deep a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
