@@ -7,6 +7,7 @@ import type {
   Receipt,
 } from '@parley/contracts';
 import type { z } from 'zod';
+import type { HistoryEntry } from './history.ts';
 import type { IngressOutcome } from './ingress/outcome.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
@@ -32,6 +33,8 @@ export interface ChannelContext<Settings> {
   receive(message: InboundMessage): Promise<IngressOutcome>;
   /** Tells the core how the connection is doing. */
   report(state: ChannelState): void;
+  /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
+  history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
 }
 
 /** A place to show a sign of life: the chat and, where there is one, the thread. */

@@ -14,6 +14,7 @@ export {
   type DeliveryWorkerOptions,
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
+export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { COMMANDS, parseCommand } from './ingress/command.ts';
 export { conversationIdOf } from './ingress/conversation-id.ts';

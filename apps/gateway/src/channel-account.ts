@@ -1,0 +1,127 @@
+import {
+  type ChannelAdapter,
+  type ChannelDefinition,
+  type ChannelState,
+  chatHistory,
+  createIngress,
+  type DecisionRules,
+  type DeliveryWorker,
+  type Situation,
+  startDeliveryWorker,
+} from '@parley/channels';
+import { type Clock, type LiveBus, type Logger, type Meter, type PassPoint, reasonOf } from '@parley/contracts';
+import type { Queues } from '@parley/queue';
+import type { Store } from '@parley/store';
+
+/** One account of one channel, as `parley status` and the start banner show it. */
+export interface AccountStatus {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: ChannelState;
+}
+
+/** A connected account: its adapter, its ingress and its deliveries. */
+export interface ChannelAccount {
+  readonly channel: string;
+  readonly account: string;
+  readonly adapter: ChannelAdapter;
+  status(): AccountStatus;
+  /** Stops receiving at once; sends that are under way get `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What every account of a gateway shares. */
+export interface AccountDeps {
+  readonly store: Store;
+  readonly queues: Queues;
+  readonly bus: LiveBus;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pass: PassPoint;
+  readonly situation: () => Situation;
+}
+
+/** Which account to open, with its checked settings and the rules of its ingress. */
+export interface AccountPlan {
+  readonly definition: ChannelDefinition;
+  readonly account: string;
+  readonly settings: unknown;
+  readonly rules: DecisionRules;
+}
+
+const DELIVERY_CONCURRENCY = 50;
+const SWEEP_MS = 5_000;
+
+/**
+ * Opens one account: adapter, ingress, delivery. The platform library is loaded here and not before.
+ * Rejects when the adapter cannot be made; a platform that is down is told through its state instead.
+ */
+export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
+  const { definition, account } = plan;
+  const channel = definition.id;
+  const log = deps.log.child({ channel, account });
+  const queue = deps.queues.deliveries(channel, account);
+  let state: ChannelState = { kind: 'starting' };
+  const receive = createIngress({
+    ...deps,
+    log,
+    lanes: deps.queues.lanes,
+    deliver: (chatId) => queue.kick(chatId),
+    rules: plan.rules,
+  });
+  const connect = await definition.load();
+  const adapter: ChannelAdapter = connect({
+    account,
+    settings: plan.settings,
+    log,
+    clock: deps.clock,
+    receive: (message) => receive(message, adapter.capabilities),
+    report: (next) => {
+      state = next;
+      tell(log, next);
+    },
+    history: (chatId, limit) => chatHistory(deps.store, { channel, account, chatId }, limit),
+  });
+  await adapter.start();
+  const delivery = await startDelivery(deps, adapter, { channel, account, log });
+  return {
+    channel,
+    account,
+    adapter,
+    status: () => ({ channel, account, state }),
+    async close(graceMs) {
+      await adapter.stop();
+      await delivery.close(graceMs);
+    },
+  };
+}
+
+function startDelivery(
+  deps: AccountDeps,
+  adapter: ChannelAdapter,
+  { channel, account, log }: { channel: string; account: string; log: Logger },
+): Promise<DeliveryWorker> {
+  const delivery = {
+    ...deps,
+    log,
+    outbox: deps.store.outbox,
+    capabilities: adapter.capabilities,
+    send: adapter.send.bind(adapter),
+  };
+  const queue = deps.queues.deliveries(channel, account);
+  return startDeliveryWorker(delivery, { channel, account, queue, concurrency: DELIVERY_CONCURRENCY, sweepMs: SWEEP_MS });
+}
+
+function tell(log: Logger, state: ChannelState): void {
+  if (state.kind === 'failed') log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
+  else if (state.kind === 'retrying') log.warn({ reason: state.reason }, 'channel retries');
+  else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
+}
+
+/** The status of an account that could not even be opened. */
+export function brokenStatus(plan: Pick<AccountPlan, 'account'>, channel: string, thrown: unknown): AccountStatus {
+  const mend = 'Mend the settings of this channel and start Parley again.';
+  return { channel, account: plan.account, state: { kind: 'failed', reason: reasonOf(thrown), mend } };
+}

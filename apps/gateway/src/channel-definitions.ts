@@ -1,0 +1,6 @@
+import { telegram } from '@parley/channel-telegram';
+import { terminal, web } from '@parley/channel-web';
+import type { ChannelDefinition } from '@parley/channels';
+
+/** Every channel this gateway knows. Cheap to import: a platform's library comes with `load` (F03). */
+export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [web, terminal, telegram];
