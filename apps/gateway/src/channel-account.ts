@@ -9,7 +9,14 @@ import {
   type Situation,
   startDeliveryWorker,
 } from '@parley/channels';
-import { type Clock, type LiveBus, type Logger, type Meter, type PassPoint, reasonOf } from '@parley/contracts';
+import {
+  type Clock,
+  type LiveBus,
+  type Logger,
+  type Meter,
+  type PassPoint,
+  reasonOf,
+} from '@parley/contracts';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
 
@@ -26,7 +33,9 @@ export interface ChannelAccount {
   readonly account: string;
   readonly adapter: ChannelAdapter;
   status(): AccountStatus;
-  /** Stops receiving at once; sends that are under way get `graceMs`. */
+  /** Takes no new messages; what is being stored is stored first. */
+  stopReceiving(): Promise<void>;
+  /** Ends the deliveries; sends that are under way get `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -91,10 +100,8 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     account,
     adapter,
     status: () => ({ channel, account, state }),
-    async close(graceMs) {
-      await adapter.stop();
-      await delivery.close(graceMs);
-    },
+    stopReceiving: () => adapter.stop(),
+    close: (graceMs) => delivery.close(graceMs),
   };
 }
 
@@ -111,17 +118,24 @@ function startDelivery(
     send: adapter.send.bind(adapter),
   };
   const queue = deps.queues.deliveries(channel, account);
-  return startDeliveryWorker(delivery, { channel, account, queue, concurrency: DELIVERY_CONCURRENCY, sweepMs: SWEEP_MS });
+  return startDeliveryWorker(delivery, {
+    channel,
+    account,
+    queue,
+    concurrency: DELIVERY_CONCURRENCY,
+    sweepMs: SWEEP_MS,
+  });
 }
 
 function tell(log: Logger, state: ChannelState): void {
-  if (state.kind === 'failed') log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
+  if (state.kind === 'failed')
+    log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
   else if (state.kind === 'retrying') log.warn({ reason: state.reason }, 'channel retries');
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
 }
 
 /** The status of an account that could not even be opened. */
-export function brokenStatus(plan: Pick<AccountPlan, 'account'>, channel: string, thrown: unknown): AccountStatus {
+export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
   const mend = 'Mend the settings of this channel and start Parley again.';
-  return { channel, account: plan.account, state: { kind: 'failed', reason: reasonOf(thrown), mend } };
+  return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), mend } };
 }

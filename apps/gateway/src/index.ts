@@ -1,0 +1,8 @@
+export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
+export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
+export {
+  type Gateway,
+  type GatewayOptions,
+  type PlannedAccount,
+  startGateway,
+} from './start-gateway.ts';

@@ -1,0 +1,110 @@
+import { startPresence } from '@parley/channels';
+import {
+  type AccountDeps,
+  type AccountPlan,
+  type AccountStatus,
+  brokenStatus,
+  type ChannelAccount,
+  openAccount,
+} from './channel-account.ts';
+import { type HttpServer, startHttp } from './http/server.ts';
+
+/** A running gateway: channel connections, ingress, delivery and the web server. */
+export interface Gateway {
+  /** Where the web page and the API are, for example `http://127.0.0.1:7411`. */
+  readonly address: string;
+  status(): readonly AccountStatus[];
+  /** Takes no new messages from any channel; the first step of shutting down (D11). */
+  stopReceiving(): Promise<void>;
+  /** Ends deliveries and connections; what is under way gets `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** One account of the settings: ready to be opened, or broken with the reason for people. */
+export type PlannedAccount =
+  | { readonly kind: 'ready'; readonly plan: AccountPlan }
+  | {
+      readonly kind: 'broken';
+      readonly channel: string;
+      readonly account: string;
+      readonly reason: string;
+    };
+
+/** What a gateway is started with. */
+export interface GatewayOptions extends AccountDeps {
+  readonly accounts: readonly PlannedAccount[];
+  readonly http: { readonly host: string; readonly port: number; readonly token: string };
+  /** Text of `/metrics`. */
+  readonly metrics: () => Promise<string>;
+}
+
+/**
+ * Opens every account and the web server. An account that cannot be opened is told by its status and
+ * leaves the others alone (D12). Rejects only when the web address cannot be had.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const open = new Map<string, ChannelAccount>();
+  const broken: AccountStatus[] = [];
+  const presence = startPresence({
+    bus: options.bus,
+    adapterOf: (channel, account) => open.get(keyOf(channel, account))?.adapter,
+    log: options.log,
+  });
+  const status = (): AccountStatus[] => [
+    ...[...open.values()].map((account) => account.status()),
+    ...broken,
+  ];
+  const http = await startHttp({
+    ...options.http,
+    log: options.log,
+    metrics: options.metrics,
+    status,
+    ping: () => options.store.ping(),
+    channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
+  });
+  await Promise.all(options.accounts.map((planned) => openPlanned(options, planned, open, broken)));
+  return {
+    address: http.address,
+    status,
+    async stopReceiving() {
+      await Promise.all([...open.values()].map((account) => account.stopReceiving()));
+    },
+    async close(graceMs) {
+      await closeAll(open, http, graceMs);
+      presence.close();
+    },
+  };
+}
+
+async function openPlanned(
+  deps: AccountDeps,
+  planned: PlannedAccount,
+  open: Map<string, ChannelAccount>,
+  broken: AccountStatus[],
+): Promise<void> {
+  if (planned.kind === 'broken') {
+    const { channel, account, reason } = planned;
+    broken.push(brokenStatus(channel, account, reason));
+    return;
+  }
+  const { definition, account } = planned.plan;
+  try {
+    open.set(keyOf(definition.id, account), await openAccount(deps, planned.plan));
+  } catch (error) {
+    deps.log.error({ channel: definition.id, account, error }, 'channel could not be opened');
+    broken.push(brokenStatus(definition.id, account, error));
+  }
+}
+
+async function closeAll(
+  open: ReadonlyMap<string, ChannelAccount>,
+  http: HttpServer,
+  graceMs: number,
+): Promise<void> {
+  await Promise.all([...open.values()].map((account) => account.close(graceMs)));
+  await http.close();
+}
+
+function keyOf(channel: string, account: string): string {
+  return `${channel}/${account}`;
+}
