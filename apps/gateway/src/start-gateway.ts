@@ -36,6 +36,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly http: { readonly host: string; readonly port: number; readonly token: string };
   /** Text of `/metrics`. */
   readonly metrics: () => Promise<string>;
+  /** What `parley status` shows besides the channels. */
+  readonly report: () => Promise<object>;
 }
 
 /**
@@ -59,6 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log: options.log,
     metrics: options.metrics,
     status,
+    report: async () => ({ channels: status(), ...(await options.report()) }),
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   });

@@ -17,7 +17,10 @@ export interface HttpOptions {
   readonly token: string;
   readonly log: Logger;
   readonly metrics: () => Promise<string>;
+  /** Decides readiness. */
   readonly status: () => readonly AccountStatus[];
+  /** What `GET /api/status` answers, as JSON. */
+  readonly report: () => Promise<object>;
   /** Rejects when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** The routes of a channel account, if it has any. */
