@@ -1,0 +1,103 @@
+import matter from 'gray-matter';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+
+/** Longest front matter that is parsed, in characters. Real ones have a few hundred. */
+const MAX_FRONT_MATTER = 16_000;
+
+/**
+ * What stood above the text of a Markdown file. `refused` means that somebody meant to write front
+ * matter and it cannot be trusted to say what they meant: callers must assume the strictest meaning.
+ * `body` is the text below, with `\n` line ends and without blank lines around it.
+ */
+export type FrontMatter<Data> =
+  | { readonly kind: 'none'; readonly body: string }
+  | { readonly kind: 'parsed'; readonly data: Readonly<Data>; readonly body: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
+
+/**
+ * Splits a Markdown file into front matter and body and checks the front matter with `schema`.
+ * The only place that touches gray-matter, which by default runs `---js` blocks as code and keeps a
+ * cache that turns the second reading of a broken file into an empty one. Never throws.
+ */
+export function readFrontMatter<Data extends object>(
+  file: string,
+  schema: z.ZodType<Data>,
+): FrontMatter<Data> {
+  const text = normalise(file);
+  const firstLine = /^---(?!-)(.*)$/m.exec(text);
+  if (firstLine === null || firstLine.index !== 0) return { kind: 'none', body: text };
+  if (firstLine[1]?.trim() !== '') {
+    return refuse(text, 'only plain YAML front matter is read; the first line must be exactly ---');
+  }
+  const end = text.indexOf('\n---', 2);
+  if (end === -1) return refuse(text, 'front matter is opened by --- and never closed');
+  const body = text.slice(end + 4).replace(/^[^\n]*\n?/, '');
+  if (!/^\n---[ \t]*(\n|$)/.test(text.slice(end))) {
+    return refuse(body, 'front matter must be closed by a line that is exactly ---');
+  }
+  if (end > MAX_FRONT_MATTER) {
+    return refuse(body, `front matter is longer than ${MAX_FRONT_MATTER} characters`);
+  }
+  return check(text, body, schema);
+}
+
+function check<Data extends object>(
+  text: string,
+  body: string,
+  schema: z.ZodType<Data>,
+): FrontMatter<Data> {
+  let data: unknown;
+  try {
+    data = matter(text, { language: 'yaml', engines }).data;
+  } catch (error) {
+    return refuse(body, `front matter is not valid YAML (${firstLineOf(error)})`);
+  }
+  const checked = schema.safeParse(data);
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    return refuse(body, `front matter: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  }
+  return { kind: 'parsed', data: Object.freeze(checked.data), body: trimBlankLines(body) };
+}
+
+/** Always handed to gray-matter: without options it would use its cache and its own engines. */
+const engines = {
+  yaml: parseYaml,
+  json: refuseLanguage,
+  javascript: refuseLanguage,
+  coffee: refuseLanguage,
+};
+
+function parseYaml(block: string): object {
+  const data: unknown = parse(block, {
+    schema: 'core',
+    maxAliasCount: 10,
+    uniqueKeys: true,
+    logLevel: 'error',
+  });
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
+  throw new Error('expected "key: value" lines');
+}
+
+function refuseLanguage(): never {
+  throw new Error('only YAML is read');
+}
+
+function refuse(body: string, reason: string): FrontMatter<never> {
+  return { kind: 'refused', reason, body: trimBlankLines(body) };
+}
+
+/** Blank lines above the front matter are forgiven: a secret must not depend on an invisible line. */
+function normalise(file: string): string {
+  return trimBlankLines(file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n'));
+}
+
+function trimBlankLines(text: string): string {
+  return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
+}
+
+function firstLineOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? '';
+}

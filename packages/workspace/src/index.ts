@@ -1,0 +1,11 @@
+export { type Cut, cutText } from './cut-text.ts';
+export {
+  DEFAULT_WORKSPACE_LIMITS,
+  type OpenWorkspaceOptions,
+  openWorkspace,
+  type Workspace,
+  type WorkspaceLimits,
+} from './open-workspace.ts';
+export { type ReaderFacts, readerOf } from './reader-of.ts';
+export { WorkspaceError, type WorkspaceErrorCode } from './workspace-error.ts';
+export type { AbsentFile, WorkspaceEntry, WorkspaceFile, WorkspaceView } from './workspace-view.ts';

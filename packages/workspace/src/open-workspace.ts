@@ -1,0 +1,54 @@
+import { realpath } from 'node:fs/promises';
+import { type Clock, type Logger, type Reader, silentLogger } from '@parley/contracts';
+import { createFileCache } from './file-cache.ts';
+import { listMarkdown } from './list-markdown.ts';
+import { seedFolder } from './seed-folder.ts';
+import { createView, type WorkspaceView } from './workspace-view.ts';
+
+/** How much of a workspace file is used. */
+export interface WorkspaceLimits {
+  /** Characters of one file that are shown; longer ones are cut and say so (P10). */
+  readonly fileCharacters: number;
+  /** Larger files are not read at all. */
+  readonly fileBytes: number;
+}
+
+/** What a workspace uses unless the settings say otherwise: 20,000 characters, 1 MB. */
+export const DEFAULT_WORKSPACE_LIMITS: WorkspaceLimits = {
+  fileCharacters: 20_000,
+  fileBytes: 1_000_000,
+};
+
+export interface OpenWorkspaceOptions {
+  /** Made at the first start. May itself be a symbolic link; nothing inside it may. */
+  readonly folder: string;
+  /** Folder of the files a new workspace starts with. */
+  readonly templates: string;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly log?: Logger;
+  readonly clock?: Clock;
+}
+
+/** An agent's folder of Markdown (W01). Gives out nothing but views. */
+export interface Workspace {
+  /** The real path. */
+  readonly folder: string;
+  /** Files that were made from templates just now; empty in a workspace that existed. */
+  readonly created: readonly string[];
+  /** The workspace as this reader sees it. Cheap: make one for every turn. */
+  for(reader: Reader): WorkspaceView;
+}
+
+/** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
+export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
+  const { log = silentLogger, clock = Date.now } = options;
+  const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
+  const created = await seedFolder(options.folder, options.templates);
+  const folder = await realpath(options.folder);
+  const sources = {
+    files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
+    names: () => listMarkdown(folder),
+    fileCharacters: limits.fileCharacters,
+  };
+  return { folder, created, for: (reader) => createView(sources, reader) };
+}

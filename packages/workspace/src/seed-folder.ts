@@ -1,0 +1,76 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, lstat, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf } from '@parley/contracts';
+import { WorkspaceError } from './workspace-error.ts';
+
+/** The file whose absence means that a folder is not a workspace yet; copied last. */
+const MARK = 'AGENTS.md';
+
+/**
+ * Makes the folder (mode 0700) and, where it holds no AGENTS.md, copies every template that it lacks.
+ * A folder that is a workspace already is left exactly as it is, so that files somebody deleted on
+ * purpose stay away; a first start that was cut short goes on at the next one.
+ * Returns the names of the files it made. Throws WorkspaceError.
+ */
+export async function seedFolder(folder: string, templates: string): Promise<readonly string[]> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (await exists(join(folder, MARK))) return [];
+  } catch (error) {
+    throw new WorkspaceError(
+      'workspace-folder',
+      `The workspace folder ${folder} cannot be made or opened (${reasonOf(error)}). Check the path and its permissions.`,
+      error,
+    );
+  }
+  const made: string[] = [];
+  for (const name of await templateNames(templates)) {
+    if (await copyNew(join(templates, name), join(folder, name))) made.push(name);
+  }
+  return made;
+}
+
+async function templateNames(templates: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(templates, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
+    return names.map((entry) => entry.name).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  } catch (error) {
+    throw new WorkspaceError(
+      'workspace-templates',
+      `The workspace templates in ${templates} cannot be read (${reasonOf(error)}). They are part of Parley: restore that folder.`,
+      error,
+    );
+  }
+}
+
+function rank(name: string): number {
+  return name === MARK ? 1 : 0;
+}
+
+/** Copies unless there is something of that name, be it a dangling link; the copy belongs to its owner alone. */
+async function copyNew(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+    await chmod(to, 0o600);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw new WorkspaceError(
+      'workspace-folder',
+      `The workspace file ${to} cannot be written (${reasonOf(error)}). Check the permissions of the folder.`,
+      error,
+    );
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { mayRead, type PromptPart, type Reader } from '@parley/contracts';
+import { type Cut, cutText } from './cut-text.ts';
+import { isMemory } from './file-audience.ts';
+import type { FileCache, FileFault } from './file-cache.ts';
+import { parseFileName } from './file-name.ts';
+import type { ParsedFile } from './parse-file.ts';
+
+/** A file this reader may see, ready to become part of a prompt; front matter is removed. */
+export interface WorkspaceFile extends PromptPart {
+  readonly kind: 'file';
+  /** Length of `text` in characters, with the cut notice where there is one. */
+  readonly characters: number;
+  readonly cut: Cut | null;
+}
+
+/** Nothing to read, and why. `detail` is for people and never holds text of the file. */
+export interface AbsentFile {
+  readonly kind: 'absent';
+  readonly reason: 'missing' | 'empty' | 'private' | 'refused' | 'too-large' | 'unreadable';
+  readonly detail?: string;
+}
+
+/** What `list` says of a file. */
+export interface WorkspaceEntry {
+  readonly name: string;
+  /** Length without front matter, in characters. */
+  readonly characters: number;
+}
+
+/** The workspace as one reader sees it. There is no other way from a turn to its files. */
+export interface WorkspaceView {
+  readonly reader: Reader;
+  /** Reads one file, cut at `limit` characters (the workspace's own limit where not given). */
+  read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
+  /** The Markdown files this reader may see, by name. */
+  list(): Promise<readonly WorkspaceEntry[]>;
+}
+
+interface ViewSources {
+  readonly files: FileCache;
+  /** All Markdown files of the folder, whoever may read them. */
+  readonly names: () => Promise<readonly string[]>;
+  /** Characters of a file that are shown when the caller does not say. */
+  readonly fileCharacters: number;
+}
+
+/** The view of `reader`: files for others look exactly as if they had no content. */
+export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
+  async function visible(name: string): Promise<ParsedFile | AbsentFile> {
+    const path = parseFileName(name);
+    if (path === null)
+      return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
+    // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
+    if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
+    const file = await sources.files.get(path);
+    if ('reason' in file) return absent(file);
+    if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
+    return file.text === '' ? absent({ reason: 'empty' }) : file;
+  }
+
+  return {
+    reader,
+    async read(name, limit = sources.fileCharacters) {
+      const file = await visible(name);
+      if ('kind' in file) return file;
+      const { text, cut } = cutText(file.text, limit, file.name);
+      const { name: source, audience } = file;
+      return { kind: 'file', text, source, audience, characters: text.length, cut };
+    },
+    async list() {
+      const files = await Promise.all((await sources.names()).map(visible));
+      return files.flatMap((file) =>
+        'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
+      );
+    },
+  };
+}
+
+function absent(fault: FileFault | { readonly reason: 'private' | 'empty' }): AbsentFile {
+  return { kind: 'absent', ...fault };
+}
