@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** YAML reads a bare platform id as a number; it is text to everything else. */
+const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
+
+const Policy = z.enum(['allowlist', 'open', 'disabled']);
+
+/** Who may talk to the bot on one account (F05). Closed unless opened: nobody but owners by default. */
+export const AccessSettings = z.strictObject({
+  direct: Policy.default('allowlist').describe(
+    'Direct chats: the people in `allow`, everybody, nobody.',
+  ),
+  groups: Policy.default('allowlist').describe('Groups: those in `allowGroups`, all, none.'),
+  allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
+  allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
+});
+export type AccessSettings = z.infer<typeof AccessSettings>;
+
+/** When the bot answers in a group (F06). */
+export const Activation = z.enum(['mention', 'always', 'never']);
+export type Activation = z.infer<typeof Activation>;
+
+/** The keys that every channel account has; all others belong to the channel's own schema. */
+export const CommonAccountSettings = z.strictObject({
+  enabled: z.boolean().default(true).describe('false: keep the settings, do not connect.'),
+  access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
+  activation: Activation.default('mention').describe('When the bot answers in groups.'),
+});
+
+/** An account's name: part of addresses, keys and logs. */
+export const ACCOUNT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;

@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import { type Block, isBlock } from './block.ts';
+import {
+  ACCOUNT_NAME,
+  type AccessSettings,
+  type Activation,
+  CommonAccountSettings,
+} from './channel-schema.ts';
+import { check, unknownKey } from './check.ts';
+import type { SettingsPath } from './path.ts';
+import type { SettingsProblem } from './problem.ts';
+import { type Finding, problemOf, type SettingsSource } from './source.ts';
+
+/** One account of one channel: ready to be started, wrong, or switched off. Others are not affected. */
+export type ChannelAccount =
+  | {
+      readonly kind: 'ok';
+      readonly channel: string;
+      readonly account: string;
+      readonly access: AccessSettings;
+      readonly activation: Activation;
+      /** What the channel's own schema made of the rest. */
+      readonly settings: unknown;
+    }
+  | {
+      readonly kind: 'broken';
+      readonly channel: string;
+      readonly account: string;
+      readonly problems: readonly SettingsProblem[];
+    }
+  | { readonly kind: 'disabled'; readonly channel: string; readonly account: string };
+
+/** Accounts by `channel/account`, and the warnings about all of them. */
+export interface CheckedChannels {
+  readonly accounts: Readonly<Record<string, ChannelAccount>>;
+  readonly warnings: readonly SettingsProblem[];
+}
+
+/** Looks up the reference problems at or below a path; they break the account they belong to. */
+export type ReferenceFindings = (path: SettingsPath) => readonly Finding[];
+
+interface Account {
+  readonly channel: string;
+  readonly account: string;
+  readonly path: SettingsPath;
+  readonly written: unknown;
+}
+
+/** Checks each account by itself. A channel without a schema is an unknown key. */
+export function checkChannels(
+  channels: Readonly<Record<string, unknown>>,
+  schemas: Readonly<Record<string, z.ZodType>>,
+  references: ReferenceFindings,
+  source: SettingsSource,
+): CheckedChannels {
+  const accounts: Record<string, ChannelAccount> = {};
+  const warnings: SettingsProblem[] = [];
+  for (const [channel, section] of Object.entries(channels)) {
+    const schema = Object.hasOwn(schemas, channel) ? schemas[channel] : undefined;
+    if (schema === undefined) {
+      warnings.push(unknownKey(['channels', channel], source));
+      continue;
+    }
+    for (const entry of accountsOf(channel, section)) {
+      const result = checkAccount(entry, section, schema, references, source);
+      accounts[`${entry.channel}/${entry.account}`] = result.account;
+      warnings.push(...result.warnings);
+    }
+  }
+  return { accounts, warnings };
+}
+
+function accountsOf(channel: string, section: unknown): Account[] {
+  const path = ['channels', channel];
+  const several =
+    isBlock(section) && Object.hasOwn(section, 'accounts') ? section.accounts : undefined;
+  if (!isBlock(several)) return [{ channel, account: 'default', path, written: section }];
+  return Object.entries(several).map(([account, written]) => ({
+    channel,
+    account,
+    path: [...path, 'accounts', account],
+    written,
+  }));
+}
+
+function checkAccount(
+  entry: Account,
+  section: unknown,
+  schema: z.ZodType,
+  references: ReferenceFindings,
+  source: SettingsSource,
+): { account: ChannelAccount; warnings: readonly SettingsProblem[] } {
+  const { channel, account, path, written } = entry;
+  if (isBlock(written) && written.enabled === false) {
+    return { account: { kind: 'disabled', channel, account }, warnings: [] };
+  }
+  const early = [...misplaced(entry, section), ...references(path)].map((f) =>
+    problemOf(f, source),
+  );
+  const [commonKeys, ownKeys] = split(written);
+  const common = check(CommonAccountSettings, commonKeys, path, source);
+  const own = check(schema, ownKeys, path, source);
+  const warnings = [...common.warnings, ...own.warnings];
+  if (common.kind === 'ok' && own.kind === 'ok' && early.length === 0) {
+    const { enabled, access, activation } = common.value;
+    if (!enabled) return { account: { kind: 'disabled', channel, account }, warnings };
+    return {
+      account: { kind: 'ok', channel, account, access, activation, settings: own.value },
+      warnings,
+    };
+  }
+  const told = new Set(early.map((problem) => problem.path));
+  const late = [common, own].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : []));
+  const problems = [...early, ...late.filter((problem) => !told.has(problem.path))];
+  return { account: { kind: 'broken', channel, account, problems }, warnings };
+}
+
+/** Mistakes of the form, which no account's schema can see. */
+function misplaced({ account, path, written }: Account, section: unknown): Finding[] {
+  if (!isBlock(written)) {
+    return [{ kind: 'value', path, expected: 'a block of `key: value` lines' }];
+  }
+  const findings: Finding[] = [];
+  if (!ACCOUNT_NAME.test(account)) {
+    const expected =
+      'an account name of lower-case letters, digits, - and _, at most 32 characters';
+    findings.push({ kind: 'value', path, expected });
+  }
+  if (path.length > 2 && isBlock(section)) {
+    // Silently ignoring `access: …` here would open or close an account against its owner's will.
+    for (const key of Object.keys(section).filter((key) => key !== 'accounts')) {
+      const expected = `this inside each account, not beside \`accounts\``;
+      findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });
+    }
+  }
+  return findings;
+}
+
+function split(written: Block): [common: object, own: object] {
+  const entries = Object.entries(written);
+  const isCommon = ([key]: [string, unknown]) => Object.hasOwn(CommonAccountSettings.shape, key);
+  return [
+    Object.fromEntries(entries.filter(isCommon)),
+    Object.fromEntries(entries.filter((entry) => !isCommon(entry))),
+  ];
+}

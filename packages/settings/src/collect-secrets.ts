@@ -1,0 +1,32 @@
+import type { SettingsPath } from './path.ts';
+import type { Resolved } from './references.ts';
+import { isSecretPath, secretsIn } from './secret-names.ts';
+
+/** Sections whose values are shown everywhere anyway; to blot them out of logs would only blind people. */
+const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set(['agent', 'http', 'log', 'lanes', 'limits']);
+
+/**
+ * What logs must never show: every value that came from the environment or a file, every value whose
+ * key says so (`token`, `apiKey`, `password`, …), and the passwords within URLs. No order, no doubles.
+ */
+export function collectSecrets(resolved: Resolved): string[] {
+  const secrets = new Set<string>();
+  for (const { path, text } of resolved.pieces) {
+    if (isSecretPath(path) || !PUBLIC_SECTIONS.has(path[0])) add(secretsIn(text));
+  }
+  walk(resolved.value, []);
+  return [...secrets];
+
+  function walk(value: unknown, path: SettingsPath): void {
+    if (typeof value === 'object' && value !== null) {
+      for (const [key, entry] of Object.entries(value)) walk(entry, [...path, key]);
+    } else if (typeof value === 'string') {
+      const [, ...inside] = secretsIn(value);
+      add(isSecretPath(path) ? secretsIn(value) : inside);
+    } else if (typeof value === 'number' && isSecretPath(path)) add([String(value)]);
+  }
+
+  function add(found: readonly string[]): void {
+    for (const secret of found) secrets.add(secret);
+  }
+}

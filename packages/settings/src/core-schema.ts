@@ -1,0 +1,131 @@
+import { z } from 'zod';
+
+/** `telegram:123`: the channel and that platform's user id. */
+const Owner = z
+  .string({ error: 'channel:userId without a space, such as telegram:123456789' })
+  .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789')
+  .describe('A person the bot belongs to: channel:userId.');
+
+const TimeZone = z
+  .string()
+  .refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin or UTC')
+  .describe('IANA time zone of the agent; without it that of the machine.');
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+  }
+}
+
+const Agent = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32')
+      .default('main')
+      .describe('Names the agent in files and logs.'),
+    name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
+    role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
+    emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
+    timeZone: TimeZone.optional(),
+    workspace: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Folder of its Markdown files; without it `workspace` in the data folder.'),
+    layout: z.string().min(1).default('parley').describe('How the prompt is laid out.'),
+  })
+  .prefault({})
+  .describe('The agent that answers.');
+
+const Lanes = z
+  .strictObject({
+    busy: z
+      .enum(['collect', 'followup'])
+      .default('collect')
+      .describe('Messages during a turn: answered together afterwards, or one by one.'),
+    collectPauseMs: z
+      .int()
+      .min(0)
+      .max(60_000)
+      .default(500)
+      .describe('How long to wait for more of a burst, in milliseconds.'),
+  })
+  .prefault({})
+  .describe('What happens when messages arrive faster than answers.');
+
+const Limits = z
+  .strictObject({
+    messageCharacters: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(32_000)
+      .describe('Longest message that is taken, in characters.'),
+    waitingPerConversation: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(50)
+      .describe('Messages that may wait in one conversation.'),
+  })
+  .prefault({})
+  .describe('Bounds; what exceeds them is refused and told.');
+
+const Http = z
+  .strictObject({
+    host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
+    port: z.int().min(0).max(65_535).default(7411).describe('0 takes any free port.'),
+  })
+  .prefault({})
+  .describe('Where the web page, health and metrics are served.');
+
+const Log = z
+  .strictObject({
+    level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    format: z
+      .enum(['auto', 'pretty', 'json'])
+      .default('auto')
+      .describe('auto: pretty in a terminal, JSON elsewhere.'),
+  })
+  .prefault({})
+  .describe('Structured logs.');
+
+const Queue = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^rediss?$/, error: 'a Redis URL, such as redis://127.0.0.1:6379' })
+      .optional()
+      .describe('Redis; without it the embedded queue.'),
+  })
+  .prefault({})
+  .describe('Wake-ups between processes.');
+
+const Store = z
+  .strictObject({
+    url: z
+      .url({
+        protocol: /^postgres(ql)?$/,
+        error: 'a PostgreSQL URL, such as postgres://user@host/parley',
+      })
+      .optional()
+      .describe('PostgreSQL; without it the embedded SQLite file.'),
+  })
+  .prefault({})
+  .describe('Where messages are kept.');
+
+/** Every setting that is neither a model's nor a channel's. All have defaults. */
+export const CoreSettings = z.strictObject({
+  agent: Agent,
+  owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
+  lanes: Lanes,
+  limits: Limits,
+  http: Http,
+  log: Log,
+  queue: Queue,
+  store: Store,
+});
+export type CoreSettings = z.infer<typeof CoreSettings>;

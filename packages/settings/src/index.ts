@@ -1,0 +1,11 @@
+export type { AccessSettings, Activation } from './channel-schema.ts';
+export type { ChannelAccount } from './check-channels.ts';
+export type { CoreSettings } from './core-schema.ts';
+export {
+  type LoadSettingsOptions,
+  loadSettings,
+  type Settings,
+  type SettingsResult,
+} from './load-settings.ts';
+export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
+export { SettingsError, type SettingsErrorCode } from './settings-error.ts';

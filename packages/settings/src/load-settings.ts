@@ -1,0 +1,161 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { z } from 'zod';
+import { allowedAt } from './allowed.ts';
+import { type Block, isBlock } from './block.ts';
+import { check } from './check.ts';
+import { type ChannelAccount, checkChannels } from './check-channels.ts';
+import { collectSecrets } from './collect-secrets.ts';
+import { CoreSettings } from './core-schema.ts';
+import { parseSettings, type SettingsDocument } from './document.ts';
+import { composeJsonSchema, type ForeignSchemas, type JsonSchema } from './json-schema.ts';
+import { formatPath, isWithin, type SettingsPath } from './path.ts';
+import type { SettingsProblem } from './problem.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
+import { type Environment, resolveReferences } from './references.ts';
+import { type Finding, problemOf, type SettingsSource } from './source.ts';
+
+/** What `loadSettings` needs from the outside world. */
+export interface LoadSettingsOptions<Model> extends ForeignSchemas {
+  /** The YAML file. It need not exist. */
+  readonly file: string;
+  readonly env: Environment;
+  /** Where the default workspace lies. */
+  readonly dataFolder: string;
+  readonly modelSchema: z.ZodType<Model>;
+  /** Channels that run with their defaults when the file does not mention them. */
+  readonly defaultChannels?: readonly string[];
+}
+
+/** Complete settings: every default filled in, paths absolute. */
+export interface Settings<Model = unknown> extends CoreSettings {
+  readonly agent: CoreSettings['agent'] & { readonly timeZone: string; readonly workspace: string };
+  readonly model: Model;
+}
+
+/** What became of the file (D12). `secrets` is what logs must never show. */
+export type SettingsResult<Model = unknown> =
+  | {
+      readonly kind: 'ok';
+      readonly settings: Settings<Model>;
+      /** By `channel/account`; one that is broken or disabled leaves the others running. */
+      readonly channels: Readonly<Record<string, ChannelAccount>>;
+      readonly warnings: readonly SettingsProblem[];
+      readonly secrets: readonly string[];
+      /** `defaults`: there is no such file. */
+      readonly origin: 'file' | 'defaults';
+    }
+  | {
+      readonly kind: 'invalid';
+      /** All that is wrong, broken channels included. */
+      readonly problems: readonly SettingsProblem[];
+      readonly warnings: readonly SettingsProblem[];
+      readonly secrets: readonly string[];
+    };
+
+/**
+ * Reads, resolves and checks the settings file. Throws `SettingsError` only when there is a file that
+ * cannot be read at all; everything that is wrong inside it is in the result.
+ */
+export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
+  const read = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
+  const document = parseSettings(read.kind === 'text' ? read.text : '');
+  if (document.kind === 'broken') {
+    return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [] };
+  }
+  const { source, findings } = prepare(document, options);
+  const { model: writtenModel, channels: writtenChannels, ...core } = source.value;
+  const checkedCore = check(CoreSettings, core, [], source);
+  const checkedModel = check(options.modelSchema, writtenModel ?? 'auto', ['model'], source);
+  const listed = blockOrProblem(writtenChannels, ['channels'], source);
+  const channels = checkChannels(
+    { ...defaultSections(options), ...listed.block },
+    options.channelSchemas,
+    (path) => findings.filter((finding) => isWithin(finding.path, path)),
+    source,
+  );
+  const problems = [
+    ...listed.problems,
+    ...coreReferences(findings).map((finding) => problemOf(finding, source)),
+    ...[checkedCore, checkedModel].flatMap((checked) =>
+      checked.kind === 'bad' ? checked.problems : [],
+    ),
+  ];
+  const shared = {
+    warnings: [
+      ...document.warnings,
+      ...checkedCore.warnings,
+      ...checkedModel.warnings,
+      ...channels.warnings,
+    ],
+    secrets: source.secrets,
+  };
+  if (problems.length > 0 || checkedCore.kind === 'bad' || checkedModel.kind === 'bad') {
+    const broken = Object.values(channels.accounts).flatMap((a) =>
+      a.kind === 'broken' ? a.problems : [],
+    );
+    return { kind: 'invalid', problems: tidy([...problems, ...broken]), ...shared };
+  }
+  return {
+    kind: 'ok',
+    settings: { ...complete(checkedCore.value, options), model: checkedModel.value },
+    channels: channels.accounts,
+    origin: read.kind === 'text' ? 'file' : 'defaults',
+    ...shared,
+  };
+}
+
+function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
+  const resolved = resolveReferences(document.value, options.env, options.file);
+  let shape: JsonSchema | undefined; // Only needed, and only made, when something has to be explained.
+  const source: SettingsSource = {
+    value: resolved.value,
+    outside: resolved.outside,
+    secrets: collectSecrets(resolved),
+    locate: document.locate,
+    allowedAt: (path) => {
+      if (formatPath(path) === 'agent.timeZone') {
+        return { keys: [], values: Intl.supportedValuesOf('timeZone') };
+      }
+      shape ??= composeJsonSchema(options);
+      return allowedAt(shape, path);
+    },
+  };
+  const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
+  return { source, findings };
+}
+
+/** References in channels break their account; those below unknown keys are nobody's business. */
+function coreReferences(findings: readonly Finding[]): Finding[] {
+  const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
+  return findings.filter((finding) => known.has(finding.path[0]));
+}
+
+function defaultSections(options: LoadSettingsOptions<unknown>): Block {
+  return Object.fromEntries((options.defaultChannels ?? []).map((channel) => [channel, {}]));
+}
+
+function complete(core: CoreSettings, options: LoadSettingsOptions<unknown>) {
+  const { agent } = core;
+  const base = dirname(resolve(options.file));
+  const workspace =
+    agent.workspace === undefined
+      ? join(resolve(options.dataFolder), 'workspace')
+      : resolve(base, agent.workspace.replace(/^~(?=\/|$)/, homedir()));
+  const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return { ...core, agent: { ...agent, timeZone, workspace } };
+}
+
+function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSource) {
+  if (written === undefined || isBlock(written)) return { block: written ?? {}, problems: [] };
+  const expected = `a block of channels, such as ${formatPath(path)}.web`;
+  return { block: {}, problems: [problemOf({ kind: 'value', path, expected }, source)] };
+}
+
+/** In the file's order; a reference that failed leaves text that fails the schema too: told once is enough. */
+function tidy(problems: readonly SettingsProblem[]): SettingsProblem[] {
+  const seen = new Set<string>();
+  return problems
+    .filter(({ path }) => !seen.has(path) && seen.add(path))
+    .toSorted((a, b) => (a.position?.line ?? 0) - (b.position?.line ?? 0));
+}
