@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
  */
 const GUARD = `
 folder=$1; signal=$2; shift 2
+trap : PIPE # nobody reads our complaints any more once the test process is gone
 exec 3<&0
 "$@" </dev/null >"$folder/log" 2>&1 3<&- &
 service=$!
@@ -42,27 +42,11 @@ export type GuardedCommand = {
  * Throws with the end of its log when it stops early or needs more than 20 s.
  */
 export async function startGuarded(wanted: GuardedCommand): Promise<() => Promise<void>> {
-  const guard = spawn(
-    '/bin/sh',
-    ['-c', GUARD, 'guard', wanted.folder, wanted.stopSignal, ...wanted.command],
-    {
-      cwd: wanted.folder,
-      detached: true,
-      stdio: ['pipe', 'ignore', 'pipe'],
-      ...(wanted.user ?? {}),
-    },
-  );
-  const ended = once(guard, 'exit');
-  let complaint = '';
-  guard.stderr?.on('data', (chunk: Buffer) => {
-    complaint += chunk.toString();
-  });
-  guard.stdin?.on('error', () => undefined);
-  guard.unref();
-  const stop = () => stopGuard(guard, ended);
+  const guard = spawnGuard(wanted);
+  const stop = () => stopGuard(guard);
   const giveUpAt = Date.now() + STARTUP_LIMIT_MS;
   while (!(await wanted.isReady())) {
-    if (guard.exitCode !== null) throw new Error(`stopped at once: ${complaint.trim()}`);
+    if (guard.hasEnded()) throw new Error(`stopped at once: ${guard.complaint().trim()}`);
     if (Date.now() > giveUpAt) {
       const log = lastLines(join(wanted.folder, 'log'));
       await stop();
@@ -73,11 +57,47 @@ export async function startGuarded(wanted: GuardedCommand): Promise<() => Promis
   return stop;
 }
 
-async function stopGuard(guard: ChildProcess, ended: Promise<unknown>): Promise<void> {
-  if (guard.exitCode !== null) return;
-  guard.ref();
-  guard.stdin?.end();
-  await Promise.race([ended, pause(STOP_LIMIT_MS, undefined, { ref: false })]);
+type Guard = {
+  readonly process: ChildProcess;
+  readonly ended: Promise<void>;
+  readonly hasEnded: () => boolean;
+  readonly complaint: () => string;
+};
+
+function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): Guard {
+  const args = ['-c', GUARD, 'guard', folder, stopSignal, ...command];
+  const child = spawn('/bin/sh', args, {
+    cwd: folder,
+    // A session of its own, so that Ctrl-C reaches the tests first and the services last.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...(user ?? {}),
+  });
+  let complaint = '';
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', (error) => {
+      complaint += error.message;
+      resolve();
+    });
+  }).then(() => {
+    hasEnded = true;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  // The guard may be gone before its pipe is closed; that is an end as good as any.
+  child.stdin.on('error', () => undefined);
+  child.unref();
+  return { process: child, ended, hasEnded: () => hasEnded, complaint: () => complaint };
+}
+
+async function stopGuard(guard: Guard): Promise<void> {
+  if (guard.hasEnded()) return;
+  guard.process.ref();
+  guard.process.stdin?.end();
+  await Promise.race([guard.ended, pause(STOP_LIMIT_MS, undefined, { ref: false })]);
 }
 
 function lastLines(path: string): string {
