@@ -39,7 +39,8 @@ export interface InboxRepository {
   /** How many messages of a conversation wait for a turn; for the overflow rule (D07). */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
-  recent(chat: { channel: string; account: string; chatId: string }, limit: number): Promise<
-    readonly (InboxRow & { readonly outcome: string | null })[]
-  >;
+  recent(
+    chat: { channel: string; account: string; chatId: string },
+    limit: number,
+  ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]>;
 }

@@ -36,7 +36,12 @@ export interface OutboxRepository {
   /** sending → sent, with the platform's id. */
   markSent(partId: string, platformMessageId: string, now: number): Promise<void>;
   /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
-  retryLater(partId: string, notBefore: number, error: string, attempt: 'counts' | 'free'): Promise<void>;
+  retryLater(
+    partId: string,
+    notBefore: number,
+    error: string,
+    attempt: 'counts' | 'free',
+  ): Promise<void>;
   /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
   giveUp(
     partId: string,
@@ -50,7 +55,12 @@ export interface OutboxRepository {
   /** Adds parts that no turn wrote (notices). */
   enqueue(parts: readonly NewPart[], now: number): Promise<void>;
   /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
-  chatsWithWork(channel: string, account: string, now: number, limit: number): Promise<readonly ChatKey[]>;
+  chatsWithWork(
+    channel: string,
+    account: string,
+    now: number,
+    limit: number,
+  ): Promise<readonly ChatKey[]>;
   /** Rows per state, for `parley status` and metrics. */
   counts(): Promise<Readonly<Record<PartState, number>>>;
   /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */

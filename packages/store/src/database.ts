@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely';
+import type { StoreError } from './store-error.ts';
+import type { Tables } from './tables.ts';
+
+/** What a query is written against; in `write` it is the caller's own transaction. */
+export type Sql = Kysely<Tables>;
+
+/** The few things in which the two databases differ, behind one face. Errors are StoreErrors. */
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** Runs queries that change nothing and need no common snapshot. */
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` as one transaction; durable when it resolves, nothing written when it rejects.
+   * `work` awaits nothing but its queries, since on SQLite all others wait for it.
+   */
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Turns what a database threw into a StoreError; a StoreError passes unchanged. */
+export type ExplainFailure = (thrown: unknown) => StoreError;

@@ -1,0 +1,20 @@
+export type { CommandEffect, CommandResult, InboxRepository } from './inbox.ts';
+export type { ClaimMode, LaneRepository } from './lanes.ts';
+export { openStore, type StoreOptions } from './open-store.ts';
+export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
+export type {
+  AdmittedMessage,
+  ClaimedTurn,
+  CommitResult,
+  InboxRow,
+  JournalStep,
+  Lease,
+  NewPart,
+  TranscriptEntry,
+  TurnCommit,
+  TurnUsage,
+} from './rows.ts';
+export type { Store } from './store.ts';
+export { StoreError, type StoreErrorCode } from './store-error.ts';
+export type { TranscriptRepository } from './transcript.ts';
+export type { TurnRepository, TurnTotals } from './turns.ts';

@@ -1,0 +1,54 @@
+import type { Clock, NewId } from '@parley/contracts';
+import { sql as raw } from 'kysely';
+import type { Database } from './database.ts';
+import { migrate } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { timedIds } from './new-id.ts';
+import { openPostgres } from './postgres/open-postgres.ts';
+import { inboxRepository } from './repositories/inbox-repository.ts';
+import { laneRepository } from './repositories/lane-repository.ts';
+import { outboxRepository } from './repositories/outbox-repository.ts';
+import { transcriptRepository } from './repositories/transcript-repository.ts';
+import { turnRepository } from './repositories/turn-repository.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Store } from './store.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+/** Where the database is, what time it is, and how ids are made (by default from time and chance). */
+export interface StoreOptions {
+  /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly newId?: NewId;
+}
+
+/**
+ * Opens the database, creating or migrating it first. Throws StoreError: `store-url`,
+ * `store-newer`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const address = parseStoreUrl(options.url);
+  const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
+  try {
+    await migrate(database, MIGRATIONS, address.name, options.clock);
+  } catch (reason) {
+    await database.close();
+    throw reason;
+  }
+  return storeOn(database, options.newId ?? timedIds(options.clock));
+}
+
+/** The repositories over a database that is open and migrated. */
+export function storeOn(database: Database, newId: NewId): Store {
+  return {
+    inbox: inboxRepository(database, newId),
+    lanes: laneRepository(database, newId),
+    turns: turnRepository(database),
+    transcript: transcriptRepository(database),
+    outbox: outboxRepository(database, newId),
+    async ping() {
+      await database.read((sql) => raw`select 1`.execute(sql));
+    },
+    close: () => database.close(),
+  };
+}

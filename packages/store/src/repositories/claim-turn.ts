@@ -1,0 +1,128 @@
+import type { ReplyRoute } from '@parley/contracts';
+import type { Database, Sql } from '../database.ts';
+import { fromJson } from '../json-column.ts';
+import type { ClaimMode, LaneRepository } from '../lanes.ts';
+import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
+import { lockLeased } from './conversation.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
+import { RUNNING, WAITING } from './literals.ts';
+
+interface Claim {
+  readonly lease: Lease;
+  readonly mode: ClaimMode;
+  readonly newTurnId: string;
+  readonly now: number;
+}
+
+/** Resumes the unfinished turn of a lane or makes one of what waits. */
+export async function claimTurn(
+  database: Database,
+  sql: Sql,
+  claim: Claim,
+): ReturnType<LaneRepository['claim']> {
+  const conversation = await lockLeased(database, sql, claim.lease);
+  if (conversation === null) return { kind: 'fenced' };
+  const turn =
+    (await resumeTurn(sql, claim.lease.conversationId)) ??
+    (await beginTurn(sql, claim, conversation.session));
+  return turn === null ? { kind: 'none' } : { kind: 'turn', turn };
+}
+
+async function resumeTurn(sql: Sql, conversationId: string): Promise<ClaimedTurn | null> {
+  const turn = await sql
+    .updateTable('turn')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', RUNNING)
+    .returning(['id', 'session', 'attempts'])
+    .executeTakeFirst();
+  if (turn === undefined) return null;
+  const rows = await sql
+    .selectFrom('inbox')
+    .select(INBOX_COLUMNS)
+    .where('turn_id', '=', turn.id)
+    .orderBy('seq')
+    .execute();
+  return {
+    turnId: turn.id,
+    conversationId,
+    session: turn.session,
+    resumed: true,
+    attempts: turn.attempts - 1,
+    messages: rows.map(readInboxRow),
+    steps: await readSteps(sql, turn.id),
+  };
+}
+
+async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
+  const rows = await sql
+    .selectFrom('turn_step')
+    .select(['step_index', 'content'])
+    .where('turn_id', '=', turnId)
+    .orderBy('step_index')
+    .execute();
+  return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
+}
+
+async function beginTurn(sql: Sql, claim: Claim, session: number): Promise<ClaimedTurn | null> {
+  const { conversationId } = claim.lease;
+  const messages = await nextMessages(sql, conversationId, claim.mode);
+  const last = messages.at(-1);
+  if (last === undefined) return null;
+  await sql
+    .insertInto('turn')
+    .values({
+      id: claim.newTurnId,
+      conversation_id: conversationId,
+      session,
+      state: 'running',
+      attempts: 1,
+      started_at: claim.now,
+    })
+    .execute();
+  await sql
+    .updateTable('inbox')
+    .set({ state: 'claimed', turn_id: claim.newTurnId })
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', WAITING)
+    // The messages are the oldest of the lane without a gap, so the last number bounds them.
+    .where('seq', '<=', last.seq)
+    .execute();
+  const begun = { resumed: false, attempts: 0, messages, steps: [] };
+  return { turnId: claim.newTurnId, conversationId, session, ...begun };
+}
+
+async function nextMessages(
+  sql: Sql,
+  conversationId: string,
+  mode: ClaimMode,
+): Promise<readonly InboxRow[]> {
+  const waiting = sql
+    .selectFrom('inbox')
+    .select(INBOX_COLUMNS)
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', WAITING)
+    .orderBy('seq');
+  const rows = await (mode === 'followup' ? waiting.limit(1) : waiting).execute();
+  return answeredTogether(rows.map(readInboxRow));
+}
+
+/**
+ * The oldest messages up to the first whose answer goes elsewhere. Only a leading run, since
+ * taking a later one first would break the order of the lane.
+ */
+function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
+  const [first] = rows;
+  if (first === undefined) return rows;
+  const end = rows.findIndex((row) => !goesToSamePlace(row.route, first.route));
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
+  return (
+    one.channel === other.channel &&
+    one.account === other.account &&
+    one.chatId === other.chatId &&
+    one.threadId === other.threadId
+  );
+}

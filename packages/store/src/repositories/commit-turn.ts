@@ -1,0 +1,79 @@
+import type { NewId } from '@parley/contracts';
+import type { Database, Sql } from '../database.ts';
+import { toJson } from '../json-column.ts';
+import type { CommitResult, Lease, TurnCommit } from '../rows.ts';
+import { lockLeased } from './conversation.ts';
+import { RUNNING } from './literals.ts';
+import { insertParts } from './new-parts.ts';
+
+interface Commit {
+  readonly lease: Lease;
+  readonly commit: TurnCommit;
+  readonly now: number;
+  readonly newId: NewId;
+}
+
+/** Ends a turn: its row, its messages, its history and its parts, or nothing at all. */
+export async function commitTurn(
+  database: Database,
+  sql: Sql,
+  { lease, commit, now, newId }: Commit,
+): Promise<CommitResult> {
+  if ((await lockLeased(database, sql, lease)) === null) return 'fenced';
+  const session = await finishTurn(sql, lease, commit, now);
+  // A turn that is over already: this is the same commit again, or the turn of another lane.
+  if (session === null) return 'fenced';
+  await sql
+    .updateTable('inbox')
+    .set({ state: 'done', outcome: commit.outcome })
+    .where('turn_id', '=', commit.turnId)
+    .execute();
+  await insertEntries(sql, lease, commit, session, now);
+  await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId });
+  return 'committed';
+}
+
+/** The session of the turn, or null when it is not running. */
+async function finishTurn(
+  sql: Sql,
+  lease: Lease,
+  { turnId, outcome, reason, usage }: TurnCommit,
+  now: number,
+): Promise<number | null> {
+  const row = await sql
+    .updateTable('turn')
+    .set({
+      state: outcome,
+      reason: reason ?? null,
+      model: usage?.model ?? null,
+      input_tokens: usage?.inputTokens ?? null,
+      output_tokens: usage?.outputTokens ?? null,
+      cost_usd: usage?.costUsd ?? null,
+      finished_at: now,
+    })
+    .where('id', '=', turnId)
+    .where('conversation_id', '=', lease.conversationId)
+    .where('state', '=', RUNNING)
+    .returning('session')
+    .executeTakeFirst();
+  return row?.session ?? null;
+}
+
+async function insertEntries(
+  sql: Sql,
+  lease: Lease,
+  { turnId, entries }: TurnCommit,
+  session: number,
+  now: number,
+): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map(({ role, content }) => ({
+    conversation_id: lease.conversationId,
+    session,
+    turn_id: turnId,
+    role,
+    content: toJson(content),
+    created_at: now,
+  }));
+  await sql.insertInto('transcript').values(rows).execute();
+}

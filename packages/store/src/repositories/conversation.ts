@@ -1,0 +1,32 @@
+import type { Database, Sql } from '../database.ts';
+import type { Lease } from '../rows.ts';
+
+/** Makes sure that a conversation has its row. */
+export async function ensureConversation(sql: Sql, id: string, now: number): Promise<void> {
+  await sql
+    .insertInto('conversation')
+    .values({ id, created_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/**
+ * Reads a conversation and keeps every other writer of it waiting until this transaction ends.
+ * All who write to a lane begin here, so they cannot wait for each other in a circle, and the
+ * growing numbers of one lane become visible in their order.
+ */
+export async function lockConversation(database: Database, sql: Sql, id: string) {
+  const query = sql
+    .selectFrom('conversation')
+    .select(['epoch', 'session', 'lease_until'])
+    .where('id', '=', id);
+  // On SQLite the transaction itself keeps the others out.
+  const locking = database.dialect === 'postgres' ? query.forUpdate() : query;
+  return await locking.executeTakeFirst();
+}
+
+/** The conversation if the lease still holds it, else null: then nothing may be written. */
+export async function lockLeased(database: Database, sql: Sql, lease: Lease) {
+  const conversation = await lockConversation(database, sql, lease.conversationId);
+  return conversation?.epoch === lease.epoch ? conversation : null;
+}

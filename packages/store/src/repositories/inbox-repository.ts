@@ -1,0 +1,81 @@
+import type { NewId } from '@parley/contracts';
+import type { Database, Sql } from '../database.ts';
+import type { CommandResult, InboxRepository } from '../inbox.ts';
+import type { AdmittedMessage } from '../rows.ts';
+import { applyCommand } from './command-effect.ts';
+import { ensureConversation, lockConversation } from './conversation.ts';
+import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
+import { WAITING } from './literals.ts';
+import { insertParts } from './new-parts.ts';
+
+/** The inbox on SQL. */
+export function inboxRepository(database: Database, newId: NewId): InboxRepository {
+  return {
+    accept: (admitted) =>
+      database.write(async (sql) => {
+        const seq = await insertOnce(database, sql, admitted, 'waiting');
+        return seq === null ? 'duplicate' : 'stored';
+      }),
+
+    command: (admitted, effect, answer) =>
+      database.write(async (sql): Promise<CommandResult> => {
+        const seq = await insertOnce(database, sql, admitted, 'done');
+        if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
+        const { conversationId, receivedAt } = admitted;
+        const found = await applyCommand(sql, conversationId, effect, seq, receivedAt);
+        const result = { duplicate: false, ...found };
+        await insertParts(sql, answer(result), { turnId: null, now: receivedAt, newId });
+        return result;
+      }),
+
+    waiting: (conversationId) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('inbox')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('conversation_id', '=', conversationId)
+          .where('state', '=', WAITING)
+          .executeTakeFirstOrThrow();
+        return row.count;
+      }),
+
+    recent: ({ channel, account, chatId }, limit) =>
+      database.read(async (sql) => {
+        const rows = await sql
+          .selectFrom('inbox')
+          .select([...INBOX_COLUMNS, 'outcome'])
+          .where('channel', '=', channel)
+          .where('account', '=', account)
+          .where('chat_id', '=', chatId)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
+      }),
+  };
+}
+
+/**
+ * Stores a message unless it is known, and gives its number. The unique key decides, not a look
+ * beforehand: two gateways may be told of the same message at the same moment (F08).
+ */
+async function insertOnce(
+  database: Database,
+  sql: Sql,
+  admitted: AdmittedMessage,
+  state: 'waiting' | 'done',
+): Promise<number | null> {
+  await ensureConversation(sql, admitted.conversationId, admitted.receivedAt);
+  if (database.dialect === 'postgres') {
+    await lockConversation(database, sql, admitted.conversationId);
+  }
+  const row = await sql
+    .insertInto('inbox')
+    .values(newInboxRow(admitted, state))
+    .onConflict((conflict) =>
+      conflict.columns(['channel', 'account', 'chat_id', 'message_id']).doNothing(),
+    )
+    .returning('seq')
+    .executeTakeFirst();
+  return row?.seq ?? null;
+}

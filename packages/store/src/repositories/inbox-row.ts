@@ -1,0 +1,41 @@
+import { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { Insertable, Selectable } from 'kysely';
+import { fromCheckedJson, toJson } from '../json-column.ts';
+import type { AdmittedMessage, InboxRow } from '../rows.ts';
+import type { InboxTable } from '../tables.ts';
+
+/** The columns that make an `InboxRow`. */
+export const INBOX_COLUMNS = ['seq', 'conversation_id', 'message', 'route', 'received_at'] as const;
+
+/** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
+export function readInboxRow(
+  row: Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>,
+): InboxRow {
+  return {
+    seq: row.seq,
+    conversationId: row.conversation_id,
+    message: fromCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
+    route: fromCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
+    receivedAt: row.received_at,
+  };
+}
+
+/** The row of a message that just came in. */
+export function newInboxRow(
+  admitted: AdmittedMessage,
+  state: 'waiting' | 'done',
+): Insertable<InboxTable> {
+  const { message } = admitted;
+  return {
+    conversation_id: admitted.conversationId,
+    channel: message.channel,
+    account: message.account,
+    chat_id: message.chat.id,
+    message_id: message.messageId,
+    message: toJson(message),
+    route: toJson(admitted.route),
+    received_at: admitted.receivedAt,
+    state,
+    outcome: state === 'done' ? 'command' : null,
+  };
+}

@@ -1,0 +1,124 @@
+import type { NewId } from '@parley/contracts';
+import type { Database, Sql } from '../database.ts';
+import type { LaneRepository } from '../lanes.ts';
+import { claimTurn } from './claim-turn.ts';
+import { commitTurn } from './commit-turn.ts';
+import { ensureConversation, lockConversation } from './conversation.ts';
+import { RUNNING, WAITING } from './literals.ts';
+
+/** The lanes on SQL. */
+export function laneRepository(database: Database, newId: NewId): LaneRepository {
+  return {
+    acquire: (conversationId, owner, now, leaseMs) =>
+      database.write(async (sql) => {
+        await ensureConversation(sql, conversationId, now);
+        const epoch = await takeLease(sql, conversationId, owner, now, now + leaseMs);
+        if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } } as const;
+        const held = await lockConversation(database, sql, conversationId);
+        return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) } as const;
+      }),
+
+    renew: (lease, until) =>
+      database.write(async (sql) => {
+        const result = await sql
+          .updateTable('conversation')
+          .set({ lease_until: until })
+          .where('id', '=', lease.conversationId)
+          .where('epoch', '=', lease.epoch)
+          .where('lease_owner', 'is not', null)
+          .executeTakeFirst();
+        return result.numUpdatedRows > 0n;
+      }),
+
+    release: (lease) =>
+      database.write(async (sql) => {
+        await sql
+          .updateTable('conversation')
+          .set({ lease_owner: null, lease_until: null })
+          .where('id', '=', lease.conversationId)
+          .where('epoch', '=', lease.epoch)
+          .execute();
+      }),
+
+    newestWaiting: (conversationId) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('inbox')
+          .select((eb) => eb.fn.max('received_at').as('newest'))
+          .where('conversation_id', '=', conversationId)
+          .where('state', '=', WAITING)
+          .executeTakeFirst();
+        return row?.newest ?? null;
+      }),
+
+    claim: (lease, mode, newTurnId, now) =>
+      database.write((sql) => claimTurn(database, sql, { lease, mode, newTurnId, now })),
+    commit: (lease, commit, now) =>
+      database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
+    withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),
+
+    releaseAll: () =>
+      database.write(async (sql) => {
+        await sql
+          .updateTable('conversation')
+          .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
+          .where('lease_owner', 'is not', null)
+          .execute();
+      }),
+  };
+}
+
+/** The new epoch, or null when another worker holds the lane and its lease still runs. */
+async function takeLease(
+  sql: Sql,
+  conversationId: string,
+  owner: string,
+  now: number,
+  until: number,
+): Promise<number | null> {
+  const row = await sql
+    .updateTable('conversation')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: owner, lease_until: until }))
+    .where('id', '=', conversationId)
+    .where((eb) =>
+      eb.or([
+        eb('lease_until', 'is', null),
+        eb('lease_until', '<=', now),
+        eb('lease_owner', '=', owner),
+      ]),
+    )
+    .returning('epoch')
+    .executeTakeFirst();
+  return row?.epoch ?? null;
+}
+
+/** The longest waiting first, so that a limit cannot hide a conversation for ever. */
+async function conversationsWithWork(
+  sql: Sql,
+  now: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const waiting = sql
+    .selectFrom('inbox')
+    .select(['conversation_id', 'received_at as since'])
+    .where('state', '=', WAITING);
+  const unfinished = sql
+    .selectFrom('turn')
+    .select(['conversation_id', 'started_at as since'])
+    .where('state', '=', RUNNING);
+  const rows = await sql
+    .selectFrom(waiting.unionAll(unfinished).as('work'))
+    .innerJoin('conversation', 'conversation.id', 'work.conversation_id')
+    .select('work.conversation_id')
+    .where((eb) =>
+      eb.or([
+        eb('conversation.lease_until', 'is', null),
+        eb('conversation.lease_until', '<=', now),
+      ]),
+    )
+    .groupBy('work.conversation_id')
+    .orderBy((eb) => eb.fn.min('work.since'))
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.conversation_id);
+}

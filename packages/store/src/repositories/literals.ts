@@ -1,0 +1,13 @@
+import { sql as raw } from 'kysely';
+
+// States are written into the query text where a partial index is meant to serve it: with a
+// parameter in its place neither database can know that the index covers the rows asked for.
+
+/** Messages that no turn has taken yet; served by `inbox_waiting`. */
+export const WAITING = raw.lit<'waiting'>('waiting');
+
+/** The turn of a conversation that is not over; served by `turn_running`. */
+export const RUNNING = raw.lit<'running'>('running');
+
+/** Parts that are not finished; served by `outbox_unfinished`. */
+export const UNFINISHED = [raw.lit<'pending'>('pending'), raw.lit<'sending'>('sending')] as const;

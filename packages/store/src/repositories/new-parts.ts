@@ -1,0 +1,48 @@
+import type { NewId } from '@parley/contracts';
+import type { Insertable } from 'kysely';
+import type { Sql } from '../database.ts';
+import { toJson } from '../json-column.ts';
+import { idempotencyKeyOf } from '../new-id.ts';
+import type { NewPart } from '../rows.ts';
+import type { OutboxTable } from '../tables.ts';
+
+/** Who wrote the parts (null: no turn did) and when. */
+interface Origin {
+  readonly turnId: string | null;
+  readonly now: number;
+  readonly newId: NewId;
+}
+
+/** Puts parts at the end of the outbox, in the order given, inside the caller's transaction. */
+export async function insertParts(
+  sql: Sql,
+  parts: readonly NewPart[],
+  origin: Origin,
+): Promise<void> {
+  if (parts.length === 0) return;
+  const rows = parts.map((part, index) => newOutboxRow(part, index, origin));
+  await sql.insertInto('outbox').values(rows).execute();
+}
+
+function newOutboxRow(
+  { route, body }: NewPart,
+  index: number,
+  { turnId, now, newId }: Origin,
+): Insertable<OutboxTable> {
+  const id = newId('part');
+  return {
+    id,
+    idempotency_key: idempotencyKeyOf(id),
+    turn_id: turnId,
+    part_index: turnId === null ? null : index,
+    channel: route.channel,
+    account: route.account,
+    chat_id: route.chatId,
+    route: toJson(route),
+    body: toJson(body),
+    state: 'pending',
+    not_before: now,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,97 @@
+import type { Sql } from '../database.ts';
+import type { ChatKey, DuePart, OutboxEntry, PartState } from '../outbox.ts';
+import { UNFINISHED } from './literals.ts';
+import { OUTBOX_COLUMNS, readPart } from './outbox-row.ts';
+
+function partsOf(sql: Sql, { channel, account, chatId }: ChatKey) {
+  return sql
+    .selectFrom('outbox')
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .where('chat_id', '=', chatId);
+}
+
+/** The first part of a chat that is not finished, due or not: nothing may overtake it. */
+export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null> {
+  const row = await partsOf(sql, chat)
+    .select([...OUTBOX_COLUMNS, 'state', 'attempts', 'not_before'])
+    .where('state', 'in', UNFINISHED)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const state = row.state === 'sending' ? 'sending' : 'pending';
+  return { part: readPart(row), state, attempts: row.attempts, notBefore: row.not_before };
+}
+
+/** The newest parts of a chat, oldest first. */
+export async function recentParts(
+  sql: Sql,
+  chat: ChatKey,
+  limit: number,
+): Promise<readonly OutboxEntry[]> {
+  const rows = await partsOf(sql, chat)
+    .select([...OUTBOX_COLUMNS, 'state', 'created_at', 'error'])
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.reverse().map((row) => ({
+    part: readPart(row),
+    state: row.state,
+    createdAt: row.created_at,
+    error: row.error,
+  }));
+}
+
+interface AccountSearch {
+  readonly channel: string;
+  readonly account: string;
+  readonly now: number;
+  readonly limit: number;
+}
+
+/**
+ * Chats whose first unfinished part is due; a later part never overtakes it, so only the first
+ * one counts. The oldest part first, so that a limit cannot hide a chat for ever.
+ */
+export async function chatsWithWork(
+  sql: Sql,
+  { channel, account, now, limit }: AccountSearch,
+): Promise<readonly ChatKey[]> {
+  const rows = await sql
+    .selectFrom('outbox as part')
+    .select('part.chat_id')
+    .where('part.channel', '=', channel)
+    .where('part.account', '=', account)
+    .where('part.state', 'in', UNFINISHED)
+    .where('part.not_before', '<=', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('outbox as earlier')
+            .select('earlier.seq')
+            .whereRef('earlier.channel', '=', 'part.channel')
+            .whereRef('earlier.account', '=', 'part.account')
+            .whereRef('earlier.chat_id', '=', 'part.chat_id')
+            .where('earlier.state', 'in', UNFINISHED)
+            .whereRef('earlier.seq', '<', 'part.seq'),
+        ),
+      ),
+    )
+    .orderBy('part.seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ channel, account, chatId: row.chat_id }));
+}
+
+/** How many parts are in each state. */
+export async function countStates(sql: Sql): Promise<Readonly<Record<PartState, number>>> {
+  const rows = await sql
+    .selectFrom('outbox')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+    .groupBy('state')
+    .execute();
+  const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
+  for (const { state, count } of rows) counts[state] = count;
+  return counts;
+}

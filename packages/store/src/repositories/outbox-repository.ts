@@ -1,0 +1,59 @@
+import type { NewId } from '@parley/contracts';
+import type { Database } from '../database.ts';
+import type { OutboxRepository } from '../outbox.ts';
+import { leaveSending } from './leave-sending.ts';
+import { migrateChat } from './migrate-chat.ts';
+import { insertParts } from './new-parts.ts';
+import { chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
+
+/** The outbox on SQL. */
+export function outboxRepository(database: Database, newId: NewId): OutboxRepository {
+  return {
+    next: (chat) => database.read((sql) => nextPart(sql, chat)),
+
+    markSending: (partId, now) =>
+      database.write(async (sql) => {
+        const result = await sql
+          .updateTable('outbox')
+          .set({ state: 'sending', updated_at: now })
+          .where('id', '=', partId)
+          .where('state', '=', 'pending')
+          .executeTakeFirst();
+        return result.numUpdatedRows > 0n;
+      }),
+
+    markSent: (partId, platformMessageId, now) =>
+      database.write((sql) =>
+        leaveSending(sql, partId, {
+          state: 'sent',
+          platform_message_id: platformMessageId,
+          error: null,
+          updated_at: now,
+        }),
+      ),
+
+    retryLater: (partId, notBefore, error, attempt) =>
+      database.write((sql) =>
+        leaveSending(
+          sql,
+          partId,
+          { state: 'pending', not_before: notBefore, error },
+          attempt === 'counts' ? 1 : 0,
+        ),
+      ),
+
+    giveUp: (partId, state, error, now, notice) =>
+      database.write(async (sql) => {
+        await leaveSending(sql, partId, { state, error, updated_at: now });
+        if (notice !== null) await insertParts(sql, [notice], { turnId: null, now, newId });
+      }),
+
+    migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
+    enqueue: (parts, now) =>
+      database.write((sql) => insertParts(sql, parts, { turnId: null, now, newId })),
+    chatsWithWork: (channel, account, now, limit) =>
+      database.read((sql) => chatsWithWork(sql, { channel, account, now, limit })),
+    counts: () => database.read(countStates),
+    recent: (chat, limit) => database.read((sql) => recentParts(sql, chat, limit)),
+  };
+}

@@ -1,0 +1,90 @@
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { Database } from '../database.ts';
+import { StoreError } from '../store-error.ts';
+import { IN_MEMORY } from '../store-url.ts';
+import type { Tables } from '../tables.ts';
+import { SqliteDriver } from './sqlite-driver.ts';
+import { explainSqliteFailure } from './sqlite-failure.ts';
+
+/** How long a statement waits for a lock that another process holds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** What `openSqlite` needs: the file, and what to call it in messages. */
+export interface SqliteOptions {
+  readonly path: string;
+  readonly name: string;
+  /** Told the text of each query; for the check of query plans. */
+  readonly onQuery?: (text: string) => void;
+}
+
+/**
+ * Opens or creates a SQLite file that only its owner may read. Throws StoreErrors.
+ */
+export function openSqlite(options: SqliteOptions): Database {
+  const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
+  try {
+    if (options.path !== IN_MEMORY) keepPrivate(options.path);
+    const sqlite = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      configure(sqlite);
+    } catch (reason) {
+      sqlite.close();
+      throw reason;
+    }
+    return sqliteDatabase(sqlite, options, explain);
+  } catch (reason) {
+    throw explain(reason);
+  }
+}
+
+/** SQLite gives its side files the mode of the database, so the database must have it first. */
+function keepPrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+}
+
+function configure(sqlite: DatabaseSync): void {
+  sqlite.exec('pragma journal_mode = wal');
+  // FULL syncs the log at each commit. With NORMAL a power cut loses the last commits, among them
+  // messages of which the platform was told that they are safe (D01).
+  sqlite.exec('pragma synchronous = full');
+  sqlite.exec('pragma foreign_keys = on');
+}
+
+function sqliteDatabase(
+  sqlite: DatabaseSync,
+  options: SqliteOptions,
+  explain: (thrown: unknown) => StoreError,
+): Database {
+  const { onQuery } = options;
+  const kysely = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new SqliteDriver(sqlite),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    ...(onQuery === undefined ? {} : { log: (event) => onQuery(event.query.sql) }),
+  });
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!sqlite.isOpen) throw new StoreError('store-closed', `${options.name} is closed already.`);
+    try {
+      return await work();
+    } catch (reason) {
+      throw explain(reason);
+    }
+  };
+  return {
+    dialect: 'sqlite',
+    read: (work) => guarded(() => work(kysely)),
+    write: (work) => guarded(() => kysely.transaction().execute(work)),
+    async close() {
+      await kysely.destroy();
+      if (sqlite.isOpen) sqlite.close();
+    },
+  };
+}

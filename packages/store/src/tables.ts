@@ -1,0 +1,111 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { PartState } from './outbox.ts';
+import type { TranscriptEntry, TurnCommit } from './rows.ts';
+
+/** A number the database gives: the order of storing. Never written. */
+type Seq = ColumnType<number, never, never>;
+
+/** One chat as a lane: fencing epoch, `/new` counter and the lease of the worker on it. */
+export interface ConversationTable {
+  id: string;
+  epoch: Generated<number>;
+  session: Generated<number>;
+  lease_owner: Generated<string | null>;
+  lease_until: Generated<number | null>;
+  created_at: number;
+}
+
+/** How a message ended: by its turn, by `/stop`, or because it was a command. */
+export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'command';
+
+/** Inbound messages; `message` and `route` are JSON. */
+export interface InboxTable {
+  seq: Seq;
+  conversation_id: string;
+  channel: string;
+  account: string;
+  chat_id: string;
+  message_id: string;
+  message: string;
+  route: string;
+  received_at: number;
+  state: 'waiting' | 'claimed' | 'done';
+  turn_id: Generated<string | null>;
+  outcome: Generated<InboxOutcome | null>;
+}
+
+/** Turns; at most one per conversation is `running`, and the database enforces it. */
+export interface TurnTable {
+  id: string;
+  conversation_id: string;
+  session: number;
+  state: 'running' | 'stopped' | TurnCommit['outcome'];
+  /** How often the turn was begun. */
+  attempts: number;
+  reason: Generated<string | null>;
+  model: Generated<string | null>;
+  input_tokens: Generated<number | null>;
+  output_tokens: Generated<number | null>;
+  cost_usd: Generated<number | null>;
+  started_at: number;
+  finished_at: Generated<number | null>;
+}
+
+/** The turn journal; `content` is JSON. */
+export interface TurnStepTable {
+  turn_id: string;
+  step_index: number;
+  content: string;
+  created_at: number;
+}
+
+/** The model's history; `content` is JSON. */
+export interface TranscriptTable {
+  seq: Seq;
+  conversation_id: string;
+  session: number;
+  turn_id: string;
+  role: TranscriptEntry['role'];
+  content: string;
+  created_at: number;
+}
+
+/** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */
+export interface OutboxTable {
+  seq: Seq;
+  id: string;
+  idempotency_key: string;
+  turn_id: string | null;
+  part_index: number | null;
+  channel: string;
+  account: string;
+  chat_id: string;
+  route: string;
+  body: string;
+  state: PartState;
+  attempts: Generated<number>;
+  not_before: number;
+  error: Generated<string | null>;
+  platform_message_id: Generated<string | null>;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Which migrations a database has seen, and by which Parley. */
+export interface MigrationTable {
+  number: number;
+  name: string;
+  parley_version: string;
+  applied_at: number;
+}
+
+/** All tables, for Kysely. Times are ms since 1970. */
+export interface Tables {
+  conversation: ConversationTable;
+  inbox: InboxTable;
+  turn: TurnTable;
+  turn_step: TurnStepTable;
+  transcript: TranscriptTable;
+  outbox: OutboxTable;
+  parley_migration: MigrationTable;
+}
