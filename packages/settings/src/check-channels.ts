@@ -46,6 +46,8 @@ interface Account {
   readonly written: unknown;
 }
 
+const BLOCK = 'a block of `key: value` lines';
+
 /** Checks each account by itself. A channel without a schema is an unknown key. */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
@@ -91,35 +93,37 @@ function checkAccount(
   source: SettingsSource,
 ): { account: ChannelAccount; warnings: readonly SettingsProblem[] } {
   const { channel, account, path, written } = entry;
-  if (isBlock(written) && written.enabled === false) {
-    return { account: { kind: 'disabled', channel, account }, warnings: [] };
+  const broken = (problems: readonly SettingsProblem[], warnings: readonly SettingsProblem[]) => ({
+    account: { kind: 'broken' as const, channel, account, problems },
+    warnings,
+  });
+  if (!isBlock(written)) {
+    return broken([problemOf({ kind: 'value', path, expected: BLOCK }, source)], []);
   }
-  const early = [...misplaced(entry, section), ...references(path)].map((f) =>
-    problemOf(f, source),
-  );
   const [commonKeys, ownKeys] = split(written);
   const common = check(CommonAccountSettings, commonKeys, path, source);
+  if (written.enabled === false || (common.kind === 'ok' && !common.value.enabled)) {
+    return { account: { kind: 'disabled', channel, account }, warnings: common.warnings };
+  }
   const own = check(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  if (common.kind === 'ok' && own.kind === 'ok' && early.length === 0) {
-    const { enabled, access, activation } = common.value;
-    if (!enabled) return { account: { kind: 'disabled', channel, account }, warnings };
+  const findings = [...misplaced(entry, section), ...references(path)];
+  if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
+    const { access, activation } = common.value;
+    const settings = own.value;
     return {
-      account: { kind: 'ok', channel, account, access, activation, settings: own.value },
+      account: { kind: 'ok', channel, account, access, activation, settings },
       warnings,
     };
   }
+  const early = findings.map((finding) => problemOf(finding, source));
   const told = new Set(early.map((problem) => problem.path));
   const late = [common, own].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : []));
-  const problems = [...early, ...late.filter((problem) => !told.has(problem.path))];
-  return { account: { kind: 'broken', channel, account, problems }, warnings };
+  return broken([...early, ...late.filter((problem) => !told.has(problem.path))], warnings);
 }
 
 /** Mistakes of the form, which no account's schema can see. */
-function misplaced({ account, path, written }: Account, section: unknown): Finding[] {
-  if (!isBlock(written)) {
-    return [{ kind: 'value', path, expected: 'a block of `key: value` lines' }];
-  }
+function misplaced({ account, path }: Account, section: unknown): Finding[] {
   const findings: Finding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
