@@ -1,0 +1,156 @@
+import { EventEmitter } from 'node:events';
+import type { KeysMap, QueueBaseOptions, StreamReadRaw } from 'bullmq';
+import { QueueFileClosedError } from './errors.ts';
+import { EventTail } from './event-tail.ts';
+import { appendEvents } from './events.ts';
+import { QueueScope, queueIdOf, type WorkerSettings } from './queue-scope.ts';
+import type { SharedFile } from './shared-file.ts';
+
+/** A worker that cannot reach its queue asks again after this long, instead of in a tight loop. */
+const PAUSE_AFTER_FAILURE_MS = 500;
+
+/**
+ * What every operation of a backend stands on: the queue's identity, transactions, waiting and
+ * closing. The operations themselves are in the classes that extend this one.
+ */
+export class BackendBase extends EventEmitter {
+  readonly minimumBlockTimeout = 0.001;
+  /** Seconds. Waits are timers here, so there is no reason for BullMQ's short limit for Redis. */
+  readonly maximumBlockTimeout = 3600;
+  /** Empty: jobs are rows here, not keys. */
+  readonly keys: KeysMap = {};
+  readonly qualifiedName: string;
+  closing: Promise<void> | undefined;
+
+  protected readonly shared: SharedFile;
+  protected readonly settings: WorkerSettings;
+  readonly #queueName: string;
+  readonly #queueId: number;
+  readonly #eventTail: EventTail;
+  #blocking = new AbortController();
+
+  constructor(
+    shared: SharedFile,
+    queueName: string,
+    prefix: string | undefined,
+    settings: WorkerSettings,
+  ) {
+    super();
+    this.shared = shared;
+    this.settings = settings;
+    this.#queueName = queueName;
+    this.qualifiedName = `${prefix ?? 'bull'}:${queueName}`;
+    this.#queueId = queueIdOf(shared.file, this.qualifiedName);
+    this.#eventTail = new EventTail(shared.file, this.#queueId);
+  }
+
+  /** Ready at once: opening the file was synchronous. */
+  async waitUntilReady(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.closing ??= this.disconnect();
+    return this.closing;
+  }
+
+  async disconnect(): Promise<void> {
+    this.shared.clients.delete(this);
+    await this.disconnectBlocking();
+  }
+
+  async setName(name: string): Promise<void> {
+    this.shared.clients.set(this, name);
+  }
+
+  async getClientList(): Promise<string[]> {
+    return [[...this.shared.clients.values()].map((name) => `name=${name}`).join('\n')];
+  }
+
+  toKey(type: string): string {
+    return `${this.qualifiedName}:${type}`;
+  }
+
+  parseNodeKey(key: string): { prefix: string; queueName: string; id: string } {
+    const [prefix = '', queueName = '', ...id] = key.split(':');
+    return { prefix, queueName, id: id.join(':') };
+  }
+
+  clientName(suffix = ''): string {
+    return `${this.#queueName}${suffix}`;
+  }
+
+  /** Waits up to `blockTimeout` seconds for something to start; null says "look for yourself". */
+  async waitForJob(blockTimeout: number): Promise<null> {
+    this.#assertOpen();
+    const timeoutMs = Math.max(blockTimeout, 0) * 1000;
+    await this.shared.wakeUps.wait(this.#queueId, timeoutMs, this.#blocking.signal);
+    return null;
+  }
+
+  async disconnectBlocking(): Promise<void> {
+    this.#blocking.abort();
+    // A job that had just woken this worker must find another one.
+    if (this.shared.file.isOpen) this.shared.wakeUps.reconsider(this.#queueId);
+  }
+
+  async reconnectBlocking(): Promise<void> {
+    if (this.#blocking.signal.aborted) this.#blocking = new AbortController();
+  }
+
+  /** Events after `id`, waiting up to `blockTimeout` ms for the first; null when none came. */
+  async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
+    this.#assertOpen();
+    let entries = this.#eventTail.read(id);
+    if (entries.length === 0) {
+      await this.shared.news.wait(blockTimeout, this.#blocking.signal);
+      if (this.closing || this.#blocking.signal.aborted) return null;
+      this.#assertOpen();
+      entries = this.#eventTail.read(id);
+    }
+    return entries.length === 0 ? null : [['events', entries]];
+  }
+
+  /** Runs a change in one transaction together with its events, then wakes whom it concerns. */
+  protected async write<T>(change: (scope: QueueScope) => T): Promise<T> {
+    await this.#takeTurn();
+    const { file, clock, wakeUps, news } = this.shared;
+    const result = file.transaction(() => {
+      const scope = new QueueScope(file, this.#queueId, clock());
+      const value = change(scope);
+      appendEvents(scope);
+      return value;
+    });
+    wakeUps.reconsider(this.#queueId);
+    news.announce();
+    return result;
+  }
+
+  /** Runs a question; single statements need no transaction. */
+  protected async read<T>(question: (scope: QueueScope) => T): Promise<T> {
+    await this.#takeTurn();
+    return question(new QueueScope(this.shared.file, this.#queueId, this.shared.clock()));
+  }
+
+  /** Like {@link write}, for BullMQ's main loop: it repeats a failed call at once, for ever. */
+  protected async writeOrPause<T>(change: (scope: QueueScope) => T): Promise<T> {
+    try {
+      return await this.write(change);
+    } catch (error) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
+      throw error;
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    for (let next = this.shared.turns.take(); next; next = this.shared.turns.take()) await next;
+    this.#assertOpen();
+  }
+
+  #assertOpen(): void {
+    if (!this.shared.file.isOpen) throw new QueueFileClosedError(this.shared.file.path);
+  }
+}
+
+/** Reads the worker settings out of whatever BullMQ class made the backend. */
+export function workerSettings(opts: QueueBaseOptions): WorkerSettings {
+  return opts as WorkerSettings;
+}

@@ -1,0 +1,149 @@
+import type {
+  IQueueBackend,
+  JobJson,
+  KeepJobs,
+  MinimalJob,
+  MoveToDelayedOpts,
+  ParentKeyOpts,
+  RetryJobOpts,
+} from 'bullmq';
+import { addJob } from './add-job.ts';
+import { BackendAdministration } from './backend-administration.ts';
+import { claimNextJob, type NextJob } from './claim-job.ts';
+import { notSupported } from './errors.ts';
+import { emitDrainedWhenEmpty, type Finish, finishJob, type Outcome } from './finish-job.ts';
+import { extendLock } from './locks.ts';
+import { collectMetric } from './metrics.ts';
+import { delayActiveJob, retryActiveJob, returnActiveJob } from './requeue-job.ts';
+import { readRetention } from './retention.ts';
+import { recoverStalledJobs } from './stalled.ts';
+
+/** A job to add, as BullMQ passes it. */
+interface AddEntry {
+  job: JobJson;
+  jobId: string;
+  parentKeyOpts?: ParentKeyOpts;
+}
+
+/** BullMQ's queue backend on a SQLite file: what producers and workers do. One call, one transaction. */
+export class SqliteQueueBackend extends BackendAdministration implements IQueueBackend {
+  forQueue(): never {
+    throw notSupported('flows (FlowProducer)');
+  }
+
+  addJob(job: JobJson, jobId: string): Promise<string> {
+    return this.write((scope) => addJob(scope, job, jobId));
+  }
+
+  /** All or none. */
+  addJobs(entries: AddEntry[]): Promise<string[]> {
+    return this.write((scope) => entries.map(({ job, jobId }) => addJob(scope, job, jobId)));
+  }
+
+  async addFlow(): Promise<never> {
+    throw notSupported('flows (FlowProducer)');
+  }
+
+  moveToActive(token: string, name?: string): Promise<NextJob> {
+    return this.writeOrPause((scope) => claimNextJob(scope, token, name, this.settings));
+  }
+
+  async moveToCompleted(
+    job: MinimalJob,
+    returnValue: unknown,
+    keep: boolean | number | KeepJobs,
+    token: string,
+    fetchNext: boolean,
+  ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
+    const outcome: Outcome = { state: 'completed', value: JSON.stringify(returnValue) ?? 'null' };
+    return this.#finish(
+      job,
+      outcome,
+      readRetention(keep, this.settings.removeOnComplete),
+      token,
+      fetchNext,
+    );
+  }
+
+  async moveToFailed(
+    job: MinimalJob,
+    failedReason: string,
+    keep: boolean | number | KeepJobs,
+    token: string,
+    fetchNext: boolean,
+    fields?: { stacktrace?: string },
+  ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
+    const value = failedReason ?? 'null';
+    const outcome: Outcome = { state: 'failed', value, stacktrace: fields?.stacktrace };
+    return this.#finish(
+      job,
+      outcome,
+      readRetention(keep, this.settings.removeOnFail),
+      token,
+      fetchNext,
+    );
+  }
+
+  #finish(
+    job: MinimalJob,
+    outcome: Outcome,
+    retention: Finish['retention'],
+    token: string,
+    fetchNext: boolean,
+  ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
+    const { metrics, name } = this.settings;
+    return this.write((scope) => {
+      const finish = { jobId: job.id ?? '', token, attempts: job.opts.attempts ?? 0 };
+      finishJob(scope, { ...finish, outcome, retention });
+      if (metrics?.maxDataPoints) collectMetric(scope, outcome.state, metrics.maxDataPoints);
+      const next =
+        fetchNext && !this.closing ? claimNextJob(scope, token, name, this.settings) : undefined;
+      if (!next?.[0]) emitDrainedWhenEmpty(scope);
+      return { result: next, finishedOn: scope.now };
+    });
+  }
+
+  moveToDelayed(
+    jobId: string,
+    timestamp: number,
+    delay: number,
+    token = '0',
+    opts: MoveToDelayedOpts = {},
+  ): Promise<NextJob | []> {
+    return this.write((scope) => {
+      const due = { from: timestamp, delay, countsAsAttempt: !opts.skipAttempt };
+      delayActiveJob(scope, jobId, token, due, opts.fieldsToUpdate ?? {});
+      if (!opts.fetchNext || this.closing) return [];
+      const next = claimNextJob(scope, token, this.settings.name, this.settings);
+      return next[0] ? next : [];
+    });
+  }
+
+  async moveToWaitingChildren(): Promise<never> {
+    throw notSupported('flows (waiting for child jobs)');
+  }
+
+  moveJobFromActiveToWait(jobId: string, token = '0'): Promise<number> {
+    return this.write((scope) => returnActiveJob(scope, jobId, token));
+  }
+
+  retryJob(jobId: string, lifo: boolean, token = '0', opts: RetryJobOpts = {}): Promise<void> {
+    return this.write((scope) =>
+      retryActiveJob(scope, jobId, token, Boolean(lifo), opts.fieldsToUpdate ?? {}),
+    );
+  }
+
+  moveStalledJobsToWait(): Promise<string[]> {
+    return this.write((scope) => recoverStalledJobs(scope, this.settings));
+  }
+
+  extendLock(jobId: string, token: string, duration: number): Promise<number> {
+    return this.write((scope) => (extendLock(scope, jobId, token, duration) ? 1 : 0));
+  }
+
+  extendLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {
+    return this.write((scope) =>
+      jobIds.filter((jobId, at) => !extendLock(scope, jobId, tokens[at] ?? '', duration)),
+    );
+  }
+}

@@ -1,0 +1,90 @@
+import { ConnectionClosedError, ErrorCode } from 'bullmq';
+
+/** Why this package refused something: stable names for programs to branch on. */
+export type SqliteQueueErrorCode =
+  | 'queue-file-unusable'
+  | 'queue-file-layout'
+  | 'queue-not-paused'
+  | 'queue-has-active-jobs'
+  | 'not-supported';
+
+/**
+ * What this package throws on purpose. `retryable` is true when the same call may succeed later
+ * without anybody changing anything.
+ */
+export class SqliteQueueError extends Error {
+  readonly code: SqliteQueueErrorCode;
+  readonly retryable: boolean;
+
+  constructor(
+    code: SqliteQueueErrorCode,
+    message: string,
+    options: { readonly retryable?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'SqliteQueueError';
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+/**
+ * Thrown by every operation after `close()`. It extends BullMQ's own class for closed connections,
+ * because workers wait and retry on that one instead of reporting it in a tight loop.
+ */
+export class QueueFileClosedError extends ConnectionClosedError {
+  readonly code = 'queue-file-closed';
+  readonly retryable = false;
+
+  constructor(file: string) {
+    super(`The queue file ${file} is closed. Close queues and workers before their file.`);
+    this.name = 'QueueFileClosedError';
+  }
+}
+
+/** The error for a BullMQ feature this backend leaves out on purpose. */
+export function notSupported(feature: string): SqliteQueueError {
+  return new SqliteQueueError(
+    'not-supported',
+    `bullmq-sqlite does not support ${feature}. Use the Redis or PostgreSQL backend for it.`,
+  );
+}
+
+/** A job operation that found the job in no fit state; `code` is BullMQ's numeric `ErrorCode`. */
+export class JobStateError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.name = 'JobStateError';
+    this.code = code;
+  }
+}
+
+/** Texts equal those of BullMQ's other backends, because applications match on them. */
+const jobStateTexts = {
+  [ErrorCode.JobNotExist]: (job: string, command: string) =>
+    `Missing key for job ${job}. ${command}`,
+  [ErrorCode.JobLockNotExist]: (job: string, command: string) =>
+    `Missing lock for job ${job}. ${command}`,
+  [ErrorCode.JobNotInState]: (job: string, command: string, state: string) =>
+    `Job ${job} is not in the ${state} state. ${command}`,
+  [ErrorCode.JobLockMismatch]: (job: string, command: string, state: string) =>
+    `Lock mismatch for job ${job}. Cmd ${command} from ${state}`,
+  [ErrorCode.JobBelongsToJobScheduler]: (job: string, command: string) =>
+    `Job ${job} belongs to a job scheduler and cannot be removed directly. ${command}`,
+  [ErrorCode.SchedulerJobIdCollision]: (_job: string, command: string) =>
+    `Cannot create job scheduler iteration - job ID already exists. ${command}`,
+  [ErrorCode.SchedulerJobSlotsBusy]: (_job: string, command: string) =>
+    `Cannot create job scheduler iteration - current and next time slots already have jobs. ${command}`,
+} as const;
+
+/** Builds the error BullMQ's classes expect; `state` is the state the job should have been in. */
+export function jobStateError(
+  code: keyof typeof jobStateTexts,
+  jobId: string,
+  command: string,
+  state = 'active',
+): JobStateError {
+  return new JobStateError(code, jobStateTexts[code](jobId, command, state));
+}

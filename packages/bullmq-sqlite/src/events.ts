@@ -1,0 +1,91 @@
+import type { QueueFile } from './queue-file.ts';
+import { maxEvents } from './queue-meta.ts';
+import type { QueueScope } from './queue-scope.ts';
+
+/** One entry as BullMQ reads it: id and flat `[key, value, …]`, the shape of a Redis stream. */
+export type EventEntry = [id: string, fields: string[]];
+
+/** The events of one operation share a row; a row never holds more than this many. */
+const ENTRIES_PER_ROW = 100;
+/** Row ids are Unix ms times this, plus a counter: they sort by time and never repeat. */
+const ROWS_PER_MS = 1000;
+/** History is trimmed about once in so many rows, because trimming at each write costs too much. */
+const ROWS_BETWEEN_TRIMS = 256;
+/** At most this many rows are read in one go. */
+const ROWS_PER_READ = 100;
+
+/** Writes the events an operation collected, and returns the id of the last one. */
+export function appendEvents(scope: QueueScope): string | undefined {
+  const events = scope.takeEvents();
+  let lastId: string | undefined;
+  for (let start = 0; start < events.length; start += ENTRIES_PER_ROW) {
+    const entries = events.slice(start, start + ENTRIES_PER_ROW);
+    const rowId = Math.max(lastRowId(scope.file, scope.queueId) + 1, scope.now * ROWS_PER_MS);
+    scope.file.run(
+      'INSERT INTO event (queue_id, id, entries) VALUES (?, ?, ?)',
+      scope.queueId,
+      rowId,
+      JSON.stringify(entries),
+    );
+    if (rowId % ROWS_BETWEEN_TRIMS === 0) trimEvents(scope, maxEvents(scope));
+    lastId = entryId(rowId, entries.length - 1);
+  }
+  return lastId;
+}
+
+/** Keeps about `maxLength` events (an operation writes two on average); returns the rows removed. */
+export function trimEvents(scope: QueueScope, maxLength: number): number {
+  return scope.file.run(
+    `DELETE FROM event WHERE queue_id = ?1 AND id <= (
+       SELECT id FROM event WHERE queue_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
+    scope.queueId,
+    Math.ceil(maxLength / 2),
+  );
+}
+
+/** Events after the cursor, oldest first. */
+export function readEventsAfter(file: QueueFile, queueId: number, cursor: string): EventEntry[] {
+  const [rowId, index] = parseCursor(cursor);
+  const rows = file.all<{ id: number; entries: string }>(
+    'SELECT id, entries FROM event WHERE queue_id = ? AND id >= ? ORDER BY id LIMIT ?',
+    queueId,
+    rowId,
+    ROWS_PER_READ,
+  );
+  return rows.flatMap((row) => {
+    const entries = JSON.parse(row.entries) as string[][];
+    const seen = row.id === rowId ? index + 1 : 0;
+    return entries
+      .slice(seen)
+      .map((fields, at): EventEntry => [entryId(row.id, seen + at), fields]);
+  });
+}
+
+/** A cursor behind everything written so far: what `$` means to Redis. */
+export function endOfEvents(file: QueueFile, queueId: number): string {
+  return entryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
+}
+
+function lastRowId(file: QueueFile, queueId: number): number {
+  return (
+    file.get<{ id: number }>(
+      'SELECT id FROM event WHERE queue_id = ? ORDER BY id DESC LIMIT 1',
+      queueId,
+    )?.id ?? 0
+  );
+}
+
+/** `<ms>-<n>`, so that a cursor made from a time works as it does with Redis. */
+function entryId(rowId: number, index: number): string {
+  const ms = Math.floor(rowId / ROWS_PER_MS);
+  return `${ms}-${(rowId % ROWS_PER_MS) * ENTRIES_PER_ROW + index}`;
+}
+
+/** Row id and index of the last event seen; anything unreadable means "from the beginning". */
+function parseCursor(cursor: string): [rowId: number, index: number] {
+  const [ms = '0', n = '-1'] = cursor.split('-');
+  const position = Number.parseInt(n || '-1', 10);
+  const rowId = (Number.parseInt(ms, 10) || 0) * ROWS_PER_MS;
+  if (!(position >= 0)) return [rowId, -1];
+  return [rowId + Math.floor(position / ENTRIES_PER_ROW), position % ENTRIES_PER_ROW];
+}

@@ -1,0 +1,85 @@
+import type { JobJson, JobsOptions } from 'bullmq';
+import type { QueueScope } from './queue-scope.ts';
+
+/** Where a job stands. BullMQ's `prioritized` is `waiting` in a lane above 0. */
+export type StoredState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
+
+/** A job as stored; see the schema for what `lane` and `rank` mean in each state. */
+export interface JobRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: StoredState;
+  readonly lane: number;
+  readonly rank: number;
+  readonly name: string;
+  readonly data: string;
+  readonly opts: string;
+  readonly timestamp: number;
+  readonly delay: number;
+  readonly priority: number;
+  readonly progress: string;
+  readonly attempts_made: number;
+  readonly attempts_started: number;
+  readonly stalled_count: number;
+  readonly processed_on: number | null;
+  readonly processed_by: string | null;
+  readonly finished_on: number | null;
+  readonly return_value: string | null;
+  readonly failed_reason: string | null;
+  readonly stacktrace: string | null;
+  readonly deferred_failure: string | null;
+  readonly scheduler_id: string | null;
+  readonly dedup_id: string | null;
+  readonly lock_token: string | null;
+  readonly lock_until: number;
+}
+
+/** The job with this id, or undefined. */
+export function findJob(scope: QueueScope, jobId: string): JobRow | undefined {
+  return scope.file.get<JobRow>(
+    'SELECT * FROM job WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    jobId,
+  );
+}
+
+/** Whether a job with this id exists, in whatever state. */
+export function jobExists(scope: QueueScope, jobId: string): boolean {
+  const row = scope.file.get(
+    'SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    jobId,
+  );
+  return row !== undefined;
+}
+
+/** The shape BullMQ builds its `Job` from. Absent values are left out, not undefined. */
+export function toJobJson(row: JobRow): JobJson {
+  return {
+    id: row.id,
+    name: row.name,
+    data: row.data,
+    opts: JSON.parse(row.opts) as JobsOptions,
+    progress: JSON.parse(row.progress) as JobJson['progress'],
+    attemptsMade: row.attempts_made,
+    attemptsStarted: row.attempts_started,
+    stalledCounter: row.stalled_count,
+    timestamp: row.timestamp,
+    delay: row.delay,
+    priority: row.priority,
+    ...withValue('finishedOn', row.finished_on),
+    ...withValue('processedOn', row.processed_on),
+    ...withValue('repeatJobKey', row.scheduler_id),
+    ...withValue('deduplicationId', row.dedup_id),
+    ...withValue('deferredFailure', row.deferred_failure),
+    ...withValue('stacktrace', row.stacktrace),
+    ...withValue('processedBy', row.processed_by),
+    // BullMQ declares these two as always there, and its Redis backend leaves them undefined too.
+    failedReason: row.failed_reason as string,
+    returnvalue: row.return_value as string,
+  };
+}
+
+function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
+  return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
+}

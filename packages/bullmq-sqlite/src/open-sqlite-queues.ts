@@ -1,0 +1,93 @@
+import type { BackendFactory, IQueueBackend } from 'bullmq';
+import { SqliteQueueBackend } from './backend.ts';
+import { workerSettings } from './backend-base.ts';
+import { appendEvents } from './events.ts';
+import type { Synchronous } from './queue-file.ts';
+import { QueueScope } from './queue-scope.ts';
+import { SharedFile } from './shared-file.ts';
+import { releaseActiveJobs } from './stalled.ts';
+
+/** How to open a queue file. */
+export interface SqliteQueuesOptions {
+  /** Path of the database; it and its folder are made when missing. */
+  readonly file: string;
+  /** What a power cut may cost; see {@link Synchronous}. Default `normal`. */
+  readonly synchronous?: Synchronous;
+  /** Look this often (ms) for jobs and events of other processes. Default: not at all. */
+  readonly pollOtherProcessesMs?: number;
+  /** Wait this long (ms) for the write lock of another process. Default 5,000. */
+  readonly busyTimeoutMs?: number;
+  /** Unix ms; for tests. */
+  readonly clock?: () => number;
+}
+
+/** A job that {@link SqliteQueues.releaseOrphans} put back in line. */
+export interface ReleasedJob {
+  /** `<prefix>:<queue>`. */
+  readonly queue: string;
+  readonly jobId: string;
+}
+
+/** An open queue file: the owner of the connection that all queues and workers share. */
+export interface SqliteQueues extends Disposable {
+  readonly file: string;
+  /** Pass this as the last argument of `new Queue`, `Worker` and `QueueEvents`. */
+  readonly backend: BackendFactory<IQueueBackend>;
+  /**
+   * Puts jobs back in line that a dead process left active, at once instead of when their lock runs
+   * out. Call it only when no other process has the file open, before the first worker starts.
+   * A job that was left `maxStalledCount` times already (default: any number) fails at its next start.
+   */
+  releaseOrphans(options?: { readonly maxStalledCount?: number }): ReleasedJob[];
+  /** Closes the file. Close queues and workers first; operations after this are rejected. */
+  close(): void;
+}
+
+const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+
+/** Opens (or makes) a queue file. Throws {@link SqliteQueueError} when that is not possible. */
+export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
+  const shared = new SharedFile(
+    options.file,
+    options.synchronous ?? 'normal',
+    options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+    options.clock ?? Date.now,
+  );
+  if (options.pollOtherProcessesMs) shared.startPolling(options.pollOtherProcessesMs);
+  return {
+    file: options.file,
+    backend: backendFactory(shared),
+    releaseOrphans: ({ maxStalledCount = Number.POSITIVE_INFINITY } = {}) =>
+      releaseOrphans(shared, maxStalledCount),
+    close: () => shared.close(),
+    [Symbol.dispose]: () => shared.close(),
+  };
+}
+
+function backendFactory(shared: SharedFile): BackendFactory<IQueueBackend> {
+  return (queueName, opts, role = {}) => {
+    const settings = workerSettings(opts);
+    const prefix = 'prefix' in opts && typeof opts.prefix === 'string' ? opts.prefix : undefined;
+    const backend = new SqliteQueueBackend(shared, queueName, prefix, settings);
+    if (role.withBlockingConnection) {
+      const suffix = settings.name ? `:w:${settings.name}` : '';
+      shared.clients.set(backend, backend.clientName(suffix));
+    }
+    return backend;
+  };
+}
+
+function releaseOrphans(shared: SharedFile, maxStalledCount: number): ReleasedJob[] {
+  const { file, clock, wakeUps, news } = shared;
+  const released = file.transaction(() =>
+    file.all<{ id: number; name: string }>('SELECT id, name FROM queue').flatMap(({ id, name }) => {
+      const scope = new QueueScope(file, id, clock());
+      const jobIds = releaseActiveJobs(scope, maxStalledCount);
+      appendEvents(scope);
+      return jobIds.map((jobId) => ({ queue: name, jobId }));
+    }),
+  );
+  wakeUps.reconsiderAll();
+  news.announce();
+  return released;
+}

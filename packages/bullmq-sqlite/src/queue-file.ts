@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
+
+/**
+ * `normal`: a commit survives a crash of the process, and a power cut may cost the last commits.
+ * `full`: a commit survives a power cut too, for one fsync each.
+ */
+export type Synchronous = 'normal' | 'full';
+
+/** The open database: cached statements, transactions, and nothing about queues. */
+export class QueueFile {
+  readonly path: string;
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #open = true;
+
+  /** Creates the file and its folder when missing. Throws {@link SqliteQueueError}. */
+  constructor(path: string, synchronous: Synchronous, busyTimeoutMs: number) {
+    this.path = path;
+    try {
+      if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+      this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
+      this.#db.exec('PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 1000;');
+      this.transaction(() => this.#createTables());
+    } catch (error) {
+      if (error instanceof SqliteQueueError) throw error;
+      throw new SqliteQueueError(
+        'queue-file-unusable',
+        `The queue file ${path} cannot be opened. Check the folder's permissions and the disk; the file may be deleted while nothing uses it.`,
+        { cause: error },
+      );
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** First row or undefined. STRICT tables guarantee the column types that `Row` claims. */
+  get<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
+    return this.#statement(sql).get(...params) as Row | undefined;
+  }
+
+  /** All rows; see {@link get} about `Row`. */
+  all<Row>(sql: string, ...params: SQLInputValue[]): Row[] {
+    return this.#statement(sql).all(...params) as Row[];
+  }
+
+  /** Runs a statement and returns how many rows it changed. */
+  run(sql: string, ...params: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...params).changes);
+  }
+
+  /**
+   * Runs `work` in one write transaction and rolls it back when it throws. `IMMEDIATE` takes the
+   * write lock first, so that two processes never both read and then both try to write.
+   */
+  transaction<T>(work: () => T): T {
+    this.run('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.run('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) this.run('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** A number that changes when another connection, usually another process, has committed. */
+  foreignChanges(): number {
+    return this.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
+  }
+
+  /** Folds the log back into the file and closes it. Closing twice is harmless. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    if (!this.#open) throw new QueueFileClosedError(this.path);
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #createTables(): void {
+    const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
+    if (version === SCHEMA_VERSION) return;
+    if (version !== 0) {
+      throw new SqliteQueueError(
+        'queue-file-layout',
+        `The queue file ${this.path} has layout ${version}, this release reads ${SCHEMA_VERSION}. Delete the file while nothing uses it, or run the release that wrote it.`,
+      );
+    }
+    this.#db.exec(SCHEMA);
+    this.#db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }
+}

@@ -1,0 +1,206 @@
+import { ErrorCode, type JobsOptions, type RepeatableOptions } from 'bullmq';
+import { type NewJob, nextJobId, storeAndEnqueue } from './add-job.ts';
+import { jobStateError } from './errors.ts';
+import { findJob, jobExists } from './job-row.ts';
+import type { QueueScope } from './queue-scope.ts';
+import { deleteJob, deleteJobAndClaim, schedulerJobId } from './remove-job.ts';
+import { nextEveryRun } from './scheduler-slots.ts';
+
+/** What BullMQ keeps about a scheduler, as strings under the names its Redis backend uses. */
+export type SchedulerFields = Record<string, string>;
+
+/** A scheduler and when it runs next (Unix ms). */
+export interface StoredScheduler {
+  readonly id: string;
+  readonly nextRun: number;
+  readonly fields: SchedulerFields;
+}
+
+/** A scheduler to create or change. BullMQ computes `nextRun` for cron patterns. */
+export interface SchedulerInput {
+  readonly id: string;
+  readonly nextRun: number;
+  /** JSON text. */
+  readonly data: string;
+  readonly templateOpts: JobsOptions;
+  readonly repeat: SchedulerRepeat;
+  readonly jobOpts: RepeatedJobOptions;
+}
+
+/** When a scheduler runs; BullMQ passes null for an offset nobody chose. */
+type SchedulerRepeat = Omit<RepeatableOptions, 'offset'> & { offset?: number | null | undefined };
+
+/** Options of a job made by a scheduler. */
+export type RepeatedJobOptions = JobsOptions & {
+  repeat?: { every?: number; offset?: number | null };
+};
+
+/** Slots tried when old jobs of the same scheduler id occupy the next ones. */
+const SLOTS_TRIED = 32;
+
+/** The scheduler with this id. */
+export function findScheduler(
+  scope: Pick<QueueScope, 'file' | 'queueId'>,
+  id: string,
+): StoredScheduler | undefined {
+  const row = scope.file.get<{ next_run: number; fields: string }>(
+    'SELECT next_run, fields FROM scheduler WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    id,
+  );
+  return row && { id, nextRun: row.next_run, fields: JSON.parse(row.fields) as SchedulerFields };
+}
+
+/** Creates or changes a scheduler and enqueues its next job. Returns the job's id and delay in ms. */
+export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [string, number] {
+  const before = findScheduler(scope, input.id);
+  const { every } = input.repeat;
+  const everyChanged = before !== undefined && Number(before.fields.every) !== every;
+  const repeat: SchedulerRepeat = { ...input.repeat };
+  let nextRun = input.nextRun;
+  if (every) {
+    const offset = repeat.offset ?? input.jobOpts.repeat?.offset ?? 0;
+    const previous = everyChanged ? undefined : before?.nextRun;
+    const slot = nextEveryRun({
+      previous,
+      every,
+      now: scope.now,
+      offset,
+      startDate: repeat.startDate,
+    });
+    nextRun = slot.nextRun;
+    repeat.offset = slot.offset;
+  }
+  const replaced = before !== undefined && removeNextJob(scope, before);
+  if (before && replaced && every && !everyChanged) {
+    nextRun = before.nextRun;
+    repeat.offset = input.repeat.offset;
+  }
+  nextRun = freeSlot(scope, input.id, nextRun, every);
+  storeScheduler(scope, { ...input, nextRun, repeat }, before);
+  nextJobId(scope);
+  return enqueueIteration(scope, input.id, nextRun, String(repeat.name), input.data, input.jobOpts);
+}
+
+/**
+ * Called when a scheduler's job starts: moves the scheduler on and enqueues its next job. Returns
+ * that job's id, or null when the scheduler is gone or `producerId` was not its current job.
+ */
+export function advanceScheduler(
+  scope: QueueScope,
+  id: string,
+  cronRun: number,
+  jobOpts: RepeatedJobOptions,
+  producerId: string | undefined,
+): string | null {
+  const scheduler = findScheduler(scope, id);
+  if (!scheduler || producerId !== schedulerJobId(id, scheduler.nextRun)) return null;
+  const { fields } = scheduler;
+  const every = Number(fields.every ?? jobOpts.repeat?.every ?? 0);
+  const nextRun = every
+    ? nextEveryRun({
+        previous: scheduler.nextRun,
+        every,
+        now: scope.now,
+        offset: Number(fields.offset ?? jobOpts.repeat?.offset ?? 0),
+        startDate: fields.startDate,
+      }).nextRun
+    : cronRun;
+  const nextId = schedulerJobId(id, nextRun);
+  if (jobExists(scope, nextId)) {
+    scope.emit('duplicated', { jobId: nextId });
+    return null;
+  }
+  const count = Number(fields.ic ?? 1) + 1;
+  saveScheduler(scope, { id, nextRun, fields: { ...fields, ic: String(count) } });
+  nextJobId(scope);
+  enqueueIteration(scope, id, nextRun, fields.name ?? id, fields.data ?? '{}', jobOpts);
+  return nextId;
+}
+
+/** Removes a scheduler with its delayed job. Returns 0 when it was there, 1 when it was not. */
+export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
+  const scheduler = findScheduler(scope, id);
+  if (!scheduler) return 1;
+  const next = findJob(scope, schedulerJobId(id, scheduler.nextRun));
+  if (next?.state === 'delayed') {
+    deleteJob(scope, next);
+    scope.emit('removed', { jobId: next.id, prev: 'delayed' });
+  }
+  scope.file.run('DELETE FROM scheduler WHERE queue_id = ? AND id = ?', scope.queueId, id);
+  return 0;
+}
+
+function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
+  const job = findJob(scope, schedulerJobId(scheduler.id, scheduler.nextRun));
+  if (!job || (job.state !== 'delayed' && job.state !== 'waiting')) return false;
+  deleteJobAndClaim(scope, job);
+  return true;
+}
+
+/** Steps over slots whose job still exists, finished or active; a cron slot has no next one. */
+function freeSlot(
+  scope: QueueScope,
+  id: string,
+  wanted: number,
+  every: number | undefined,
+): number {
+  if (!jobExists(scope, schedulerJobId(id, wanted))) return wanted;
+  const command = 'addJobScheduler';
+  if (!every) throw jobStateError(ErrorCode.SchedulerJobIdCollision, id, command);
+  for (let step = 1; step <= SLOTS_TRIED; step += 1) {
+    const run = wanted + step * every;
+    if (!jobExists(scope, schedulerJobId(id, run))) return run;
+  }
+  throw jobStateError(ErrorCode.SchedulerJobSlotsBusy, id, command);
+}
+
+function storeScheduler(
+  scope: QueueScope,
+  { id, nextRun, data, templateOpts, repeat }: SchedulerInput,
+  before: StoredScheduler | undefined,
+): void {
+  const { name, tz, limit, pattern, startDate, endDate, every } = repeat;
+  const offset = repeat.offset ?? before?.fields.offset;
+  const opts = JSON.stringify(templateOpts);
+  const fields: SchedulerFields = { name: String(name), ic: before?.fields.ic ?? '1' };
+  const optional = { tz, limit, pattern, startDate, endDate, every, offset };
+  for (const [field, value] of Object.entries(optional)) {
+    if (value !== undefined && value !== null) fields[field] = String(value);
+  }
+  if (opts !== '{}') fields.opts = opts;
+  if (data && data !== '{}') fields.data = data;
+  saveScheduler(scope, { id, nextRun, fields });
+}
+
+function saveScheduler(scope: QueueScope, { id, nextRun, fields }: StoredScheduler): void {
+  scope.file.run(
+    'INSERT OR REPLACE INTO scheduler (queue_id, id, next_run, fields) VALUES (?, ?, ?, ?)',
+    scope.queueId,
+    id,
+    nextRun,
+    JSON.stringify(fields),
+  );
+}
+
+function enqueueIteration(
+  scope: QueueScope,
+  id: string,
+  nextRun: number,
+  name: string,
+  data: string,
+  opts: RepeatedJobOptions,
+): [string, number] {
+  const jobId = schedulerJobId(id, nextRun);
+  const delay = Math.max(nextRun - scope.now, 0);
+  const job: NewJob = {
+    id: jobId,
+    name,
+    data,
+    opts: { ...opts, delay, jobId },
+    timestamp: scope.now,
+    schedulerId: id,
+  };
+  storeAndEnqueue(scope, job);
+  return [jobId, delay];
+}
