@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
+const Content = z.union([z.string(), z.array(TextPart)]).nullish();
+
+/** A body of `POST /v1/chat/completions`, as far as the double cares; the rest is kept as sent. */
+export const ChatRequest = z.looseObject({
+  model: z.string().min(1),
+  messages: z
+    .array(
+      z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: Content }),
+    )
+    .min(1),
+  stream: z.boolean().default(false),
+  stream_options: z.looseObject({ include_usage: z.boolean().default(false) }).nullish(),
+  max_tokens: z.int().positive().nullish(),
+});
+export type ChatRequest = z.infer<typeof ChatRequest>;
+export type WireMessage = ChatRequest['messages'][number];
+
+/** The plain text of a message, whether it was sent as a string or as parts. */
+export function textOf(message: WireMessage | undefined): string {
+  const content = message?.content ?? '';
+  return typeof content === 'string' ? content : content.map((part) => part.text).join('');
+}
+
+/**
+ * What a strict chat template would refuse: more than one system message or one in the middle, empty
+ * user messages, and two neighbours of the same role. Null when the request is fine.
+ */
+export function refusalOf(request: ChatRequest): string | null {
+  let previous = '';
+  for (const [index, message] of request.messages.entries()) {
+    if (message.role === 'system' && index > 0) return 'System message must be at the beginning.';
+    if (message.role === 'user' && textOf(message).trim() === '') return 'A user message is empty.';
+    if (message.role === previous && message.role !== 'tool') {
+      return 'Conversation roles must alternate user/assistant/user/assistant/...';
+    }
+    previous = message.role;
+  }
+  return previous === 'system' ? 'There is no user message.' : null;
+}

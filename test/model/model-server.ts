@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ChatRequest, ChatRequest as ChatRequestSchema, refusalOf } from './chat-request.ts';
+import { type AnswerHead, answerEvents, DONE, wholeAnswer } from './chat-wire.ts';
+import { handleControl } from './control.ts';
+import { readJson, sendJson } from './json-http.ts';
+import type { ModelDouble } from './model-double.ts';
+import { sendFault, startStream } from './model-fault.ts';
+import { type FullReply, fullReply } from './scripted-reply.ts';
+
+/** Answers one HTTP request of the double: the model's two addresses and the control address. */
+export async function handleModelRequest(
+  double: ModelDouble,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A client that leaves in the middle is an everyday matter for a server.
+  response.on('error', () => undefined);
+  const path = request.url ?? '';
+  try {
+    if (path.startsWith('/control/')) return await handleControl(double, request, response);
+    if (!mayAsk(double, request)) return sendRefusal(response, 401, 'Incorrect API key provided.');
+    if (request.method === 'GET' && path === '/v1/models') return sendModels(double, response);
+    if (request.method === 'POST' && path === '/v1/chat/completions') {
+      return await answerChat(double, request, response);
+    }
+    sendRefusal(response, 404, `Unknown address: ${request.method} ${path}`);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else sendRefusal(response, 500, error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function answerChat(
+  double: ModelDouble,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const parsed = ChatRequestSchema.safeParse(await readJson(request));
+  if (!parsed.success) return sendRefusal(response, 400, parsed.error.message);
+  const body = parsed.data;
+  const ended = double.record(request.headers, body);
+  response.once('close', ended);
+  const head = { id: `chatcmpl-${double.total}`, model: body.model };
+  const refusal = refusalOf(body);
+  if (refusal !== null) return sendRefusal(response, 400, refusal);
+  const fault = double.nextFault();
+  const reply = fullReply(await double.nextReply(body), body);
+  if (double.latencyMs > 0) await wait(double.latencyMs);
+  if (fault !== null) return sendFault(fault, response, head, reply);
+  if (!body.stream) return sendJson(response, 200, wholeAnswer(head, reply));
+  await streamAnswer(double, body, response, head, reply);
+}
+
+async function streamAnswer(
+  double: ModelDouble,
+  body: ChatRequest,
+  response: ServerResponse,
+  head: AnswerHead,
+  reply: FullReply,
+): Promise<void> {
+  const events = answerEvents(head, reply, body.stream_options?.include_usage ?? false);
+  startStream(response);
+  if (double.pieceMs === 0) {
+    response.end(events.join('') + DONE);
+    return;
+  }
+  for (const event of events) {
+    if (response.destroyed) return;
+    response.write(event);
+    await wait(double.pieceMs);
+  }
+  response.end(DONE);
+}
+
+function mayAsk(double: ModelDouble, request: IncomingMessage): boolean {
+  return double.apiKey === undefined || request.headers.authorization === `Bearer ${double.apiKey}`;
+}
+
+function sendModels(double: ModelDouble, response: ServerResponse): void {
+  const data = double.models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'double' }));
+  sendJson(response, 200, { object: 'list', data });
+}
+
+function sendRefusal(response: ServerResponse, status: number, message: string): void {
+  sendJson(response, status, { error: { message, type: 'invalid_request_error', code: null } });
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { type ChatRequest, textOf } from './chat-request.ts';
+
+/** What the double says to one request. A bare string is the text of an ordinary answer. */
+export const Reply = z.union([
+  z.string(),
+  z.strictObject({
+    /** The pieces of the answer, one per server-sent event; or one text, cut into pieces. */
+    text: z.union([z.string(), z.array(z.string())]).optional(),
+    /** Thoughts that are streamed before the text, as `reasoning_content`. */
+    reasoning: z.string().optional(),
+    toolCalls: z
+      .array(
+        z.strictObject({ id: z.string().optional(), name: z.string(), arguments: z.unknown() }),
+      )
+      .optional(),
+    finishReason: z.string().optional(),
+    /** `none` sends no token counts, as some servers do. */
+    usage: z
+      .union([
+        z.literal('none'),
+        z.strictObject({ prompt: z.int(), completion: z.int(), cached: z.int().optional() }),
+      ])
+      .optional(),
+  }),
+]);
+export type Reply = z.infer<typeof Reply>;
+
+/** Decides what to say; may take its time, so a test can hold an answer back. */
+export type ReplyScript = (request: ChatRequest) => Reply | Promise<Reply>;
+
+/** A reply with everything filled in. */
+export interface FullReply {
+  readonly pieces: readonly string[];
+  readonly reasoning: string;
+  readonly toolCalls: readonly { id: string; name: string; arguments: string }[];
+  readonly finishReason: string;
+  readonly usage: WireUsage | null;
+}
+
+/** Token counts as they are sent. */
+export interface WireUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+}
+
+/** Characters of one piece when a text is not cut by hand; about eight tokens. */
+const PIECE = 32;
+
+/** The answer when nothing is scripted: the last user text again, so that a test can predict it. */
+export function echo(request: ChatRequest): Reply {
+  return `You said: ${textOf(request.messages.findLast(({ role }) => role === 'user'))}`;
+}
+
+/** Fills in what a script left open. Counts are a quarter of the characters, as good as any. */
+export function fullReply(reply: Reply, request: ChatRequest): FullReply {
+  const said = typeof reply === 'string' ? { text: reply } : reply;
+  const pieces = typeof said.text === 'string' ? cut(said.text) : (said.text ?? []);
+  const toolCalls = (said.toolCalls ?? []).map((call, index) => ({
+    id: call.id ?? `call_${index + 1}`,
+    name: call.name,
+    arguments: JSON.stringify(call.arguments),
+  }));
+  return {
+    pieces,
+    reasoning: said.reasoning ?? '',
+    toolCalls,
+    finishReason: said.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+    usage: usageOf(said.usage, request, pieces),
+  };
+}
+
+function usageOf(
+  scripted:
+    | 'none'
+    | { prompt: number; completion: number; cached?: number | undefined }
+    | undefined,
+  request: ChatRequest,
+  pieces: readonly string[],
+): WireUsage | null {
+  if (scripted === 'none') return null;
+  const asked = request.messages.reduce((sum, message) => sum + textOf(message).length, 0);
+  const prompt = scripted?.prompt ?? Math.ceil(asked / 4);
+  const completion = scripted?.completion ?? Math.ceil(pieces.join('').length / 4);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: scripted?.cached ?? 0 },
+  };
+}
+
+function cut(text: string): string[] {
+  const characters = [...text];
+  const pieces: string[] = [];
+  for (let at = 0; at < characters.length; at += PIECE) {
+    pieces.push(characters.slice(at, at + PIECE).join(''));
+  }
+  return pieces;
+}
