@@ -1,0 +1,2 @@
+import { fileURLToPath } from 'node:url';
+import type { AgentPlace } from '@parley/agent';

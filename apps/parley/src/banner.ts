@@ -1,0 +1,76 @@
+import type { AccountStatus } from '@parley/gateway';
+
+/** What a person wants to know when Parley has started. */
+export interface BannerFacts {
+  readonly agent: { readonly name: string; readonly emoji?: string | undefined };
+  /** Which model answers and why, in one sentence. */
+  readonly model: string;
+  readonly channels: readonly AccountStatus[];
+  /** Address of the web page with its token. */
+  readonly chatAddress: string;
+  readonly dataFolder: string;
+  readonly settingsFile: string;
+  /** No model of the operator's choice answers yet. */
+  readonly offline: boolean;
+}
+
+/** The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. */
+export function banner(facts: BannerFacts): string {
+  const { agent } = facts;
+  const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
+  const channels = facts.channels.map(
+    (channel) => `  ${channelName(channel)}: ${channelLine(channel)}`,
+  );
+  return [
+    '',
+    `Parley is running. ${name} is listening.`,
+    '',
+    `  Model     ${facts.model}`,
+    `  Data      ${facts.dataFolder}`,
+    `  Settings  ${facts.settingsFile}`,
+    '',
+    'Channels',
+    ...channels,
+    '',
+    `Chat now   ${facts.chatAddress}`,
+    `or type    npx parley chat${''}   (in another terminal)`,
+    ...nextSteps(facts),
+    '',
+    'Stop with Ctrl-C.',
+    '',
+  ].join('\n');
+}
+
+function nextSteps(facts: BannerFacts): string[] {
+  const steps: string[] = [];
+  if (facts.offline)
+    steps.push(
+      `connect a model: uncomment "model" in ${facts.settingsFile}, or start a local server such as Ollama`,
+    );
+  const elsewhere = facts.channels.some(
+    ({ channel }) => channel !== 'web' && channel !== 'terminal',
+  );
+  if (!elsewhere)
+    steps.push(`connect Telegram: put a bot token under "channels" in ${facts.settingsFile}`);
+  return steps.map((step, index) => `${index === 0 ? 'Next       ' : '           '}${step}`);
+}
+
+function channelName({ channel, account }: AccountStatus): string {
+  return account === 'default' ? channel : `${channel}/${account}`;
+}
+
+/** How a channel account is doing, in one line for people. */
+export function channelLine({ state }: AccountStatus): string {
+  switch (state.kind) {
+    case 'starting':
+      return 'connecting';
+    case 'connected':
+      return `connected as ${state.as}`;
+    case 'retrying':
+      return `not connected, tries again: ${state.reason}`;
+    case 'failed':
+      return `not working: ${state.reason} ${state.mend}`;
+    case 'stopped':
+      return 'stopped';
+  }
+}

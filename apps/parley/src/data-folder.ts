@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { reasonOf } from '@parley/contracts';
+import { CliError } from './cli-error.ts';
+
+/** Where everything an installation keeps is found. All paths are absolute. */
+export interface DataFolder {
+  readonly path: string;
+  readonly settingsFile: string;
+  readonly storeUrl: string;
+  readonly queueUrl: string;
+  readonly workspace: string;
+  /** What a running gateway writes for `parley status` and `parley chat`. */
+  readonly instanceFile: string;
+  readonly tokenFile: string;
+}
+
+/** Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Touches nothing. */
+export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEnv): DataFolder {
+  const path = resolve(flag ?? env.PARLEY_HOME ?? join(homedir(), '.parley'));
+  return {
+    path,
+    settingsFile: join(path, 'parley.yaml'),
+    storeUrl: `sqlite:${join(path, 'parley.db')}`,
+    queueUrl: `sqlite:${join(path, 'queue.db')}`,
+    workspace: join(path, 'workspace'),
+    instanceFile: join(path, 'gateway.json'),
+    tokenFile: join(path, 'token'),
+  };
+}
+
+/** Creates the folder, readable by its owner alone. Throws CliError when it cannot be written. */
+export function createDataFolder(folder: DataFolder): void {
+  try {
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+    accessSync(folder.path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = reasonOf(error);
+    throw new CliError(
+      'data-unwritable',
+      `Parley cannot write in its data folder ${folder.path} (${why}). Make it writable, or choose another one with --data FOLDER.`,
+      error,
+    );
+  }
+}
+
+/**
+ * Takes the folder for this process alone until it ends, however it ends: the operating system drops
+ * the lock of a killed process. Throws CliError when another process has it.
+ */
+export function lockDataFolder(folder: DataFolder): { release(): void } {
+  const lock = new DatabaseSync(join(folder.path, 'lock'), { timeout: 0 });
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+  } catch (error) {
+    lock.close();
+    const holder = existsSync(folder.instanceFile) ? ` (${describeHolder(folder)})` : '';
+    throw new CliError(
+      'data-locked',
+      `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "parley chat", or choose another folder with --data FOLDER.`,
+      error,
+    );
+  }
+  return { release: () => lock.close() };
+}
+
+/** The secret of the web page and the API; made at the first start, kept with mode 0600. */
+export function readOrMakeToken(folder: DataFolder): string {
+  if (existsSync(folder.tokenFile)) {
+    const token = readFileSync(folder.tokenFile, 'utf8').trim();
+    if (token.length >= 32) return token;
+  }
+  const token = randomBytes(24).toString('base64url');
+  writeFileSync(folder.tokenFile, `${token}\n`, { mode: 0o600 });
+  chmodSync(folder.tokenFile, 0o600);
+  return token;
+}
+
+function describeHolder(folder: DataFolder): string {
+  return readFileSync(folder.instanceFile, 'utf8')
+    .replaceAll(/[\s"{}]+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,37 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { DataFolder } from './data-folder.ts';
+
+/** How the commands of another terminal find the gateway that runs on a data folder. */
+const Instance = z.object({ pid: z.int(), address: z.url() });
+export type Instance = z.infer<typeof Instance>;
+
+/** Says where the gateway of this process is reached. */
+export function writeInstance(folder: DataFolder, instance: Instance): void {
+  writeFileSync(folder.instanceFile, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
+}
+
+/** Removed at a clean end; after a kill it stays, which `findInstance` copes with. */
+export function removeInstance(folder: DataFolder): void {
+  rmSync(folder.instanceFile, { force: true });
+}
+
+/** The running gateway of a data folder, or null: a file left by a killed process does not count. */
+export function findInstance(folder: DataFolder): Instance | null {
+  try {
+    const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
+    return parsed.success && isAlive(parsed.data.pid) ? parsed.data : null;
+  } catch {
+    // No file, or half a file of a process that was killed while writing it: nobody is there.
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

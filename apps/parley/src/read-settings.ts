@@ -1,0 +1,44 @@
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { ModelSettings } from '@parley/models';
+import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
+import { CliError } from './cli-error.ts';
+import type { DataFolder } from './data-folder.ts';
+
+/** Settings that passed every check but those of single channels. */
+export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
+
+/** Channels that need no settings and are always there. */
+const ALWAYS = ['web', 'terminal'];
+
+/** Reads and checks the settings with every channel's and the models' own schema (D12). */
+export function checkSettings(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+): SettingsResult<ModelSettings> {
+  return loadSettings({
+    file: folder.settingsFile,
+    env,
+    dataFolder: folder.path,
+    modelSchema: ModelSettings,
+    channelSchemas: Object.fromEntries(
+      CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings]),
+    ),
+    defaultChannels: ALWAYS,
+  });
+}
+
+/** As `checkSettings`, for those who cannot go on without: throws CliError that lists every problem. */
+export function readSettings(folder: DataFolder, env: NodeJS.ProcessEnv): LoadedSettings {
+  const result = checkSettings(folder, env);
+  if (result.kind === 'ok') return result;
+  const problems = result.problems.map(describeProblem).join('\n\n');
+  throw new CliError(
+    'settings-invalid',
+    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "parley config check" checks it without starting.`,
+  );
+}
+
+/** `1 problem`, `2 problems`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
