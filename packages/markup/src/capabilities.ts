@@ -1,0 +1,58 @@
+import type { Dialect } from '@parley/contracts';
+
+/** Which addresses a dialect can hide behind a link text; all others are written out. */
+export interface LinkRule {
+  /** URL schemes with their colon. */
+  readonly schemes: readonly string[];
+  /** The platform drops links to hosts without a dot, such as `localhost`. */
+  readonly dottedHostOnly: boolean;
+}
+
+/** What a dialect can show. The transform reads this and nothing else about a platform. */
+export interface DialectCapabilities {
+  readonly headings: 'native' | 'bold';
+  /** `native`, or an aligned grid up to so many columns of text and a list beyond. */
+  readonly tables: 'native' | { readonly gridColumns: number };
+  readonly nestedQuotes: boolean;
+  /** False: a code span carries no other mark and cannot be a link's text. */
+  readonly marksOnCode: boolean;
+  /** Undefined: the printer writes every address out. */
+  readonly links: LinkRule | undefined;
+  /** What the length limit counts: only what people see, or the markup too. */
+  readonly counts: 'visible' | 'everything';
+  /** Most formatted stretches in one part. */
+  readonly maxEntities: number;
+}
+
+/** One row per dialect. A new platform is one row here and one printer. */
+export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
+  telegram: {
+    headings: 'bold',
+    // A phone held upright shows about 40 fixed-width columns.
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marksOnCode: false,
+    links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
+    counts: 'visible',
+    // Telegram formats the first 100 entities of a message and silently drops the rest.
+    maxEntities: 100,
+  },
+  plain: {
+    headings: 'native',
+    tables: { gridColumns: 100 },
+    nestedQuotes: true,
+    marksOnCode: true,
+    links: undefined,
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  html: {
+    headings: 'native',
+    tables: 'native',
+    nestedQuotes: true,
+    marksOnCode: true,
+    links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+};

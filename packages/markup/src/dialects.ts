@@ -1,0 +1,16 @@
+import type { Dialect } from '@parley/contracts';
+import type { Leaf } from './document.ts';
+import { printHtml } from './print/html.ts';
+import { printPlain } from './print/plain.ts';
+import type { Printed } from './print/printed.ts';
+import { printTelegram } from './print/telegram.ts';
+
+/** Prints leaves as one part. Never refuses and never shortens. */
+export type Print = (leaves: readonly Leaf[]) => Printed;
+
+/** One printer per dialect, beside its row in the capability table. */
+export const PRINTERS: Readonly<Record<Dialect, Print>> = {
+  telegram: printTelegram,
+  plain: printPlain,
+  html: printHtml,
+};

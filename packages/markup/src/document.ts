@@ -1,0 +1,82 @@
+/** A format on a stretch of text. Marks never overlap: a run carries all of its marks, outermost first. */
+export type Mark =
+  | { readonly type: 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler' | 'code' }
+  | { readonly type: 'link'; readonly url: string };
+
+/** Text with one set of marks. `\n` inside is a line break that people see. */
+export interface Run {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+}
+
+/**
+ * What a leaf stands in. Compared by identity: leaves of one list item share one `item` object,
+ * items of one list follow the same `list` object.
+ */
+export type Container =
+  | { readonly type: 'quote' }
+  | { readonly type: 'list'; readonly start: number | undefined }
+  | { readonly type: 'item'; readonly marker: Marker };
+
+/** What stands in front of a list item: `label` (a footnote's name), else `number`, else a bullet. */
+export interface Marker {
+  readonly label?: string;
+  readonly number?: number;
+  /** Set for a task: ticked or not. */
+  readonly done?: boolean;
+}
+
+interface Placed {
+  /** Containers, outermost first. */
+  readonly within: readonly Container[];
+  /** Containers from this index on begin with this leaf (and show their bullet here). */
+  readonly fresh: number;
+  /** Line ends before this leaf: 0 goes on with the same line, 1 is a new line, 2 an empty line. */
+  readonly gap: 0 | 1 | 2;
+}
+
+/** A paragraph or, with `heading`, a heading of that level. */
+export interface TextLeaf extends Placed {
+  readonly kind: 'text';
+  readonly runs: readonly Run[];
+  readonly heading?: number;
+}
+
+/** A code block; `text` without the line end after its last line. */
+export interface CodeLeaf extends Placed {
+  readonly kind: 'code';
+  readonly language: string | undefined;
+  readonly text: string;
+}
+
+/** A table already laid out in columns of equal width; `header` is repeated in every part. */
+export interface GridLeaf extends Placed {
+  readonly kind: 'grid';
+  readonly header: readonly string[];
+  readonly rows: readonly string[];
+}
+
+/** One cell's content. */
+export type Cell = readonly Run[];
+
+/** Where a column's text stands. */
+export type Alignment = 'left' | 'center' | 'right' | undefined;
+
+/** A table for a dialect that has tables; `header` is repeated in every part. */
+export interface TableLeaf extends Placed {
+  readonly kind: 'table';
+  readonly align: readonly Alignment[];
+  readonly header: readonly Cell[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** A thematic break. */
+export interface RuleLeaf extends Placed {
+  readonly kind: 'rule';
+}
+
+/**
+ * A document is a flat list of leaves that know their containers. Flat, because then a part is a
+ * slice: cutting never has to take a tree apart and printers rebuild nesting from the paths.
+ */
+export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;

@@ -1,0 +1,72 @@
+import type { Root } from 'mdast';
+import { loadParser, type MarkdownParser } from './parser.ts';
+import { cutIntoPieces, type Piece } from './pieces.ts';
+
+/** One parsed stretch of the source, in order. */
+export type Parsed =
+  | {
+      readonly type: 'tree';
+      readonly root: Root;
+      /** What the positions in `root` refer to. */
+      readonly source: string;
+      /** Nodes that start before this offset were lent by other pieces and are not shown. */
+      readonly shownFrom: number;
+      readonly endsBlank: boolean;
+    }
+  | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
+
+/** Link definitions lent to every piece; more than these are not resolved across pieces. */
+const LENT_DEFINITIONS = 200;
+const LENT_LENGTH = 4_000;
+
+/** Parses any Markdown in bounded time; what would stall the parser comes back as literal text. */
+export function parseMarkdown(markdown: string): Parsed[] {
+  const source = markdown.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  if (source.trim() === '') return [];
+  const pieces = cutIntoPieces(source);
+  const lent = pieces.length > 1 ? definitionsIn(pieces) : '';
+  const parser = pieces.some(({ type }) => type === 'markdown') ? loadParser() : undefined;
+  return pieces.map((piece) => {
+    const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
+    if (piece.type !== 'markdown' || parser === undefined) {
+      return piece.type === 'code'
+        ? { ...piece, endsBlank }
+        : { type: 'literal', text: piece.text, endsBlank };
+    }
+    const root = tryParse(parser, lent + piece.text);
+    if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
+    return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
+  });
+}
+
+/** The parser throws only where it overflows the stack, on nesting the guard did not foresee. */
+function tryParse(parser: MarkdownParser, markdown: string): Root | undefined {
+  try {
+    return parser(markdown);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** `[label]: address` lines of all pieces, so that a reference in one finds them in another. */
+function definitionsIn(pieces: readonly Piece[]): string {
+  const found: string[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    if (piece.type !== 'markdown') continue;
+    for (const line of piece.text.split('\n')) {
+      if (!isDefinition(line)) continue;
+      length += line.length + 1;
+      if (found.length >= LENT_DEFINITIONS || length > LENT_LENGTH) break;
+      found.push(line);
+    }
+  }
+  return found.length === 0 ? '' : `${found.join('\n')}\n\n`;
+}
+
+function isDefinition(line: string): boolean {
+  if (line[0] !== '[' || line[1] === '^') return false;
+  const end = line.indexOf(']');
+  return end > 1 && line[end + 1] === ':' && line.slice(end + 2).trim() !== '';
+}

@@ -1,0 +1,64 @@
+import type { Container, Leaf, Marker } from '../document.ts';
+
+/** Deeper lists are not indented further: a phone has no room for it. */
+const MAX_INDENTED_LEVELS = 8;
+const QUOTE = '> ';
+
+/** What stands before a leaf's first line and before its other lines. */
+export interface LinePrefix {
+  readonly first: string;
+  readonly rest: string;
+  /** Whether a bullet or number is part of `first`. */
+  readonly hasMarker: boolean;
+}
+
+/**
+ * The prefix that a leaf's containers give its lines in dialects without list syntax.
+ * @param from containers before this index are shown by other means.
+ */
+export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
+  let first = '';
+  let rest = '';
+  let hasMarker = false;
+  for (const [index, container] of leaf.within.entries()) {
+    if (index < from || container.type === 'list') continue;
+    if (container.type === 'quote') {
+      first += QUOTE;
+      rest += QUOTE;
+      continue;
+    }
+    const shown = markerText(container.marker);
+    const indent = index >= MAX_INDENTED_LEVELS * 2 ? '' : ' '.repeat(shown.length);
+    const begins = index >= leaf.fresh;
+    hasMarker ||= begins;
+    first += begins ? shown : indent;
+    rest += indent;
+  }
+  return { first, rest, hasMarker };
+}
+
+function markerText({ label, number, done }: Marker): string {
+  if (label !== undefined) return `[${label}] `;
+  const counter = number === undefined ? '' : `${number}. `;
+  if (done !== undefined) return `${counter}${done ? '☑' : '☐'} `;
+  return counter === '' ? '• ' : counter;
+}
+
+/** The empty line between two leaves of one quote belongs to the quote. */
+export function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
+  let prefix = '';
+  for (const [index, container] of leaf.within.entries()) {
+    if (before?.within[index] !== container) break;
+    if (container.type === 'quote') prefix += QUOTE;
+  }
+  return prefix.trimEnd();
+}
+
+/** Where the outermost quote stands, for dialects that have a tag for it. */
+export function quoteAt(
+  leaf: Leaf | undefined,
+): { container: Container; index: number } | undefined {
+  const index = leaf?.within.findIndex(({ type }) => type === 'quote') ?? -1;
+  const container = leaf?.within[index];
+  return container === undefined ? undefined : { container, index };
+}

@@ -1,0 +1,107 @@
+import type { Container, Leaf, Mark, TextLeaf } from '../document.ts';
+import { escapeHtml, languageClass } from './escape-html.ts';
+import { linePrefix, quoteAt } from './item-prefix.ts';
+import { plainText, RULE } from './plain.ts';
+import type { Printed } from './printed.ts';
+import { walkRuns } from './walk-runs.ts';
+
+const TAG = {
+  bold: 'b',
+  italic: 'i',
+  underline: 'u',
+  strike: 's',
+  spoiler: 'tg-spoiler',
+  code: 'code',
+} as const;
+
+/** Collects markup and, beside it, what people see: Telegram counts only the latter. */
+interface Writer {
+  text: string;
+  counted: string;
+  entities: number;
+}
+
+/**
+ * Prints Telegram's HTML. Rules kept here: one quote level, nothing inside `code` and `pre`, only
+ * the four named references.
+ */
+export function printTelegram(leaves: readonly Leaf[]): Printed {
+  const writer: Writer = { text: '', counted: '', entities: 0 };
+  let open: Container | undefined;
+  for (const [index, leaf] of leaves.entries()) {
+    const quote = quoteAt(leaf);
+    const leaving = open !== undefined && open !== quote?.container;
+    if (leaving) writer.text += '</blockquote>';
+    if (index > 0) show(writer, '\n'.repeat(leaf.gap));
+    if (quote !== undefined && (leaving || open === undefined))
+      enterQuote(writer, leaf, quote.index);
+    open = quote?.container;
+    printLeaf(writer, leaf, quote === undefined ? 0 : quote.index + 1);
+  }
+  if (open !== undefined) writer.text += '</blockquote>';
+  return writer;
+}
+
+function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
+  const { first, hasMarker } = linePrefix({ ...leaf, within: leaf.within.slice(0, index) });
+  // A quote starts on a line of its own, so the bullet of its list item gets one too.
+  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  writer.text += '<blockquote>';
+  writer.entities += 1;
+}
+
+function printLeaf(writer: Writer, leaf: Leaf, from: number): void {
+  const { first, hasMarker } = linePrefix(leaf, from);
+  const isBlock = leaf.kind !== 'text' && leaf.kind !== 'rule';
+  // `pre` starts on a line of its own, so the bullet of its list item gets one too.
+  if (isBlock && hasMarker) show(writer, `${first.trimEnd()}\n`);
+  switch (leaf.kind) {
+    case 'text':
+      printText(writer, leaf, from);
+      break;
+    case 'rule':
+      show(writer, first + RULE);
+      break;
+    case 'code':
+      printPre(writer, leaf.text, languageClass(leaf.language));
+      break;
+    case 'grid':
+      printPre(writer, [...leaf.header, ...leaf.rows].join('\n'));
+      break;
+    case 'table':
+      // The transform lays tables out; should one be left, its cells are still shown.
+      printPre(writer, plainText([{ ...leaf, within: [] }], { addresses: true }));
+      break;
+  }
+}
+
+function printPre(writer: Writer, content: string, language?: string): void {
+  writer.entities += 1;
+  writer.text += language === undefined ? '<pre>' : `<pre><code class="${language}">`;
+  show(writer, content);
+  writer.text += language === undefined ? '</pre>' : '</code></pre>';
+}
+
+function printText(writer: Writer, leaf: TextLeaf, from: number): void {
+  const { first, rest } = linePrefix(leaf, from);
+  show(writer, leaf.runs.length === 0 ? first.trimEnd() : first);
+  walkRuns(leaf.runs, {
+    open: (mark) => {
+      writer.entities += 1;
+      writer.text += openTag(mark);
+    },
+    close: (mark) => {
+      writer.text += mark.type === 'link' ? '</a>' : `</${TAG[mark.type]}>`;
+    },
+    text: (text) => show(writer, rest === '' ? text : text.replaceAll('\n', `\n${rest}`)),
+  });
+}
+
+function openTag(mark: Mark): string {
+  return mark.type === 'link' ? `<a href="${escapeHtml(mark.url)}">` : `<${TAG[mark.type]}>`;
+}
+
+function show(writer: Writer, text: string): void {
+  writer.text += escapeHtml(text);
+  writer.counted += text;
+}

@@ -1,0 +1,13 @@
+import type { RenderTarget } from '@parley/contracts';
+import { closeUnfinished } from './prefix/close-unfinished.ts';
+import { render } from './render.ts';
+
+/**
+ * Renders an answer that is still being written, cut anywhere, as one legal message: open code
+ * blocks and marks are closed. An answer too long for one message shows its last part.
+ * @returns the empty string while there is nothing to see.
+ * @throws MarkupError as `render` does.
+ */
+export function renderPrefix(markdown: string, target: RenderTarget): string {
+  return render(closeUnfinished(markdown), target).at(-1)?.text ?? '';
+}

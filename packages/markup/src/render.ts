@@ -1,0 +1,87 @@
+import type { RenderTarget } from '@parley/contracts';
+import { CAPABILITIES } from './capabilities.ts';
+import { PRINTERS } from './dialects.ts';
+import type { Leaf } from './document.ts';
+import { MarkupError } from './markup-error.ts';
+import { measure } from './measure.ts';
+import { parseMarkdown } from './parse/parse.ts';
+import { plainText } from './print/plain.ts';
+import { type Room, splitLeaves } from './split/split-leaves.ts';
+import { toLeaves } from './transform/to-leaves.ts';
+
+/** One message. */
+export interface RenderedPart {
+  /** In the target's dialect. */
+  readonly text: string;
+  /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
+  readonly plain: string;
+}
+
+/** Shortest part that holds one character in every dialect, with room to spare. */
+const MIN_LENGTH = 16;
+
+/**
+ * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
+ * input without anything to see gives no parts.
+ * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
+ */
+export function render(markdown: string, target: RenderTarget): RenderedPart[] {
+  if (target.maxLength < MIN_LENGTH) {
+    throw new MarkupError({
+      code: 'target-too-short',
+      message: `Parts of ${target.maxLength} are too short to hold text; allow at least ${MIN_LENGTH}.`,
+      retryable: false,
+    });
+  }
+  const leaves = toLeaves(parseMarkdown(markdown), CAPABILITIES[target.dialect]);
+  return splitLeaves(leaves, roomOf(target))
+    .filter(isVisible)
+    .map((part) => printPart(part, target));
+}
+
+function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
+  const print = PRINTERS[dialect];
+  const { maxEntities } = CAPABILITIES[dialect];
+  // A code point takes two UTF-16 units at most; the other units are never fewer.
+  const window = maxLength * 2 + 2;
+  return {
+    window,
+    load: (leaves) => {
+      if (contentLength(leaves) > window) return Number.POSITIVE_INFINITY;
+      const { counted, entities } = print(leaves);
+      const plain = plainText(leaves, { addresses: false });
+      const length = Math.max(measure(counted, unit), measure(plain, unit));
+      return Math.max(length / maxLength, entities / maxEntities);
+    },
+  };
+}
+
+/** Length of the text alone, a cheap lower bound of every printed form. */
+function contentLength(leaves: readonly Leaf[]): number {
+  let length = 0;
+  for (const leaf of leaves) {
+    if (leaf.kind === 'code') length += leaf.text.length;
+    else if (leaf.kind === 'text') for (const { text } of leaf.runs) length += text.length;
+    else if (leaf.kind === 'grid') for (const row of leaf.rows) length += row.length;
+  }
+  return length;
+}
+
+function printPart(
+  leaves: readonly Leaf[],
+  { dialect, maxLength, unit }: RenderTarget,
+): RenderedPart {
+  const full = plainText(leaves, { addresses: true });
+  const fits = measure(full, unit) <= maxLength;
+  return {
+    text: PRINTERS[dialect](leaves).text,
+    plain: fits ? full : plainText(leaves, { addresses: false }),
+  };
+}
+
+/** Platforms refuse a message in which there is nothing to see. */
+function isVisible(leaves: readonly Leaf[]): boolean {
+  return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(
+    plainText(leaves, { addresses: true }),
+  );
+}

@@ -1,0 +1,145 @@
+import type { Nodes, RootContent } from 'mdast';
+import type { Container, Leaf, Marker, Run } from '../document.ts';
+import { type InlineContext, markAll, toRuns } from './inlines.ts';
+import { headerText, layOutGrid, readTable, rowContainers, rowText } from './tables.ts';
+
+/** A leaf that does not know yet which of its containers begin with it. */
+export type Draft = Leaf extends infer Kind
+  ? Kind extends Leaf
+    ? Omit<Kind, 'fresh'>
+    : never
+  : never;
+
+/** What block content needs to know besides itself. */
+export interface BlockContext extends InlineContext {
+  /** The text the positions refer to. */
+  readonly source: string;
+  /** Definitions that some reference uses; the others are shown as written. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** Where the next leaf stands. */
+export interface Place {
+  readonly within: readonly Container[];
+  readonly gap: 1 | 2;
+}
+
+/** The leaves of sibling blocks. Empty lines stand where the writer put them. */
+export function draftBlocks(
+  nodes: readonly RootContent[],
+  place: Place,
+  context: BlockContext,
+): Draft[] {
+  return nodes.flatMap((node, index) => {
+    const gap = gapBetween(nodes[index - 1], node) ?? place.gap;
+    return draftBlock(node, { within: place.within, gap }, context);
+  });
+}
+
+function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
+  if (before === undefined) return undefined;
+  const end = before.position?.end.line ?? 0;
+  const start = node.position?.start.line ?? 0;
+  return start - end > 1 ? 2 : 1;
+}
+
+function draftBlock(node: RootContent, place: Place, context: BlockContext): Draft[] {
+  const text = (runs: readonly Run[]): Draft[] => [{ kind: 'text', runs, ...place }];
+  switch (node.type) {
+    case 'paragraph':
+      return text(toRuns(node.children, context));
+    case 'heading':
+      return [draftHeading(node, place, context)];
+    case 'code':
+      return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
+    case 'thematicBreak':
+      return [{ kind: 'rule', ...place }];
+    case 'blockquote':
+      return draftBlocks(node.children, inQuote(place, context), context);
+    case 'list':
+      return draftList(node, place, context);
+    case 'table':
+      return draftTable(node, place, context);
+    case 'footnoteDefinition':
+      return draftFootnote(node, place, context);
+    case 'html':
+      return text([{ text: node.value, marks: [] }]);
+    case 'definition':
+      return context.used.has(node.identifier) ? [] : text(asWritten(node, context));
+    default:
+      return text(asWritten(node, context));
+  }
+}
+
+function asWritten(node: Nodes, { source }: BlockContext): Run[] {
+  const { start, end } = node.position ?? {};
+  return [{ text: source.slice(start?.offset ?? 0, end?.offset ?? 0), marks: [] }];
+}
+
+function draftHeading(
+  node: Extract<RootContent, { type: 'heading' }>,
+  place: Place,
+  context: BlockContext,
+): Draft {
+  const runs = toRuns(node.children, context);
+  const shown =
+    context.capabilities.headings === 'bold' ? markAll(runs, { type: 'bold' }, context) : runs;
+  return { kind: 'text', runs: shown, heading: node.depth, ...place };
+}
+
+function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place {
+  const quoted = within.some(({ type }) => type === 'quote');
+  return {
+    within: quoted && !capabilities.nestedQuotes ? within : [...within, { type: 'quote' }],
+    gap,
+  };
+}
+
+function draftList(
+  list: Extract<RootContent, { type: 'list' }>,
+  place: Place,
+  context: BlockContext,
+): Draft[] {
+  const start = list.ordered ? (list.start ?? 1) : undefined;
+  const inside: Container[] = [...place.within, { type: 'list', start }];
+  return list.children.flatMap((item, index): Draft[] => {
+    const marker: Marker = {
+      ...(start === undefined ? {} : { number: start + index }),
+      ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
+    };
+    const gap = gapBetween(list.children[index - 1], item) ?? place.gap;
+    const itemPlace: Place = { within: [...inside, { type: 'item', marker }], gap };
+    if (item.children.length === 0) return [{ kind: 'text', runs: [], ...itemPlace }];
+    return draftBlocks(item.children, itemPlace, context);
+  });
+}
+
+function draftFootnote(
+  node: Extract<RootContent, { type: 'footnoteDefinition' }>,
+  { within, gap }: Place,
+  context: BlockContext,
+): Draft[] {
+  const list: Container = { type: 'list', start: undefined };
+  const item: Container = { type: 'item', marker: { label: node.label ?? node.identifier } };
+  return draftBlocks(node.children, { within: [...within, list, item], gap }, context);
+}
+
+function draftTable(
+  node: Extract<RootContent, { type: 'table' }>,
+  place: Place,
+  context: BlockContext,
+): Draft[] {
+  const table = readTable(node, context);
+  const { tables } = context.capabilities;
+  if (tables === 'native') return [{ kind: 'table', ...table, ...place }];
+  const grid = layOutGrid(table, tables.gridColumns);
+  if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
+  if (table.rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
+  const paths = rowContainers(place.within, table.rows.length);
+  return table.rows.map((row, index) => ({
+    kind: 'text',
+    runs: rowText(table.header, row),
+    within: paths[index] ?? place.within,
+    gap: index === 0 ? place.gap : 1,
+  }));
+}

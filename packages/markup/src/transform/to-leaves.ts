@@ -1,0 +1,66 @@
+import type { Nodes } from 'mdast';
+import type { DialectCapabilities } from '../capabilities.ts';
+import type { Container, Leaf } from '../document.ts';
+import type { Parsed } from '../parse/parse.ts';
+import { type Draft, draftBlocks } from './blocks.ts';
+
+/** Turns parsed Markdown into the leaves that a dialect with these capabilities can print. */
+export function toLeaves(pieces: readonly Parsed[], capabilities: DialectCapabilities): Leaf[] {
+  const { addresses, used } = collectReferences(pieces);
+  const drafts = pieces.flatMap((piece, index): Draft[] => {
+    const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
+    if (piece.type === 'literal') return draftLiteral(piece.text, gap);
+    if (piece.type === 'code') {
+      return [{ kind: 'code', language: piece.language, text: piece.text, within: [], gap }];
+    }
+    const { root, source, shownFrom } = piece;
+    const own = root.children.filter((node) => (node.position?.start.offset ?? 0) >= shownFrom);
+    return draftBlocks(own, { within: [], gap }, { capabilities, addresses, used, source });
+  });
+  return findBeginnings(drafts.filter(hasContent));
+}
+
+/** An empty code block shows nothing and no platform takes it. */
+function hasContent(draft: Draft): boolean {
+  return draft.kind !== 'code' || draft.text.trim() !== '';
+}
+
+function findBeginnings(drafts: readonly Draft[]): Leaf[] {
+  const seen = new Set<Container>();
+  return drafts.map((draft) => {
+    const first = draft.within.findIndex((container) => !seen.has(container));
+    for (const container of draft.within) seen.add(container);
+    return { ...draft, fresh: first < 0 ? draft.within.length : first };
+  });
+}
+
+/** Text as written, a leaf for each paragraph. */
+function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
+  return text
+    .split('\n\n')
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph, index) => ({
+      kind: 'text',
+      runs: [{ text: paragraph, marks: [] }],
+      within: [],
+      gap: index === 0 ? firstGap : 2,
+    }));
+}
+
+function collectReferences(pieces: readonly Parsed[]): {
+  addresses: Map<string, string>;
+  used: Set<string>;
+} {
+  const addresses = new Map<string, string>();
+  const used = new Set<string>();
+  const visit = (node: Nodes) => {
+    if (node.type === 'definition' && !addresses.has(node.identifier)) {
+      addresses.set(node.identifier, node.url);
+    } else if (node.type === 'linkReference' || node.type === 'imageReference') {
+      used.add(node.identifier);
+    }
+    if ('children' in node) for (const child of node.children) visit(child);
+  };
+  for (const piece of pieces) if (piece.type === 'tree') visit(piece.root);
+  return { addresses, used };
+}
