@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
@@ -70,7 +71,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
 
 function folderOf(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);
-  return flags.config === undefined ? folder : { ...folder, settingsFile: flags.config };
+  return flags.config === undefined ? folder : { ...folder, settingsFile: resolve(flags.config) };
 }
 
 function print(text: string): void {

@@ -1,0 +1,67 @@
+import type { ChannelFailure } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { afterFailure } from './after-failure.ts';
+
+const decide = (
+  failure: ChannelFailure,
+  change: { attempts?: number; idempotentSend?: boolean; random?: number } = {},
+) => afterFailure({ failure, attempts: 0, idempotentSend: false, random: 0, ...change });
+
+describe('what happens to a part that could not be sent', () => {
+  it('[D05] waits exactly as long as the platform asks, without using up an attempt', () => {
+    const failure = { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' } as const;
+    expect(decide(failure, { attempts: 99 })).toEqual({
+      kind: 'retry',
+      afterMs: 7_000,
+      attempt: 'free',
+    });
+  });
+
+  it.each([
+    [0, 250],
+    [1, 500],
+    [4, 4_000],
+  ])(
+    'backs off exponentially after a passing fault: attempt %i waits at least %i ms',
+    (attempts, afterMs) => {
+      expect(decide({ kind: 'transient' }, { attempts })).toEqual({
+        kind: 'retry',
+        afterMs,
+        attempt: 'counts',
+      });
+    },
+  );
+
+  it('never waits longer than a minute between attempts', () => {
+    const decision = decide({ kind: 'transient' }, { attempts: 6, random: 0.999 });
+    expect(decision).toMatchObject({ kind: 'retry' });
+    expect(decision.kind === 'retry' && decision.afterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('gives up after eight attempts', () => {
+    expect(decide({ kind: 'transient' }, { attempts: 7 })).toEqual({
+      kind: 'give-up',
+      state: 'failed',
+    });
+  });
+
+  it('[D04] never repeats an uncertain send where the platform cannot recognise the repetition', () => {
+    expect(decide({ kind: 'unknown-outcome' })).toEqual({ kind: 'give-up', state: 'unknown' });
+  });
+
+  it('[D04] repeats an uncertain send where the platform recognises its key', () => {
+    expect(decide({ kind: 'unknown-outcome' }, { idempotentSend: true })).toMatchObject({
+      kind: 'retry',
+    });
+  });
+
+  it.each(['refused', 'refused-format', 'gone', 'forbidden'] as const)(
+    '[D05] stops for good when the platform says "%s"',
+    (kind) => {
+      expect(decide({ kind }, { idempotentSend: true })).toEqual({
+        kind: 'give-up',
+        state: 'failed',
+      });
+    },
+  );
+});
