@@ -1,0 +1,78 @@
+import type { WorkspaceView } from '@parley/workspace';
+
+/** Who the agent is to the people it talks with. */
+export interface Identity {
+  readonly name: string;
+  readonly role?: string;
+  readonly emoji?: string;
+}
+
+/** One place that may say something about the identity. */
+export interface IdentitySource {
+  readonly name?: string | undefined;
+  readonly role?: string | undefined;
+  readonly emoji?: string | undefined;
+}
+
+/** Where an identity comes from, strongest first (W05). */
+export interface IdentitySources {
+  readonly global?: IdentitySource;
+  readonly agent?: IdentitySource;
+  /** What IDENTITY.md says. */
+  readonly file?: IdentitySource;
+}
+
+const FALLBACK_NAME = 'Assistant';
+
+/** Longest name, role or emoji, in characters: an identity is one line of the prompt. */
+const MAX_LENGTH = 200;
+
+/** Each of name, role and emoji from the first source that sets it (W05); blank is not set. */
+export function identityOf({ global, agent, file }: IdentitySources): Identity {
+  const first = (field: keyof IdentitySource): string | undefined =>
+    [global, agent, file].map((source) => oneLine(source?.[field])).find((value) => value !== '');
+  const role = first('role');
+  const emoji = first('emoji');
+  return {
+    name: first('name') ?? FALLBACK_NAME,
+    ...(role === undefined ? {} : { role }),
+    ...(emoji === undefined ? {} : { emoji }),
+  };
+}
+
+/** The identity of a turn: settings first, then IDENTITY.md as this reader sees it. */
+export async function readIdentity(
+  view: WorkspaceView,
+  settings: Omit<IdentitySources, 'file'>,
+): Promise<Identity> {
+  const file = await view.read('IDENTITY.md');
+  return identityOf({
+    ...settings,
+    ...(file.kind === 'file' && { file: parseIdentity(file.text) }),
+  });
+}
+
+/**
+ * Reads lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw writes `Creature` for the
+ * role; a hint in brackets, as its template has them, counts as empty.
+ */
+export function parseIdentity(markdown: string): IdentitySource {
+  const fields = new Map<string, string>();
+  for (const line of markdown.split('\n')) {
+    const match = /^\s*(?:[-*+]\s+)?[*_]*(\w+)[*_]*\s*:[*_]*(.*)$/.exec(line);
+    if (match === null) continue;
+    const [, label = '', rest = ''] = match;
+    const value = rest.replace(/^[\s*_`]+|[\s*_`]+$/g, '');
+    const isHint = value.startsWith('(') && value.endsWith(')');
+    if (value !== '' && !isHint) fields.set(label.toLowerCase(), value);
+  }
+  return {
+    name: fields.get('name'),
+    role: fields.get('role') ?? fields.get('creature'),
+    emoji: fields.get('emoji'),
+  };
+}
+
+function oneLine(value: string | undefined): string {
+  return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
+}

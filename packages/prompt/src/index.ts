@@ -1,0 +1,19 @@
+export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
+export { type AssemblerOptions, createAssembler, type PromptAssembler } from './assembler.ts';
+export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
+export { type Identity, type IdentitySource, identityOf, readIdentity } from './identity.ts';
+export {
+  type Absent,
+  absent,
+  type Layer,
+  type LayerId,
+  type LayerLimits,
+  type LayerPart,
+  type Placement,
+  type Volatility,
+} from './layer.ts';
+export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
+export { houseLayers } from './layers/house-layers.ts';
+export { type Layout, type LayoutEntry, layoutNamed } from './layouts.ts';
+export type { PromptContext } from './prompt-context.ts';
+export { PromptError, type PromptErrorCode } from './prompt-error.ts';

@@ -1,0 +1,33 @@
+import type { Layer, LayerId } from './layer.ts';
+import { safetyLayer } from './layers/safety-layer.ts';
+import { PromptError } from './prompt-error.ts';
+
+/** The layers that layouts can name. Immutable; a plugin's layers make a new registry. */
+export interface LayerRegistry {
+  get(id: LayerId): Layer | undefined;
+  readonly ids: readonly LayerId[];
+}
+
+/**
+ * Collects layers by id. The safety layer is always in it and cannot be replaced (P12).
+ * Throws PromptError `layer-reserved` or `layer-duplicate`.
+ */
+export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
+  const byId = new Map<LayerId, Layer>([[safetyLayer.id, safetyLayer]]);
+  for (const layer of layers) {
+    if (layer.id === safetyLayer.id) {
+      throw new PromptError(
+        'layer-reserved',
+        `The layer id "${layer.id}" is fixed: give the layer another id. Nothing can replace the safety layer.`,
+      );
+    }
+    if (byId.has(layer.id)) {
+      throw new PromptError(
+        'layer-duplicate',
+        `Two prompt layers have the id "${layer.id}". Rename one of them.`,
+      );
+    }
+    byId.set(layer.id, layer);
+  }
+  return { get: (id) => byId.get(id), ids: [...byId.keys()] };
+}

@@ -1,0 +1,48 @@
+import type { PromptPart } from '@parley/contracts';
+import type { Cut } from '@parley/workspace';
+import type { PromptContext } from './prompt-context.ts';
+
+/** Kebab-case name of a layer, the same in layouts, reports and logs. */
+export type LayerId = string;
+
+/**
+ * How often a layer's text changes. `static`: the same in every chat until somebody edits settings
+ * or files. `session`: the same throughout one chat. `turn`: may differ in every turn.
+ */
+export type Volatility = 'static' | 'session' | 'turn';
+
+/** `system`: instructions. `user`: data, placed before the person's own words (P05, P18). */
+export type Placement = 'system' | 'user';
+
+/** What a layer says this turn. */
+export interface LayerPart extends PromptPart {
+  /** Set where the text is not the whole (P10). */
+  readonly cut?: Cut | null;
+}
+
+/** A layer with nothing to say (P02). The reason is for people and holds nothing private. */
+export interface Absent {
+  readonly absent: string;
+}
+
+/** Limits that a layout puts on one of its layers. */
+export interface LayerLimits {
+  /** Longest text taken from a file, in characters. */
+  readonly characters?: number;
+}
+
+/** One named layer of the prompt. Holds no state: what it says depends on the context alone. */
+export interface Layer {
+  readonly id: LayerId;
+  readonly volatility: Volatility;
+  readonly placement: Placement;
+  render(
+    context: PromptContext,
+    limits: LayerLimits,
+  ): LayerPart | Absent | Promise<LayerPart | Absent>;
+}
+
+/** Says that a layer has nothing to say, and why. */
+export function absent(reason: string): Absent {
+  return { absent: reason };
+}

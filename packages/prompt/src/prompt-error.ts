@@ -1,0 +1,20 @@
+import { ParleyError } from '@parley/contracts';
+
+/**
+ * `layer-*` and `layout-*`: the layers or the layout do not fit together, found when the assembler is
+ * made. `prompt-reader`: the view and the turn disagree about who reads, so no prompt is made at all.
+ */
+export type PromptErrorCode =
+  | 'layer-duplicate'
+  | 'layer-unknown'
+  | 'layer-reserved'
+  | 'layout-unknown'
+  | 'layout-duplicate'
+  | 'prompt-reader';
+
+/** Every error of this package; all of them are mistakes of settings or code, none goes away by itself. */
+export class PromptError extends ParleyError {
+  constructor(code: PromptErrorCode, message: string) {
+    super({ code, message, retryable: false });
+  }
+}
