@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { addressOf } from './addressed.ts';
+import { WireMessage } from './wire-message.ts';
+
+const ME = { id: 7, username: 'Parley_Bot' };
+const MINE = { message_id: 3, from: { id: 7, is_bot: true, first_name: 'P' } };
+
+function message(fields: object) {
+  const chat = { id: -5, type: 'group', title: 'G' };
+  const from = { id: 1, first_name: 'Ann' };
+  return WireMessage.parse({ message_id: 9, date: 1, chat, from, ...fields });
+}
+
+const mention = (offset: number, length: number) => ({ type: 'mention', offset, length });
+const command = (length: number, offset = 0) => ({ type: 'bot_command', offset, length });
+
+describe('whom a message is meant for', () => {
+  it.each<[string, object, boolean]>([
+    ['plain talk in a group', { text: 'hi' }, false],
+    ['a direct chat', { text: 'hi', chat: { id: 1, type: 'private' } }, true],
+    ['a mention', { text: '😀 @parley_bot hi', entities: [mention(3, 11)] }, true],
+    ['a mention of somebody else', { text: '@parley_bot2', entities: [mention(0, 12)] }, false],
+    ['the name without being a mention', { text: 'mail x@parley_bot' }, false],
+    [
+      'a mention without a username',
+      {
+        text: 'Bot',
+        entities: [
+          { type: 'text_mention', offset: 0, length: 3, user: { id: 7, first_name: 'P' } },
+        ],
+      },
+      true,
+    ],
+    [
+      'a mention below a picture',
+      { caption: '@parley_bot', caption_entities: [mention(0, 11)] },
+      true,
+    ],
+    ['a reply to the bot', { text: 'yes', reply_to_message: MINE }, true],
+    [
+      'a reply to somebody else',
+      { text: 'yes', reply_to_message: { message_id: 3, from: { id: 2, first_name: 'B' } } },
+      false,
+    ],
+    [
+      'a message in a topic the bot opened',
+      { text: 'hi', message_thread_id: 3, is_topic_message: true, reply_to_message: MINE },
+      false,
+    ],
+    [
+      'a reply to the bot in a topic',
+      { text: 'hi', message_thread_id: 2, is_topic_message: true, reply_to_message: MINE },
+      true,
+    ],
+    ['a command with its name', { text: '/stop@parley_bot', entities: [command(16)] }, true],
+    ['a command without a name', { text: '/stop', entities: [command(5)] }, false],
+    ['a command for another bot', { text: '/stop@other', entities: [command(11)] }, false],
+    [
+      'a command for another bot, as a reply',
+      { text: '/stop@other', entities: [command(11)], reply_to_message: MINE },
+      false,
+    ],
+    [
+      'a command in the middle',
+      { text: 'try /stop@parley_bot', entities: [command(16, 4)] },
+      false,
+    ],
+  ])('[F06] %s', (_name, fields, addressed) => {
+    expect(addressOf(message(fields), ME).addressed).toBe(addressed);
+  });
+
+  it('names each mentioned user once', () => {
+    const text = '@parley_bot Bob @parley_bot';
+    const bob = { type: 'text_mention', offset: 12, length: 3, user: { id: 2, first_name: 'B' } };
+    const entities = [mention(0, 11), bob, mention(16, 11)];
+    expect(addressOf(message({ text, entities }), ME).mentions).toEqual(['7', '2']);
+  });
+});

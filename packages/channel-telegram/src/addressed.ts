@@ -1,0 +1,60 @@
+import type { BotIdentity, Entity, WireMessage } from './wire-message.ts';
+
+/** Whom a message names. */
+export interface Address {
+  /** Ids of the users it mentions; usernames of others cannot be resolved and are left out. */
+  readonly mentions: readonly string[];
+  /** The bot is meant (F06): direct chat, mention, reply, or a command with the bot's name. */
+  readonly addressed: boolean;
+}
+
+/**
+ * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
+ * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
+ */
+export function addressOf(message: WireMessage, me: BotIdentity): Address {
+  const { text, entities } = textOf(message);
+  const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
+  const command = leadingCommand(text, entities);
+  const direct = message.chat.type === 'private';
+  const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
+  const forMe = command?.bot !== undefined && !forOther;
+  const replied = answeredMessage(message)?.from?.id === me.id;
+  const named = mentions.includes(String(me.id));
+  return { mentions, addressed: direct || (!forOther && (forMe || replied || named)) };
+}
+
+/** The words of a message: its text, or the caption below a picture or file. */
+export function textOf(message: WireMessage): { text: string; entities: readonly Entity[] } {
+  if (message.text !== undefined) return { text: message.text, entities: message.entities };
+  return { text: message.caption ?? '', entities: message.caption_entities };
+}
+
+/** The message this one answers, if a person chose it. */
+export function answeredMessage(message: WireMessage): WireMessage['reply_to_message'] {
+  const answered = message.reply_to_message;
+  const isTopicStart =
+    message.is_topic_message === true && answered?.message_id === message.message_thread_id;
+  return isTopicStart ? undefined : answered;
+}
+
+function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
+  if (entity.type === 'text_mention' && entity.user) return [String(entity.user.id)];
+  const named = entity.type === 'mention' && sameName(wordsOf(text, entity).slice(1), me.username);
+  return named ? [String(me.id)] : [];
+}
+
+function leadingCommand(text: string, entities: readonly Entity[]): { bot?: string } | undefined {
+  const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
+  if (entity === undefined) return undefined;
+  const bot = wordsOf(text, entity).split('@')[1];
+  return bot === undefined ? {} : { bot };
+}
+
+function wordsOf(text: string, { offset, length }: Entity): string {
+  return text.slice(offset, offset + length);
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { afterPollFailure, backoff } from './after-poll-failure.ts';
+import type { CallFailure } from './call-failure.ts';
+
+const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
+
+describe('after a poll that failed', () => {
+  it.each([401, 404])('gives up on %i, and says where to mend the token', (code) => {
+    expect(afterPollFailure(refused(code, 'No'), 0, 0)).toMatchObject({
+      kind: 'give-up',
+      mend: expect.stringContaining('@BotFather'),
+    });
+  });
+
+  it('leaves the field to another poller for at least 10 s', () => {
+    const failure = refused(409, 'Conflict: terminated by other getUpdates request');
+    expect(afterPollFailure(failure, 0, 0)).toMatchObject({
+      kind: 'retry',
+      afterMs: 10_000,
+      reason: expect.stringContaining('another program'),
+    });
+    expect(afterPollFailure(failure, 9, 0.999)).toMatchObject({ kind: 'retry', afterMs: 59_970 });
+  });
+
+  it('removes a webhook once, and does not fight when it comes back', () => {
+    const failure = refused(409, "Conflict: can't use getUpdates method while webhook is active");
+    expect(afterPollFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
+    expect(afterPollFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
+  });
+
+  it('waits as long as Telegram says', () => {
+    const failure: CallFailure = {
+      ...refused(429, 'Too Many Requests'),
+      kind: 'refused',
+      code: 429,
+      reason: '',
+      retryAfterMs: 137_000,
+    };
+    expect(afterPollFailure(failure, 0, 0)).toMatchObject({ kind: 'retry', afterMs: 137_000 });
+  });
+
+  it.each<[string, CallFailure]>([
+    ['a gateway that answers with HTML', { kind: 'unknown', reason: 'HTTP 502' }],
+    ['a network that is away', { kind: 'not-sent', reason: 'ENOTFOUND' }],
+    ['a refusal nobody expected', refused(400, 'Bad Request')],
+  ])('goes on after %s', (_name, failure) => {
+    expect(afterPollFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
+  });
+
+  it('waits longer each time, up to a minute', () => {
+    expect([0, 1, 2, 5, 6, 60].map((failures) => backoff(failures, 0.9999999))).toEqual([
+      1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
+    ]);
+  });
+});

@@ -1,0 +1,22 @@
+import type { RenderedPart } from '@parley/contracts';
+
+/** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
+export const MAX_TEXT = 4096;
+
+const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
+
+/**
+ * The words of a part without markup. Written-out addresses can make `plain` longer than Telegram
+ * takes; then it is what the markup would have shown, which fits because it was split to fit.
+ */
+export function plainText(body: RenderedPart): string {
+  return body.plain.length <= MAX_TEXT ? body.plain : withoutTags(body.text);
+}
+
+function withoutTags(html: string): string {
+  const text = html.replace(/<\/?[a-z][^<>]*>/gi, '');
+  return text.replace(
+    /&(lt|gt|amp|quot);/g,
+    (reference, name: string) => CHARACTER[name] ?? reference,
+  );
+}

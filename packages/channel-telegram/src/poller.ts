@@ -1,0 +1,113 @@
+import type { ChannelState } from '@parley/channels';
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { afterPollFailure, backoff } from './after-poll-failure.ts';
+import { callFailureOf } from './call-failure.ts';
+import { takeBatch } from './take-batch.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import type { BotIdentity, WireUpdate } from './wire-message.ts';
+
+/** What polling needs. */
+export interface PollerDeps {
+  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
+  /** Resolves once the update is durable or of no use; rejects when it must come again. */
+  readonly take: (update: WireUpdate, me: BotIdentity) => Promise<void>;
+  readonly laneOf: (update: WireUpdate) => string;
+  readonly report: (state: ChannelState) => void;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** In [0, 1); spreads the retries. */
+  readonly random: () => number;
+  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** How long one poll waits for updates, in seconds. */
+const POLL_SECONDS = 30;
+
+/**
+ * Long polling that does not end (telegraf's own does, on 400, 401, 404 and 409, and confirms what a
+ * failed handler has lost). Offsets move only past updates that were taken. The bot's name is asked
+ * beside the first poll, not before it; the first poll after a failure does not wait, so that the
+ * state is told at once.
+ */
+export class Poller {
+  readonly #deps: PollerDeps;
+  #me: BotIdentity | undefined;
+  #offset = 0;
+  #failures = 0;
+  #connected = false;
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Polls until the signal is aborted or Telegram refuses the token. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let going = true;
+    while (going && !signal.aborted) {
+      try {
+        await this.#pollOnce(signal);
+      } catch (thrown) {
+        if (!signal.aborted) going = await this.#recover(thrown, signal);
+      }
+    }
+  }
+
+  async #pollOnce(signal: AbortSignal): Promise<void> {
+    const { api, take, laneOf, report } = this.#deps;
+    const seconds = this.#connected ? POLL_SECONDS : 0;
+    const [updates, me] = await Promise.all([
+      api.getUpdates(this.#offset, seconds, signal),
+      this.#me ?? api.getMe(signal),
+    ]);
+    this.#me = me;
+    const result = await takeBatch(updates, this.#offset, laneOf, (update) => take(update, me));
+    this.#offset = result.offset;
+    if ('failure' in result) return this.#storeFailed(result.failure, signal);
+    this.#failures = 0;
+    if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
+    this.#connected = true;
+  }
+
+  /** Gives back whether to go on. */
+  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
+    const { log, random, report } = this.#deps;
+    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
+    switch (decision.kind) {
+      case 'give-up':
+        report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+        return false;
+      case 'drop-webhook':
+        log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
+        await this.#removeWebhook(signal);
+        return true;
+      case 'retry':
+        await this.#pause(decision.afterMs, decision.reason, signal);
+        return true;
+    }
+  }
+
+  async #removeWebhook(signal: AbortSignal): Promise<void> {
+    const { api, random } = this.#deps;
+    try {
+      await api.deleteWebhook(signal);
+      this.#failures += 1;
+    } catch (thrown) {
+      const reason = `the webhook cannot be removed: ${callFailureOf(thrown).reason}`;
+      await this.#pause(backoff(this.#failures, random()), reason, signal);
+    }
+  }
+
+  async #storeFailed(failure: unknown, signal: AbortSignal): Promise<void> {
+    const reason = `messages cannot be stored: ${reasonOf(failure)}`;
+    await this.#pause(backoff(this.#failures, this.#deps.random()), reason, signal);
+  }
+
+  async #pause(ms: number, reason: string, signal: AbortSignal): Promise<void> {
+    const { clock, report, wait } = this.#deps;
+    this.#failures += 1;
+    this.#connected = false;
+    report({ kind: 'retrying', reason, nextAttemptAt: clock() + ms });
+    await wait(ms, signal);
+  }
+}

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** One Telegram bot account, as written below `channels.telegram`. */
+export const TelegramSettings = z.strictObject({
+  token: z
+    .string('must be the bot token that @BotFather gave you')
+    .regex(/^\d+:[\w-]+$/, 'must look like 123456:ABC-def, as @BotFather gives it')
+    .describe('The bot token from @BotFather. Keep it in the environment, not in the file.'),
+  apiRoot: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .default('https://api.telegram.org')
+    .describe('Bot API server; only for a server of your own or a proxy.'),
+  linkPreviews: z
+    .boolean()
+    .default(false)
+    .describe('Let Telegram fetch and show pages that answers link to.'),
+});
+export type TelegramSettings = z.infer<typeof TelegramSettings>;

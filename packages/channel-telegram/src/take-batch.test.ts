@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { takeBatch } from './take-batch.ts';
+
+const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
+
+describe('taking the updates of one poll', () => {
+  it('[D01] confirms past the last one once all are taken', async () => {
+    const result = await takeBatch(
+      updates(5, 6, 7),
+      5,
+      () => 'chat',
+      async () => {},
+    );
+    expect(result).toEqual({ offset: 8 });
+  });
+
+  it('keeps the offset when there is nothing', async () => {
+    expect(
+      await takeBatch(
+        [],
+        5,
+        () => 'chat',
+        async () => {},
+      ),
+    ).toEqual({ offset: 5 });
+  });
+
+  it('[D01] confirms nothing from the first one on that could not be taken', async () => {
+    const broken = new Error('disk full');
+    const take = async ({ update_id }: { update_id: number }) => {
+      if (update_id === 6 || update_id === 7) throw broken;
+    };
+    const lanes = (update: { update_id: number }) => String(update.update_id % 2);
+    expect(await takeBatch(updates(5, 6, 7, 8), 5, lanes, take)).toEqual({
+      offset: 6,
+      failure: broken,
+    });
+  });
+
+  it('[D02] takes a chat in order and stops it at the first failure, while other chats go on', async () => {
+    const taken: number[] = [];
+    const take = async ({ update_id }: { update_id: number }) => {
+      if (update_id === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (update_id === 3) throw new Error('no');
+      taken.push(update_id);
+    };
+    const lanes = (update: { update_id: number }) => (update.update_id % 2 === 1 ? 'odd' : 'even');
+    await takeBatch(updates(1, 2, 3, 4, 5), 1, lanes, take);
+    expect(taken).toEqual([2, 4, 1]);
+  });
+});
