@@ -74,13 +74,17 @@ export function checkChannels(
 
 function accountsOf(channel: string, section: unknown): Account[] {
   const path = ['channels', channel];
-  const several =
-    isBlock(section) && Object.hasOwn(section, 'accounts') ? section.accounts : undefined;
-  if (!isBlock(several)) return [{ channel, account: 'default', path, written: section }];
-  return Object.entries(several).map(([account, written]) => ({
+  if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
+    return [{ channel, account: 'default', path, written: section }];
+  }
+  const inside = [...path, 'accounts'];
+  if (!isBlock(section.accounts)) {
+    return [{ channel, account: 'default', path: inside, written: section.accounts }];
+  }
+  return Object.entries(section.accounts).map(([account, written]) => ({
     channel,
     account,
-    path: [...path, 'accounts', account],
+    path: [...inside, account],
     written,
   }));
 }

@@ -412,6 +412,7 @@ describe('loadSettings with channels', () => {
 
   it.each([
     ['channels: { telegram: yes please }', 'channels.telegram', 'a block'],
+    ['channels: { telegram: { accounts: [a] } }', 'channels.telegram.accounts', 'a block'],
     ['channels: { telegram: }', 'channels.telegram.token', 'a bot token'],
     [
       'channels: { telegram: { token: "1234567890", access: { direct: opne } } }',

@@ -1,0 +1,79 @@
+import { isatty } from 'node:tty';
+import type { Logger } from '@parley/contracts';
+import pino from 'pino';
+import { plainFacts } from './plain-error.ts';
+import { prettyLine } from './pretty-line.ts';
+import { scrubJsonLine } from './scrub-json-line.ts';
+import { createScrubber } from './scrubber.ts';
+
+/** From the most talkative; `silent` says nothing. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Where finished lines go, each with its line break. */
+export interface LogDestination {
+  write(line: string): void;
+}
+
+/** How a process logs. */
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** `auto`: pretty where a person looks on (a terminal), JSON elsewhere. */
+  readonly format: 'auto' | 'pretty' | 'json';
+  /** Values that must never be seen; see `createScrubber`. */
+  readonly secrets: Iterable<string>;
+  /** Default: standard error, written synchronously, so that nothing is lost when the process dies. */
+  readonly destination?: LogDestination;
+  /** Colours in the pretty format. Default: standard error is a terminal and `NO_COLOR` is not set. */
+  readonly colour?: boolean;
+}
+
+const STANDARD_ERROR = 2;
+
+/**
+ * The process's logger (D10): one line per event, secrets removed by value, errors reduced to type,
+ * code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word), facts and `msg`.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const scrub = createScrubber(options.secrets);
+  const terminal = options.destination === undefined && isatty(STANDARD_ERROR);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && terminal);
+  const colour = options.colour ?? (terminal && !process.env.NO_COLOR);
+  const log = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: plainFacts, bindings: plainFacts },
+      // pino's own would put the stacks of causes into the message.
+      serializers: { err: (value: unknown) => value },
+      hooks: {
+        streamWrite: (line) => {
+          const clean = scrubJsonLine(line, scrub);
+          return pretty ? prettyLine(clean, colour) : clean;
+        },
+      },
+    },
+    options.destination ?? standardError(),
+  );
+  return facade(log);
+}
+
+/** A closed pipe (`parley start 2>&1 | head`) must not end the process. */
+function standardError(): pino.DestinationStream {
+  const stream = pino.destination({ dest: STANDARD_ERROR, sync: true });
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  return stream;
+}
+
+/** Only what contracts promise, so that nobody comes to depend on pino. */
+function facade(log: pino.Logger): Logger {
+  return {
+    debug: (facts, message) => log.debug(facts, message),
+    info: (facts, message) => log.info(facts, message),
+    warn: (facts, message) => log.warn(facts, message),
+    error: (facts, message) => log.error(facts, message),
+    child: (facts) => facade(log.child(facts)),
+  };
+}
