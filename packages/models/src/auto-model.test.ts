@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { autoModel } from './auto-model.ts';
+import type { LocalServer } from './detect-local-server.ts';
+import { brokenModel, drain, fakeModel } from './fake-model.ts';
+
+const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
+
+/** An automatic model whose world can be changed: `state.server` is what a search finds. */
+function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'from llama')) {
+  const state = { server, now: 0, searches: 0, local };
+  const auto = autoModel({
+    clock: () => state.now,
+    offline: fakeModel('parley/offline', 'offline'),
+    local: () => state.local,
+    detect: async () => {
+      state.searches += 1;
+      return state.server;
+    },
+  });
+  return { state, auto };
+}
+
+describe('the automatic model', () => {
+  it('[G01] is the local server where one is found', async () => {
+    const { auto } = setUp(SERVER);
+    expect(await drain(auto.model)).toBe('from llama');
+    expect(auto.model.id).toBe('local/llama');
+    expect(await auto.first).toEqual(SERVER);
+  });
+
+  it('[G01] is the offline model where none is found, and then searches only every 30 s', async () => {
+    const { state, auto } = setUp(null);
+    expect(await drain(auto.model)).toBe('offline');
+    state.now = 29_999;
+    expect(await drain(auto.model)).toBe('offline');
+    expect(state.searches).toBe(1);
+  });
+
+  it('[G01] finds a server that was started later, when a message comes in', async () => {
+    const { state, auto } = setUp(null);
+    await drain(auto.model);
+    state.server = SERVER;
+    state.now = 30_000;
+    expect(await drain(auto.model)).toBe('from llama');
+  });
+
+  it('[G01] searches once for many messages at the same time', async () => {
+    const { state, auto } = setUp(null);
+    await drain(auto.model);
+    state.now = 30_000;
+    await Promise.all([drain(auto.model), drain(auto.model), drain(auto.model)]);
+    expect(state.searches).toBe(2);
+  });
+
+  it('[G01] goes offline when its server has gone, and says so in the same turn', async () => {
+    const { state, auto } = setUp(SERVER, brokenModel('local/llama', { kind: 'unreachable' }));
+    await auto.first;
+    state.server = null;
+    expect(await drain(auto.model)).toBe('offline');
+  });
+
+  it('[G01] reports other failures of its server as they are', async () => {
+    const { auto } = setUp(SERVER, brokenModel('local/llama', { kind: 'too-long' }));
+    await expect(drain(auto.model)).rejects.toMatchObject({ code: 'model-too-long' });
+  });
+});

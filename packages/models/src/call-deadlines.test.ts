@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startDeadlines } from './call-deadlines.ts';
+
+const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
+const caller = () => new AbortController();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the deadlines of a call', () => {
+  it('[G01] end it when the first piece does not come in time', () => {
+    const deadlines = startDeadlines(TIMEOUTS, caller().signal);
+    vi.advanceTimersByTime(999);
+    expect(deadlines.ended()).toBeNull();
+    vi.advanceTimersByTime(1);
+    expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'first-token' });
+    expect(deadlines.signal.aborted).toBe(true);
+  });
+
+  it('[G01] end it when the pieces stop, but not while they come', () => {
+    const deadlines = startDeadlines(TIMEOUTS, caller().signal);
+    for (let piece = 0; piece < 40; piece += 1) {
+      deadlines.alive();
+      vi.advanceTimersByTime(99);
+      expect(deadlines.ended()).toBeNull();
+    }
+    vi.advanceTimersByTime(1);
+    expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'stalled' });
+  });
+
+  it('[G01] end it when the whole takes too long', () => {
+    const deadlines = startDeadlines({ ...TIMEOUTS, firstTokenMs: 9_000 }, caller().signal);
+    vi.advanceTimersByTime(5_000);
+    expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'total' });
+  });
+
+  it('[G01] end it when the caller wants no more, and keep that reason', () => {
+    const stopping = caller();
+    const deadlines = startDeadlines(TIMEOUTS, stopping.signal);
+    stopping.abort();
+    vi.advanceTimersByTime(9_000);
+    expect(deadlines.ended()).toEqual({ kind: 'aborted' });
+  });
+
+  it('leave nothing behind once closed', () => {
+    const stopping = caller();
+    const deadlines = startDeadlines(TIMEOUTS, stopping.signal);
+    deadlines.alive();
+    deadlines.close();
+    expect(vi.getTimerCount()).toBe(0);
+    stopping.abort();
+    expect(deadlines.ended()).toBeNull();
+  });
+});

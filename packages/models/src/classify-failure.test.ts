@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { classifyFailure } from './classify-failure.ts';
+import { failureFacts } from './failure-facts.ts';
+
+/** An error in the shape the AI SDK throws for an HTTP status. */
+function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
+  const responseBody = typeof error === 'string' ? error : JSON.stringify({ error });
+  return { name: 'AI_APICallError', message: 'Bad', statusCode, responseBody, responseHeaders };
+}
+
+/** The chain of causes in which a socket's error arrives. */
+function network(code: string, statusCode?: number) {
+  const socket = Object.assign(new Error('socket'), { code });
+  const cause = new TypeError('fetch failed', { cause: socket });
+  return { name: 'AI_APICallError', message: 'Cannot connect to API', statusCode, cause };
+}
+
+const kindOf = (thrown: unknown) => classifyFailure(failureFacts(thrown), 0).kind;
+
+describe('what a failed call means', () => {
+  it.each([
+    [401, 'unauthorised'],
+    [402, 'no-credit'],
+    [403, 'unauthorised'],
+    [404, 'not-found'],
+    [408, 'overloaded'],
+    [413, 'too-long'],
+    [422, 'refused'],
+    [429, 'rate-limited'],
+    [500, 'overloaded'],
+    [503, 'overloaded'],
+    [529, 'overloaded'],
+  ])('[G01] status %i: %s', (status, kind) => {
+    expect(kindOf(http(status))).toBe(kind);
+    expect(kindOf(http(status, '<html>gateway</html>'))).toBe(kind);
+  });
+
+  it.each([
+    ['OpenAI: context', http(400, { code: 'context_length_exceeded', message: 'x' }), 'too-long'],
+    ['Anthropic: context', http(400, { message: 'prompt is too long: 9 > 8 maximum' }), 'too-long'],
+    [
+      'llama.cpp: context',
+      http(400, { message: 'the request exceeds the available context size' }),
+      'too-long',
+    ],
+    ['OpenAI: quota', http(429, { code: 'insufficient_quota', message: 'x' }), 'no-credit'],
+    ['Anthropic: credit', http(400, { message: 'Your credit balance is too low' }), 'no-credit'],
+    ['Azure: filter', http(400, { code: 'content_filter', message: 'x' }), 'filtered'],
+    [
+      'in the stream: overloaded',
+      { type: 'overloaded_error', message: 'Overloaded' },
+      'overloaded',
+    ],
+    ['in the stream: rate', { type: 'rate_limit_error', message: 'slow down' }, 'rate-limited'],
+    ['in the stream: a bare sentence', 'exceeds the context window', 'too-long'],
+    ['text that is not JSON', { name: 'AI_JSONParseError', message: 'x' }, 'rubbish'],
+    ['JSON of another shape', { name: 'AI_TypeValidationError', message: 'x' }, 'rubbish'],
+    ['no body at all', { name: 'AI_EmptyResponseBodyError', message: 'x' }, 'empty'],
+    ['nothing that is known', undefined, 'refused'],
+  ])('[G01] %s', (_name, thrown, kind) => {
+    expect(kindOf(thrown)).toBe(kind);
+  });
+
+  it.each([
+    ['ECONNREFUSED', 'unreachable'],
+    ['ENOTFOUND', 'unreachable'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'unreachable'],
+    ['CERT_HAS_EXPIRED', 'unreachable'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'unreachable'],
+    ['ECONNRESET', 'broken-off'],
+    ['UND_ERR_SOCKET', 'broken-off'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+  ])('[G01] network error %s: %s, also in the middle of an answer', (code, kind) => {
+    expect(kindOf(network(code))).toBe(kind);
+    expect(kindOf(network(code, 200))).toBe(kind);
+  });
+
+  it('[G01] keeps how long a rate-limited provider wants to rest', () => {
+    const facts = failureFacts(http(429, '', { 'retry-after': '7' }));
+    expect(classifyFailure(facts, 0)).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
+  });
+});

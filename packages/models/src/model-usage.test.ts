@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { costOf, countUsage } from './model-usage.ts';
+
+const request = {
+  system: [{ text: 'x'.repeat(30), stable: true }],
+  messages: [{ role: 'user', content: 'y'.repeat(11) } as const],
+};
+const reported = (input?: number, output?: number, cached?: number) => ({
+  inputTokens: { total: input, cacheRead: cached },
+  outputTokens: { total: output },
+});
+
+describe('the tokens of a call', () => {
+  it('[G17] are those the provider reports', () => {
+    expect(countUsage(reported(100, 20, 60), request, 'hello')).toEqual({
+      inputTokens: 100,
+      outputTokens: 20,
+      cachedInputTokens: 60,
+      estimated: false,
+    });
+  });
+
+  it.each([
+    ['nothing', reported()],
+    ['zeros', reported(0, 0, 0)],
+  ])(
+    '[G17] are a quarter of the characters, and marked so, when it reports %s',
+    (_name, counts) => {
+      expect(countUsage(counts, request, 'hello')).toEqual({
+        inputTokens: 11,
+        outputTokens: 2,
+        cachedInputTokens: 0,
+        estimated: true,
+      });
+    },
+  );
+
+  it('[G17] keep the half that was reported when the other is missing', () => {
+    const usage = countUsage(reported(100, undefined), request, 'hello');
+    expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 2, estimated: true });
+  });
+});
+
+describe('the cost of a call', () => {
+  const usage = { inputTokens: 1_000, outputTokens: 200, cachedInputTokens: 400, estimated: false };
+
+  it('[G17] is unknown without a price, not zero', () => {
+    expect(costOf(usage, undefined)).toBeNull();
+  });
+
+  it('[G17] counts input and output at their prices per million', () => {
+    expect(costOf(usage, { inputPerMillion: 3, outputPerMillion: 15 })).toBeCloseTo(0.006, 10);
+  });
+
+  it('[G17] counts cached input at its own price where there is one', () => {
+    const price = { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 };
+    expect(costOf(usage, price)).toBeCloseTo(0.00492, 10);
+  });
+});

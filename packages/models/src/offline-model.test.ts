@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelEvent } from './chat-model.ts';
+import { offlineModel } from './offline-model.ts';
+
+const model = offlineModel({
+  why: 'no model is configured',
+  settingsFile: '~/.parley/settings.yaml',
+  timeZone: 'Europe/Berlin',
+  clock: () => Date.UTC(2026, 10, 21, 13, 5),
+});
+
+async function ask(content: string, signal = new AbortController().signal): Promise<ModelEvent[]> {
+  const request = { system: [], messages: [{ role: 'user', content } as const] };
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream(request, signal)) events.push(event);
+  return events;
+}
+
+async function answer(content: string): Promise<string> {
+  const last = (await ask(content)).at(-1);
+  return last?.type === 'finish' ? last.text : '';
+}
+
+describe('the offline model', () => {
+  it('[G01] says plainly that no model is connected, why, and how to connect one', async () => {
+    const text = await answer('Please write a poem about the sea.');
+    expect(text).toContain('I cannot answer it: no language model is connected');
+    expect(text).toContain('no model is configured');
+    expect(text).toContain('put this into `~/.parley/settings.yaml`');
+    expect(text).toContain('provider: openai-compatible');
+  });
+
+  it.each(['help', 'Help!', 'what can you do?', 'Hilfe', '帮助'])(
+    'answers %s',
+    async (question) => {
+      expect(await answer(question)).toContain('By myself I can');
+    },
+  );
+
+  it.each(['status', 'which model are you?', '状态'])('answers %s', async (question) => {
+    expect(await answer(question)).toContain('I am running');
+  });
+
+  it.each(['time', 'What time is it?', 'Wie spät ist es?', '现在几点'])(
+    'answers %s',
+    async (question) => {
+      expect(await answer(question)).toContain(
+        'Saturday, 21 November 2026 at 14:05 (Europe/Berlin)',
+      );
+    },
+  );
+
+  it.each([
+    'It is high time that we help the poor with what they need; write an essay on it, two pages long.',
+    'timeline of the French Revolution',
+    'helper functions in C',
+  ])('does not take a real request for one of these: %s', async (request) => {
+    expect(await answer(request)).toContain('I cannot answer it');
+  });
+
+  it('[G01] streams pieces that make up the whole, and costs nothing', async () => {
+    const events = await ask('hello');
+    const pieces = events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(events.at(-1)).toMatchObject({
+      type: 'finish',
+      text: pieces.join(''),
+      costUsd: 0,
+      finishReason: 'stop',
+      model: 'parley/offline',
+    });
+  });
+
+  it('[G01] stops when it is told to', async () => {
+    const stopped = ask('hello', AbortSignal.abort());
+    await expect(stopped).rejects.toMatchObject({ code: 'model-aborted', retryable: false });
+  });
+});

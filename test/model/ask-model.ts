@@ -1,0 +1,40 @@
+import { silentLogger } from '@parley/contracts';
+import { type ChatModel, createChatModel, type ModelEvent, ModelSettings } from '@parley/models';
+import type { ModelDouble } from './model-double.ts';
+
+/** A `ChatModel` from settings, with quiet surroundings. */
+export function modelFrom(settings: unknown, localServers: readonly string[] = []) {
+  return createChatModel(ModelSettings.parse(settings), {
+    settingsFile: 'settings.yaml',
+    clock: Date.now,
+    logger: silentLogger,
+    localServers,
+  });
+}
+
+/** The settings of a double as provider. */
+export function providerAt(double: ModelDouble, more: object = {}) {
+  return { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double', ...more };
+}
+
+/** Asks a question and collects the events. */
+export async function ask(
+  model: ChatModel,
+  question = 'hello',
+  signal: AbortSignal = new AbortController().signal,
+  events: ModelEvent[] = [],
+): Promise<ModelEvent[]> {
+  const system = [
+    { text: 'You are a test.', stable: true },
+    { text: 'It is noon.', stable: false },
+  ];
+  const messages = [{ role: 'user', content: question } as const];
+  for await (const event of model.stream({ system, messages }, signal)) events.push(event);
+  return events;
+}
+
+/** The text of the answer. */
+export function answerOf(events: readonly ModelEvent[]): string | undefined {
+  const last = events.at(-1);
+  return last?.type === 'finish' ? last.text : undefined;
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerOf, ask, modelFrom, providerAt } from './ask-model.ts';
+import { type ModelDouble, startModelDouble } from './index.ts';
+
+let first: ModelDouble;
+let second: ModelDouble;
+
+beforeEach(async () => {
+  first = await startModelDouble({ reply: () => 'from the first' });
+  second = await startModelDouble({
+    models: ['text-embedding', 'qwen'],
+    reply: () => 'from the second',
+  });
+});
+afterEach(() => Promise.all([first.close(), second.close()]));
+
+describe('a model with a fallback', () => {
+  const settings = () => ({
+    model: providerAt(first),
+    fallback: [providerAt(second, { model: 'qwen' })],
+    timeouts: { firstTokenMs: 150 },
+  });
+
+  it('[G01] answers with the next one when the first is down, and names who answered', async () => {
+    first.fault({ kind: 'status', status: 401 });
+    const events = await ask(modelFrom(settings()).model);
+    expect(answerOf(events)).toBe('from the second');
+    expect(events.at(-1)).toMatchObject({ model: 'openai-compatible/qwen' });
+  });
+
+  it('[G01] answers with the next one when the first says nothing', async () => {
+    first.fault({ kind: 'hang' });
+    expect(answerOf(await ask(modelFrom(settings()).model))).toBe('from the second');
+  });
+
+  it('[G01] does not ask the next one after the first word', async () => {
+    first.fault({ kind: 'cut', afterPieces: 1 });
+    await expect(ask(modelFrom(settings()).model)).rejects.toMatchObject({
+      code: 'model-broken-off',
+    });
+    expect(second.total).toBe(0);
+  });
+
+  it('says at the start who will answer', async () => {
+    const host = new URL(first.baseUrl).host;
+    expect(await modelFrom(settings()).why).toBe(
+      `openai-compatible/double at ${host}, as configured; when it fails: openai-compatible/qwen`,
+    );
+  });
+});
+
+describe('the automatic choice', () => {
+  it('[G01] finds a local server and its chat model', async () => {
+    const { model, why } = modelFrom({}, [second.baseUrl]);
+    const events = await ask(model);
+    expect(events.at(-1)).toMatchObject({
+      text: 'from the second',
+      model: 'local/qwen',
+      costUsd: 0,
+    });
+    expect(await why).toContain('local/qwen: found at 127.0.0.1:');
+    expect(second.requests[0]?.body.model).toBe('qwen');
+  });
+
+  it('[G01] answers offline and says so where no server runs', async () => {
+    await second.close();
+    const { model, why } = modelFrom({}, [second.baseUrl]);
+    expect(answerOf(await ask(model))).toContain('no language model is connected');
+    expect(await why).toMatch(/^offline: no model is configured and no local server answered/);
+    second = await startModelDouble();
+  });
+
+  it('[G01] answers offline when the server it used has gone', async () => {
+    const { model } = modelFrom({}, [second.baseUrl]);
+    expect(answerOf(await ask(model))).toBe('from the second');
+    await second.close();
+    expect(answerOf(await ask(model))).toContain('no language model is connected');
+    second = await startModelDouble();
+  });
+});
