@@ -1,7 +1,9 @@
+export { METRICS_CONTENT_TYPE } from './exposition.ts';
 export {
   createLogger,
   type LogDestination,
   type LoggerOptions,
   type LogLevel,
 } from './logger.ts';
+export { createMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
 export { createScrubber, type Scrub } from './scrubber.ts';

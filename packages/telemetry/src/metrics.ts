@@ -1,0 +1,79 @@
+import type { Meter } from '@parley/contracts';
+import { exposeSample, exposeSeries } from './exposition.ts';
+import { type MetricTable, PARLEY_METRICS } from './metric-table.ts';
+import { processSamples } from './process-samples.ts';
+import { SeriesSet } from './series.ts';
+
+/** A process's metrics: a meter to record with, and the text that `/metrics` answers. */
+export interface Metrics {
+  readonly meter: Meter;
+  /** Prometheus's text format; serve it as `METRICS_CONTENT_TYPE`. */
+  render(): string;
+}
+
+/** How metrics are made. */
+export interface MetricsOptions {
+  /**
+   * Told of an undeclared name, a wrong label, a negative number. Tests throw; a running process
+   * logs, because a slip in counting must not cost anybody an answer.
+   */
+  readonly onMistake: (mistake: string) => void;
+  /** Default: Parley's own. */
+  readonly table?: MetricTable;
+}
+
+/** Makes the metrics of one process (D10). Recording is a few map look-ups; nothing is imported for it. */
+export function createMetrics({ onMistake, table = PARLEY_METRICS }: MetricsOptions): Metrics {
+  const sets = new Map<string, SeriesSet>();
+  for (const [name, definition] of Object.entries(table)) sets.set(name, new SeriesSet(definition));
+
+  function find(kind: 'counter' | 'histogram', name: string, labels: Labels, amount: number) {
+    const set = sets.get(name);
+    const mistake = mistakeIn(set, kind, name, labels, amount);
+    if (mistake !== undefined) onMistake(mistake);
+    if (mistake !== undefined || set === undefined) return undefined;
+    return { set, series: set.at(set.definition.labels.map((label) => labels[label] ?? '')) };
+  }
+
+  return {
+    meter: {
+      count(name, labels = {}, by = 1) {
+        const found = find('counter', name, labels, by);
+        if (found !== undefined) found.series.count += by;
+      },
+      observe(name, milliseconds, labels = {}) {
+        const found = find('histogram', name, labels, milliseconds);
+        if (found === undefined || found.set.definition.kind !== 'histogram') return;
+        const seconds = milliseconds / 1000;
+        const { series } = found;
+        series.count += 1;
+        series.sum += seconds;
+        const bucket = found.set.definition.buckets.findIndex((bound) => seconds <= bound);
+        if (bucket !== -1) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+      },
+    },
+    render: () => {
+      const recorded = [...sets].flatMap(([name, set]) => exposeSeries(name, set));
+      return `${[...recorded, ...processSamples().flatMap(exposeSample)].join('\n')}\n`;
+    },
+  };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function mistakeIn(
+  set: SeriesSet | undefined,
+  kind: 'counter' | 'histogram',
+  name: string,
+  labels: Labels,
+  amount: number,
+): string | undefined {
+  if (set === undefined) return `There is no metric ${name}; declare it in metric-table.ts.`;
+  const { definition } = set;
+  if (definition.kind !== kind) return `${name} is a ${definition.kind}, not a ${kind}.`;
+  const given = Object.keys(labels).toSorted().join(', ');
+  const declared = definition.labels.toSorted().join(', ');
+  if (given !== declared) return `${name} has the labels (${declared}), not (${given}).`;
+  if (!(amount >= 0)) return `${name} was given ${amount}, which is not a number of at least 0.`;
+  return undefined;
+}
