@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
+import { realAmbience, type TelegramAmbience } from './ambience.ts';
 import { MAX_TEXT } from './plain-text.ts';
 import { Poller } from './poller.ts';
 import { sendText } from './send-text.ts';
@@ -8,14 +8,6 @@ import type { TelegramSettings } from './settings.ts';
 import { connectTelegramApi } from './telegram-api.ts';
 import { toInbound } from './to-inbound.ts';
 import { type BotIdentity, WireMessage, type WireUpdate } from './wire-message.ts';
-
-/** Chance and time, for tests to decide. */
-export interface TelegramAmbience {
-  /** In [0, 1). */
-  readonly random: () => number;
-  /** Resolves after `ms`, or as soon as the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-}
 
 const CAPABILITIES: Capabilities = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
@@ -34,15 +26,10 @@ const CAPABILITIES: Capabilities = {
 /** Telegram shows "typing" for 5 s. */
 const TYPING_REPEAT_MS = 4_000;
 
-const REAL: TelegramAmbience = {
-  random: Math.random,
-  wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-};
-
 /** One Telegram bot: long polling in, text out. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
-  ambience: TelegramAmbience = REAL,
+  ambience: TelegramAmbience = realAmbience,
 ): ChannelAdapter {
   const { account, clock, log, receive, report, settings } = context;
   const api = connectTelegramApi(settings);

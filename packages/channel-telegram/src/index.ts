@@ -1,13 +1,24 @@
-import type { ChannelDefinition } from '@parley/channels';
+import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
+import type { TelegramAmbience } from './ambience.ts';
 import { TelegramSettings } from './settings.ts';
 
+export type { TelegramAmbience } from './ambience.ts';
+
+/** Makes the adapter of one account; chance and waiting can be given by tests. */
+type ConnectTelegram = (
+  context: ChannelContext<unknown>,
+  ambience?: TelegramAmbience,
+) => ChannelAdapter;
+
 /** Telegram bots by long polling. Importing this costs the settings schema; telegraf comes with `load`. */
-export const telegram: ChannelDefinition = {
+export const telegram = {
   id: 'telegram',
   settings: TelegramSettings,
-  async load() {
+  async load(): Promise<ConnectTelegram> {
     const { createTelegramAdapter } = await import('./adapter.ts');
-    return (context) =>
-      createTelegramAdapter({ ...context, settings: TelegramSettings.parse(context.settings) });
+    return (context, ambience) => {
+      const settings = TelegramSettings.parse(context.settings);
+      return createTelegramAdapter({ ...context, settings }, ambience);
+    };
   },
-};
+} satisfies ChannelDefinition;

@@ -1,13 +1,14 @@
 import type { ChannelState } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { afterPollFailure, backoff } from './after-poll-failure.ts';
+import type { TelegramAmbience } from './ambience.ts';
 import { callFailureOf } from './call-failure.ts';
 import { takeBatch } from './take-batch.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import type { BotIdentity, WireUpdate } from './wire-message.ts';
 
 /** What polling needs. */
-export interface PollerDeps {
+export interface PollerDeps extends TelegramAmbience {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
   /** Resolves once the update is durable or of no use; rejects when it must come again. */
   readonly take: (update: WireUpdate, me: BotIdentity) => Promise<void>;
@@ -15,10 +16,6 @@ export interface PollerDeps {
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
-  /** In [0, 1); spreads the retries. */
-  readonly random: () => number;
-  /** Resolves after `ms`, or as soon as the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** How long one poll waits for updates, in seconds. */

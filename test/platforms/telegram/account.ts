@@ -39,6 +39,6 @@ export function newAccount(
     can_read_all_group_messages: true,
     supports_inline_queries: false,
   };
-  const updates = new UpdateQueue(100_000);
+  const updates = new UpdateQueue(100_000, () => parts.transcript.changed());
   return { me, chats: new Chats(), updates, commands: new Map(), drafts: [], ...parts };
 }

@@ -27,8 +27,12 @@ export class UpdateQueue {
   #waiting: Waiting | undefined;
   #webhook = '';
 
-  constructor(firstId: number) {
+  readonly #changed: () => void;
+
+  /** `changed` is called whenever updates are queued or confirmed. */
+  constructor(firstId: number, changed: () => void) {
     this.#nextId = firstId;
+    this.#changed = changed;
   }
 
   get webhook(): string {
@@ -48,6 +52,7 @@ export class UpdateQueue {
     if (!wanted) return id;
     this.#updates.push({ update_id: id, [kind]: content });
     this.#answerWaiting();
+    this.#changed();
     return id;
   }
 
@@ -99,6 +104,7 @@ export class UpdateQueue {
   #confirm(offset: number): void {
     if (offset > 0) this.#updates = this.#updates.filter(({ update_id }) => update_id >= offset);
     if (offset < 0) this.#updates = this.#updates.slice(offset);
+    this.#changed();
   }
 
   #answerWaiting(): void {
