@@ -1,27 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import type { Clock, NewId, PassPoint } from '@parley/contracts';
-import {
-  CHANNEL_DEFINITIONS,
-  type Gateway,
-  type PlannedAccount,
-  startGateway,
-} from '@parley/gateway';
+import type { Clock, Logger, NewId, PassPoint } from '@parley/contracts';
+import { type Gateway, startGateway } from '@parley/gateway';
 import { type ChosenModel, createChatModel } from '@parley/models';
 import { createLocalBus, openQueues } from '@parley/queue';
 import { settingsTemplate } from '@parley/settings';
-import { openStore } from '@parley/store';
-import { createLogger, createMetrics } from '@parley/telemetry';
+import { openStore, type Store } from '@parley/store';
+import { createLogger, createMetrics, type LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
-import { openAgent } from './agent-place.ts';
 import type { BannerFacts } from './banner.ts';
-import {
-  createDataFolder,
-  type DataFolder,
-  lockDataFolder,
-  readOrMakeToken,
-} from './data-folder.ts';
+import { createDataFolder, type DataFolder, lockDataFolder, readOrMakeToken } from './data-folder.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
+import { type OpenAgent, openAgent } from './open-agent.ts';
+import { planAccounts } from './plan-accounts.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
 import { statusReport } from './status-report.ts';
 
@@ -29,6 +20,7 @@ import { statusReport } from './status-report.ts';
 export interface RunningParley {
   readonly address: string;
   readonly token: string;
+  /** Resolves once it is known which model answers. */
   banner(): Promise<BannerFacts>;
   /** Stops taking, finishes or hands back what runs, closes everything; within 10 s (D11). */
   close(): Promise<void>;
@@ -39,28 +31,51 @@ export interface StartOptions {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Where log lines go. */
-  readonly logTo: NodeJS.WriteStream;
+  /** Where log lines go; standard error when absent. */
+  readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
   readonly pass: PassPoint;
 }
 
 /** Turns and sends that are under way at a shutdown get this long; the rest is handed back. */
-const GRACE_MS = 7_000;
+const GRACE_MS = 4_000;
 
-/** Starts everything on the embedded default. Throws CliError, StoreError or GatewayError with advice. */
+/** Whoever holds the token of the web page or the terminal is the owner of this installation. */
+const LOCAL_OWNERS = ['web:owner', 'terminal:owner'];
+
+/** What the model sees of a conversation's past; characters are about four to a token. */
+const HISTORY = { entries: 100, characters: 60_000 };
+
+/** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder } = options;
   createDataFolder(folder);
   const lock = lockDataFolder(folder);
   try {
-    writeFirstSettings(folder);
-    const loaded = readSettings(folder, options.env);
-    return await compose(options, loaded, () => lock.release());
+    if (!existsSync(folder.settingsFile)) {
+      writeFileSync(folder.settingsFile, settingsTemplate(), { mode: 0o600 });
+    }
+    return await compose(options, readSettings(folder, options.env), lock.release);
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** The parts that everything else is built on. */
+async function openParts(options: StartOptions, loaded: LoadedSettings) {
+  const { folder, clock, env } = options;
+  const { settings } = loaded;
+  const token = readOrMakeToken(folder);
+  const destination = options.logTo === undefined ? {} : { destination: options.logTo };
+  const log = createLogger({ ...settings.log, secrets: [...loaded.secrets, token], ...destination });
+  const [store, queues, agent] = await Promise.all([
+    openStore({ url: settings.store.url ?? folder.storeUrl, clock }),
+    openQueues({ url: settings.queue.url ?? folder.queueUrl, log, exclusive: true }),
+    openAgent(settings, log),
+  ]);
+  await store.lanes.releaseAll();
+  return { token, log, store, queues, agent, model: chooseModel(loaded, folder, env, log, clock) };
 }
 
 async function compose(
@@ -70,46 +85,19 @@ async function compose(
 ): Promise<RunningParley> {
   const { folder, clock, pass } = options;
   const { settings } = loaded;
-  const token = readOrMakeToken(folder);
-  const secrets = [...loaded.secrets, token];
-  const log = createLogger({ ...settings.log, secrets, destination: options.logTo });
+  const { token, log, store, queues, agent, model } = await openParts(options, loaded);
   const metrics = createMetrics();
-  const bus = createLocalBus(log);
-  const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
-  const [store, queues, agent] = await Promise.all([
-    openStore({ url: settings.store.url ?? folder.storeUrl, clock }),
-    openQueues({ url: settings.queue.url ?? folder.queueUrl, log, exclusive: true }),
-    openAgent(settings),
-  ]);
-  await store.lanes.releaseAll();
-  const chosen = createChatModel(settings.model, {
-    settingsFile: folder.settingsFile,
-    clock,
-    logger: log,
-    timeZone: settings.agent.timeZone,
-    ...(options.env.OLLAMA_HOST === undefined ? {} : { ollamaHost: options.env.OLLAMA_HOST }),
-  });
-  const shared = { store, queues, bus, log, meter: metrics.meter, clock, pass };
+  const shared = { store, queues, bus: createLocalBus(log), log, meter: metrics.meter, clock, pass };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
-  let modelLine = chosen.model.id;
-  const describe = () => ({
-    agentName: agent.place.name,
-    model: modelLine,
-    settingsFile: folder.settingsFile,
-  });
+  const facts = situation(agent, model, folder);
   const gateway = await startGateway({
     ...shared,
     random: Math.random,
-    situation: describe,
+    situation: () => ({ agentName: agent.name, model: facts().model, settingsFile: folder.settingsFile }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },
     metrics: () => metrics.render(),
-    report: () =>
-      statusReport(
-        { agent: agent.place.name, model: modelLine, dataFolder: folder.path },
-        store,
-        clock,
-      ),
+    report: () => statusReport(facts(), store, clock),
   });
   const worker = await startWorker({
     ...shared,
@@ -117,74 +105,78 @@ async function compose(
     owner: newId('worker'),
     mode: settings.lanes.busy,
     collectPauseMs: settings.lanes.collectPauseMs,
-    model: chosen.model,
+    model: model.model,
     prompt: agent.prompt,
     workspace: agent.workspace,
     agent: agent.place,
     owners,
-    history: { entries: 100, characters: 60_000 },
+    history: HISTORY,
   });
   writeInstance(folder, { pid: process.pid, address: gateway.address });
-  chosen.why.then((why) => {
-    modelLine = why;
-  });
   return {
     address: gateway.address,
     token,
-    banner: () =>
-      bannerFacts(folder, agent.place.name, settings.agent.emoji, chosen, gateway, token),
+    banner: () => bannerFacts(loaded, folder, agent, model, gateway, token),
     async close() {
       await gateway.stopReceiving();
       await worker.close(GRACE_MS);
       await gateway.close(GRACE_MS);
       await queues.close();
-      await store.close();
+      await closeStore(store, log);
       removeInstance(folder);
       unlock();
     },
   };
 }
 
-/** Whoever holds the token of the web page or the terminal is the owner of this installation. */
-const LOCAL_OWNERS = ['web:owner', 'terminal:owner'];
+const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
 
-function writeFirstSettings(folder: DataFolder): void {
-  if (existsSync(folder.settingsFile)) return;
-  writeFileSync(folder.settingsFile, settingsTemplate(), { mode: 0o600 });
+function chooseModel(
+  loaded: LoadedSettings,
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+  clock: Clock,
+): ChosenModel {
+  const { model, agent } = loaded.settings;
+  return createChatModel(model, {
+    settingsFile: folder.settingsFile,
+    clock,
+    logger,
+    timeZone: agent.timeZone,
+    ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),
+  });
 }
 
-function planAccounts(loaded: LoadedSettings, owners: readonly string[]): PlannedAccount[] {
-  const { limits } = loaded.settings;
-  const plans: PlannedAccount[] = [];
-  for (const checked of Object.values(loaded.channels)) {
-    const { channel, account } = checked;
-    const definition = CHANNEL_DEFINITIONS.find(({ id }) => id === channel);
-    if (checked.kind === 'disabled' || !definition) continue;
-    if (checked.kind === 'broken') {
-      const paths = checked.problems
-        .map(({ path, expected }) => `${path}: expected ${expected}`)
-        .join('; ');
-      plans.push({ kind: 'broken', channel, account, reason: paths });
-      continue;
-    }
-    const { access, activation, settings } = checked;
-    const rules = { policy: { access, activation }, owners, limits };
-    plans.push({ kind: 'ready', plan: { definition, account, settings, rules } });
+/** What commands and `parley status` say; the model's line grows once the choice is known. */
+function situation(agent: OpenAgent, chosen: ChosenModel, folder: DataFolder) {
+  let model = chosen.model.id;
+  chosen.why.then((why) => {
+    model = why;
+  });
+  return () => ({ agent: agent.name, model, dataFolder: folder.path });
+}
+
+async function closeStore(store: Store, log: Logger): Promise<void> {
+  try {
+    await store.close();
+  } catch (error) {
+    // Everything is committed by now; only the tidying of the log file is left for the next start.
+    log.warn({ error }, 'the database did not close cleanly');
   }
-  return plans;
 }
 
 async function bannerFacts(
+  loaded: LoadedSettings,
   folder: DataFolder,
-  name: string,
-  emoji: string | undefined,
+  { name }: OpenAgent,
   chosen: ChosenModel,
   gateway: Gateway,
   token: string,
 ): Promise<BannerFacts> {
   const model = await chosen.why;
   return {
-    agent: { name, emoji },
+    agent: { name, emoji: loaded.settings.agent.emoji },
     model,
     offline: model.startsWith('offline'),
     channels: gateway.status(),

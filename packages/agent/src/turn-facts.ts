@@ -1,10 +1,12 @@
 import type { RuntimeFacts } from '@parley/contracts';
+import type { IdentitySource } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 
 /** Who the agent is and where it lives; the same for every turn. */
 export interface AgentPlace {
   readonly id: string;
-  readonly name: string;
+  /** What the settings say it is called; IDENTITY.md fills in what they leave open (W05). */
+  readonly identity: IdentitySource;
   /** Folder of the workspace. */
   readonly workspace: string;
   /** IANA name, for example `Europe/Berlin`. */
@@ -20,11 +22,14 @@ export function leadingMessage(turn: ClaimedTurn): InboxRow {
 }
 
 /** The runtime facts of a turn (F02). `now` is in ms. */
-export function turnFacts(turn: ClaimedTurn, agent: AgentPlace, now: number): RuntimeFacts {
+export function turnFacts(
+  turn: ClaimedTurn,
+  agent: AgentPlace,
+  now: number,
+): Omit<RuntimeFacts, 'agent'> {
   const { message } = leadingMessage(turn);
   const { channel, account, chat, sender, replyTo } = message;
   return {
-    agent: { id: agent.id, name: agent.name },
     user: { id: `${channel}:${sender.id}`, name: sender.name },
     channel,
     account,

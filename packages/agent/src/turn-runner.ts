@@ -1,9 +1,9 @@
+import { homedir } from 'node:os';
 import type { Clock, LiveBus, LiveEvent, Logger, Meter, PassPoint } from '@parley/contracts';
 import { reasonOf } from '@parley/contracts';
 import { render } from '@parley/markup';
 import { type ChatModel, ModelError } from '@parley/models';
-import type { PromptAssembler } from '@parley/prompt';
-import { readerOf } from '@parley/prompt';
+import { type AssembledPrompt, type PromptAssembler, readIdentity } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
 import type {
   ClaimedTurn,
@@ -13,7 +13,7 @@ import type {
   TranscriptEntry,
   TurnCommit,
 } from '@parley/store';
-import type { Workspace } from '@parley/workspace';
+import { readerOf, type Workspace } from '@parley/workspace';
 import { askModel } from './ask-model.ts';
 import { answeredBefore, type FinalStep } from './final-step.ts';
 import { type HistoryLimits, modelMessages, spoken, textOf } from './history.ts';
@@ -112,19 +112,12 @@ async function ask(
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId } = turn;
-  const facts = turnFacts(turn, deps.agent, deps.clock());
-  const reader = readerOf(facts, deps.owners, conversationId);
-  const view = deps.workspace.for(reader);
   const [prompt, transcript] = await Promise.all([
-    deps.prompt.assemble({
-      facts,
-      reader,
-      view,
-      messages: turn.messages.map(({ message }) => message),
-    }),
+    promptOf(deps, turn),
     deps.store.transcript.recent(conversationId, turn.session, deps.history.entries),
   ]);
-  const now = [...prompt.user, textOf(turn.messages)].join('\n\n');
+  const context = prompt.userContext.map((part) => part.text);
+  const now = [...context, textOf(turn.messages)].join('\n\n');
   const messages = modelMessages(transcript, now, deps.history);
   deps.pass('model-called');
   const onText = (text: string): void =>
@@ -142,6 +135,22 @@ async function ask(
     deps.clock(),
   );
   return journalled === 'committed' ? answer : null;
+}
+
+async function promptOf(deps: TurnRunnerDeps, turn: ClaimedTurn): Promise<AssembledPrompt> {
+  const facts = turnFacts(turn, deps.agent, deps.clock());
+  const reader = readerOf(facts, deps.owners, turn.conversationId);
+  const view = deps.workspace.for(reader);
+  const identity = await readIdentity(view, { agent: deps.agent.identity });
+  return deps.prompt.assemble({
+    facts: { ...facts, agent: { id: deps.agent.id, name: identity.name } },
+    reader,
+    view,
+    identity,
+    messages: turn.messages.map(({ message }) => message),
+    target: leadingMessage(turn).route.target,
+    home: homedir(),
+  });
 }
 
 async function fail(

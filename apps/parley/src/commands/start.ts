@@ -14,7 +14,7 @@ export async function start(
   env: NodeJS.ProcessEnv,
   pass: PassPoint,
 ): Promise<number> {
-  const parley = await startParley({ folder, env, clock: Date.now, logTo: process.stdout, pass });
+  const parley = await startParley({ folder, env, clock: Date.now, pass });
   process.stdout.write(banner(await parley.banner()));
   await signalled();
   const deadline = setTimeout(() => {

@@ -1,2 +1,0 @@
-import { fileURLToPath } from 'node:url';
-import type { AgentPlace } from '@parley/agent';

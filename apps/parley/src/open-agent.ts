@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import type { AgentPlace } from '@parley/agent';
+import type { Logger } from '@parley/contracts';
+import {
+  createAssembler,
+  createLayerRegistry,
+  houseLayers,
+  layoutNamed,
+  type PromptAssembler,
+  readIdentity,
+} from '@parley/prompt';
+import { openWorkspace, type Workspace } from '@parley/workspace';
+import type { LoadedSettings } from './read-settings.ts';
+
+/** The agent of this installation: its workspace, its prompt, and what it is called. */
+export interface OpenAgent {
+  readonly place: AgentPlace;
+  readonly workspace: Workspace;
+  readonly prompt: PromptAssembler;
+  /** What it is called now; IDENTITY.md may change that at any time. */
+  readonly name: string;
+}
+
+const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
+
+/** Opens (at the first start: makes) the workspace and builds the prompt assembler. */
+export async function openAgent(settings: LoadedSettings['settings'], log: Logger): Promise<OpenAgent> {
+  const { agent } = settings;
+  const workspace = await openWorkspace({ folder: agent.workspace, templates: TEMPLATES, log });
+  const layers = createLayerRegistry(houseLayers());
+  const prompt = createAssembler({ layers, layout: layoutNamed(agent.layout), log });
+  // What a group may see of IDENTITY.md is what the agent is called everywhere.
+  const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
+  const { name } = await readIdentity(everyone, { agent });
+  const place = { id: agent.id, identity: agent, workspace: workspace.folder, timeZone: agent.timeZone };
+  return { place, workspace, prompt, name };
+}
