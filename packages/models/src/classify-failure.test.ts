@@ -45,6 +45,23 @@ describe('what a failed call means', () => {
     ],
     ['OpenAI: quota', http(429, { code: 'insufficient_quota', message: 'x' }), 'no-credit'],
     ['Anthropic: credit', http(400, { message: 'Your credit balance is too low' }), 'no-credit'],
+    [
+      'Anthropic: tokens per minute',
+      http(429, { message: "would exceed your organization's rate limit of 40,000 input tokens" }),
+      'rate-limited',
+    ],
+    [
+      'Google: tokens per minute',
+      http(429, { message: 'exceeded the quota of input tokens' }),
+      'rate-limited',
+    ],
+    [
+      "a quota that is only this minute's",
+      http(429, { message: 'check your plan and billing' }, { 'retry-after': '9' }),
+      'rate-limited',
+    ],
+    ['a server whose billing fails', http(500, { message: 'billing is down' }), 'overloaded'],
+    ['a capital word of a provider', { code: 'EXPIRED', message: 'x' }, 'refused'],
     ['Azure: filter', http(400, { code: 'content_filter', message: 'x' }), 'filtered'],
     [
       'in the stream: overloaded',

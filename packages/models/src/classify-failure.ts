@@ -8,6 +8,7 @@ const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
 const TOO_LONG =
   /context[ _-]?(length|window|size)|(prompt|input|request) is too long|too many (input )?tokens|exceed\w* .{0,40}(context|token)|request_too_large/i;
 const NO_CREDIT = /insufficient_quota|credit balance|billing|payment required/i;
+const RATE_LIMITED = /rate[ _-]?limit/i;
 const FILTERED = /content_?(filter|policy)|safety system/i;
 
 /**
@@ -29,17 +30,21 @@ export function classifyFailure(facts: FailureFacts, now: number): ModelFailure 
 }
 
 function classifyWords(words: string, facts: FailureFacts, now: number): ModelFailure | null {
-  if (NO_CREDIT.test(words)) return { kind: 'no-credit' };
-  if (/rate_?limit/i.test(words)) {
-    return { kind: 'rate-limited', retryAfterMs: retryAfterMs(facts.headers, now) };
-  }
-  if (TOO_LONG.test(words)) return { kind: 'too-long' };
-  if (/overloaded|server_error|api_error/i.test(facts.type ?? '')) return { kind: 'overloaded' };
-  if (/authentication_error|permission_error|invalid_api_key/i.test(facts.type ?? '')) {
+  const { status } = facts;
+  const type = facts.type ?? '';
+  const rest = retryAfterMs(facts.headers, now);
+  const serverFailed = status !== null && status >= 500;
+  // "Quota" may also mean this minute's; a server that says when to come back means that.
+  if (NO_CREDIT.test(words) && !serverFailed && rest === null) return { kind: 'no-credit' };
+  if (RATE_LIMITED.test(words) && !serverFailed)
+    return { kind: 'rate-limited', retryAfterMs: rest };
+  // A limit of tokens per minute (429) reads almost like a limit of tokens per request.
+  if (TOO_LONG.test(words) && status !== 429) return { kind: 'too-long' };
+  if (/overloaded|server_error|api_error/i.test(type)) return { kind: 'overloaded' };
+  if (/authentication_error|permission_error|invalid_api_key/i.test(type)) {
     return { kind: 'unauthorised' };
   }
-  if (FILTERED.test(words)) return { kind: 'filtered' };
-  return null;
+  return FILTERED.test(words) ? { kind: 'filtered' } : null;
 }
 
 function classifyStatus(status: number, facts: FailureFacts, now: number): ModelFailure {

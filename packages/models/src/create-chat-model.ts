@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Logger } from '@parley/contracts';
 import { autoModel } from './auto-model.ts';
 import type { ChatModel } from './chat-model.ts';
-import { detectLocalServer, type LocalServer, NOTHING_FOUND } from './detect-local-server.ts';
+import { detectLocalServer, type LocalServer } from './detect-local-server.ts';
 import { fallbackModel } from './fallback-model.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
+import { type OfflineReason, whyOffline } from './offline-answer.ts';
 import { offlineModel } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import { retryingModel } from './retrying-model.ts';
@@ -39,16 +40,14 @@ export interface ChosenModel {
 export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
   if (settings.model === 'auto') return chooseAutomatically(settings, deps);
   if (settings.model === 'offline') {
-    const why = 'the settings ask for the offline model';
-    return { model: offline(deps, why), why: Promise.resolve(`offline: ${why}`) };
+    const why = Promise.resolve(`offline: ${whyOffline('by-choice')}`);
+    return { model: offline(deps, 'by-choice'), why };
   }
   const first = provider(settings.model, settings, deps);
   const said = `${first.id} at ${serverOf(settings.model)}, as configured`;
   if (settings.fallback.length === 0) return { model: first, why: Promise.resolve(said) };
   const others = settings.fallback.map((choice) =>
-    choice === 'offline'
-      ? offline(deps, 'none of the configured models could answer')
-      : provider(choice, settings, deps),
+    choice === 'offline' ? offline(deps, 'all-failed') : provider(choice, settings, deps),
   );
   const names = others.map((other) => other.id).join(', ');
   return {
@@ -61,7 +60,7 @@ function chooseAutomatically(settings: ModelSettings, deps: ChatModelDeps): Chos
   const fetch = deps.fetch ?? globalThis.fetch;
   const { model, first } = autoModel({
     clock: deps.clock,
-    offline: offline(deps, NOTHING_FOUND),
+    offline: offline(deps, 'nothing-found'),
     local: (server) => local(server, settings, deps),
     detect: () =>
       detectLocalServer({
@@ -72,7 +71,7 @@ function chooseAutomatically(settings: ModelSettings, deps: ChatModelDeps): Chos
   });
   const why = first.then((server) =>
     server === null
-      ? `offline: ${NOTHING_FOUND}`
+      ? `offline: ${whyOffline('nothing-found')}`
       : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
   );
   return { model, why };
@@ -99,9 +98,9 @@ function build(
   return retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
 }
 
-function offline(deps: ChatModelDeps, why: string): ChatModel {
+function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
   return offlineModel({
-    why,
+    reason,
     settingsFile: deps.settingsFile,
     timeZone: deps.timeZone ?? 'UTC',
     clock: deps.clock,

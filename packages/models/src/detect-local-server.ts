@@ -1,4 +1,4 @@
-import { LOCAL_PORTS, localCandidates, pickChatModel } from './local-servers.ts';
+import { localCandidates, pickChatModel } from './local-servers.ts';
 
 /** A local server that can answer, and the model it is asked for. */
 export interface LocalServer {
@@ -24,9 +24,6 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
   const found = await Promise.all(candidates.map((baseUrl) => askForModel(baseUrl, deps.fetch)));
   return found.find((server) => server !== null) ?? null;
 }
-
-/** Says in part of a sentence that nothing was found, for the start banner and the offline model. */
-export const NOTHING_FOUND = `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
 
 async function askForModel(
   baseUrl: string,

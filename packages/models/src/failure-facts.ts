@@ -33,6 +33,10 @@ const ProviderWords = z.object({
   }),
 });
 
+/** Codes of sockets, name lookup, certificates and `fetch`; a provider's own words look otherwise. */
+const NETWORK_CODE =
+  /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/;
+
 /** How deep a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
 const MAX_CAUSES = 6;
 
@@ -84,9 +88,7 @@ function networkCode(thrown: unknown): string | null {
     const link = Thrown.safeParse(current);
     if (!link.success) return null;
     const code = wordOf(link.data.code);
-    if (code !== null && /^(E[A-Z]{3,}|UND_ERR_|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/.test(code)) {
-      return code;
-    }
+    if (code !== null && NETWORK_CODE.test(code)) return code;
     current = link.data.cause;
   }
   return null;

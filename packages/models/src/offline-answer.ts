@@ -1,7 +1,11 @@
+import { LOCAL_PORTS } from './local-servers.ts';
+
+/** Why there is nobody better to answer. */
+export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
+
 /** What the offline model knows when it answers. */
 export interface OfflineFacts {
-  /** Why no model is connected, as part of a sentence. */
-  readonly why: string;
+  readonly reason: OfflineReason;
   /** Path of the settings file, for people. */
   readonly settingsFile: string;
   /** Milliseconds since 1970. */
@@ -32,6 +36,9 @@ export function offlineAnswer(text: string, facts: OfflineFacts): string {
   }
 }
 
+const START_ONE =
+  'Or start a local server such as Ollama or LM Studio; it is found within half a minute.';
+
 const HELP_TEXT = [
   'By myself I can',
   '',
@@ -48,12 +55,27 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   return HELP.test(question) ? 'help' : null;
 }
 
-function notConnected(facts: OfflineFacts): string {
-  return `no language model is connected (${facts.why}).`;
+/** Says in part of a sentence why no model answers; also for the start banner. */
+export function whyOffline(reason: OfflineReason): string {
+  switch (reason) {
+    case 'nothing-found':
+      return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
+    case 'by-choice':
+      return 'the settings ask for the offline model';
+    case 'all-failed':
+      return 'none of the configured models could answer';
+  }
 }
 
-function howToConnect({ settingsFile }: OfflineFacts): string {
-  return [
+function notConnected(facts: OfflineFacts): string {
+  return `no language model is connected (${whyOffline(facts.reason)}).`;
+}
+
+function howToConnect({ settingsFile, reason }: OfflineFacts): string {
+  if (reason === 'all-failed') {
+    return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
+  }
+  const snippet = [
     `To connect one, put this into \`${settingsFile}\`:`,
     '',
     '```yaml',
@@ -63,9 +85,8 @@ function howToConnect({ settingsFile }: OfflineFacts): string {
     '    baseUrl: http://127.0.0.1:11434/v1',
     '    model: llama3.2',
     '```',
-    '',
-    'Or start a local server such as Ollama or LM Studio; it is found within half a minute.',
   ].join('\n');
+  return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
 }
 
 function localTime({ now, timeZone }: OfflineFacts): string {

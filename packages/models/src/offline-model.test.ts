@@ -1,23 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEvent } from './chat-model.ts';
+import type { OfflineReason } from './offline-answer.ts';
 import { offlineModel } from './offline-model.ts';
 
-const model = offlineModel({
-  why: 'no model is configured',
-  settingsFile: '~/.parley/settings.yaml',
-  timeZone: 'Europe/Berlin',
-  clock: () => Date.UTC(2026, 10, 21, 13, 5),
-});
+const offline = (reason: OfflineReason) =>
+  offlineModel({
+    reason,
+    settingsFile: '~/.parley/settings.yaml',
+    timeZone: 'Europe/Berlin',
+    clock: () => Date.UTC(2026, 10, 21, 13, 5),
+  });
 
-async function ask(content: string, signal = new AbortController().signal): Promise<ModelEvent[]> {
+async function ask(
+  content: string,
+  signal = new AbortController().signal,
+  model = offline('nothing-found'),
+): Promise<ModelEvent[]> {
   const request = { system: [], messages: [{ role: 'user', content } as const] };
   const events: ModelEvent[] = [];
   for await (const event of model.stream(request, signal)) events.push(event);
   return events;
 }
 
-async function answer(content: string): Promise<string> {
-  const last = (await ask(content)).at(-1);
+async function answer(content: string, reason?: OfflineReason): Promise<string> {
+  const model = reason && offline(reason);
+  const last = (await ask(content, undefined, model)).at(-1);
   return last?.type === 'finish' ? last.text : '';
 }
 
@@ -28,6 +35,17 @@ describe('the offline model', () => {
     expect(text).toContain('no model is configured');
     expect(text).toContain('put this into `~/.parley/settings.yaml`');
     expect(text).toContain('provider: openai-compatible');
+  });
+
+  it('[G01] promises to find a new local server only where one is looked for', async () => {
+    expect(await answer('hello')).toContain('it is found within half a minute');
+    expect(await answer('hello', 'by-choice')).not.toContain('half a minute');
+  });
+
+  it('[G01] as the last fallback, does not explain how to connect what is connected', async () => {
+    const text = await answer('hello', 'all-failed');
+    expect(text).toContain('none of the configured models could answer');
+    expect(text).not.toContain('```');
   });
 
   it.each(['help', 'Help!', 'what can you do?', 'Hilfe', '帮助'])(

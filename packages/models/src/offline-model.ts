@@ -3,11 +3,11 @@ import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
 import { ModelError } from './model-error.ts';
 import { countUsage } from './model-usage.ts';
-import { offlineAnswer } from './offline-answer.ts';
+import { type OfflineReason, offlineAnswer } from './offline-answer.ts';
 
-/** What the offline model must be told; `why` is part of a sentence. */
+/** What the offline model must be told. */
 export interface OfflineDeps {
-  readonly why: string;
+  readonly reason: OfflineReason;
   readonly settingsFile: string;
   readonly timeZone: string;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ const NOTHING_REPORTED = {
 export function offlineModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const text = offlineAnswer(lastUserText(request), {
-      why: deps.why,
+      reason: deps.reason,
       settingsFile: deps.settingsFile,
       timeZone: deps.timeZone,
       now: deps.clock(),
