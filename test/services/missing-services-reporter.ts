@@ -49,7 +49,7 @@ function factsOf(
     skipped,
     missing,
     chosenByName: vitest.getGlobalTestNamePattern() !== undefined,
-    ci: Boolean(process.env.CI),
+    ci: ['true', '1'].includes(process.env.CI ?? ''),
     installer: installer(),
   };
 }

@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<ServiceStart> {
   if (url) return { state: 'ready', value: url, stop: async () => undefined };
   const found = findProgram({
     names: ['initdb'],
-    folders: [...debianFolders(), '/usr/local/bin', '/opt/homebrew/bin'],
+    folders: [...debianFolders(), ...HOMEBREW_FOLDERS],
     variable: 'PARLEY_TEST_INITDB',
   });
   if ('reason' in found) return { state: 'missing', reason: found.reason };
@@ -37,6 +37,9 @@ export async function startPostgres(): Promise<ServiceStart> {
     return { state: 'missing', reason: `${found.path} led to no server: ${String(error)}` };
   }
 }
+
+/** Homebrew does not put a versioned PostgreSQL on the PATH. */
+const HOMEBREW_FOLDERS = ['/opt/homebrew', '/usr/local'].map((p) => `${p}/opt/postgresql@17/bin`);
 
 /** Debian keeps the server programs off the PATH, one folder per version; the newest goes first. */
 function debianFolders(): string[] {

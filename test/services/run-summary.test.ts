@@ -43,7 +43,7 @@ describe('the end of a test run', () => {
     const last = (installer: RunFacts['installer']) =>
       summariseRun({ ...withoutPostgres, installer }).warning.at(-1);
     expect(last('apt as root')).toBe('Install what they need: apt-get install -y postgresql');
-    expect(last('brew')).toBe('Install what they need: brew install postgresql');
+    expect(last('brew')).toBe('Install what they need: brew install postgresql@17');
   });
 
   it('fails where CI is set, with the same message', () => {

@@ -39,8 +39,8 @@ const DEBIAN: Record<ServiceName, string> = {
 };
 const HOMEBREW: Record<ServiceName, string> = {
   redis: 'redis',
-  postgres: 'postgresql',
-  chromium: 'chromium',
+  postgres: 'postgresql@17',
+  chromium: 'google-chrome',
 };
 
 /**
