@@ -6,8 +6,10 @@ import type { Database } from '../database.ts';
 import { StoreError } from '../store-error.ts';
 import { IN_MEMORY } from '../store-url.ts';
 import type { Tables } from '../tables.ts';
+import { GroupCommit } from './group-commit.ts';
 import { SqliteDriver } from './sqlite-driver.ts';
 import { explainSqliteFailure } from './sqlite-failure.ts';
+import { StatementCache } from './statement-cache.ts';
 
 /** How long a statement waits for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -61,17 +63,23 @@ function sqliteDatabase(
   explain: (thrown: unknown) => StoreError,
 ): Database {
   const { onQuery } = options;
+  const statements = new StatementCache(sqlite);
   const kysely = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new SqliteDriver(sqlite),
+      createDriver: () => new SqliteDriver(statements),
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
     ...(onQuery === undefined ? {} : { log: (event) => onQuery(event.query.sql) }),
   });
+  const transactions = new GroupCommit((use) => kysely.connection().execute(use), {
+    run: (statement) => void statements.get(statement).statement.run(),
+    inTransaction: () => sqlite.isTransaction,
+  });
+  let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!sqlite.isOpen) throw new StoreError('store-closed', `${options.name} is closed already.`);
+    if (!open) throw new StoreError('store-closed', `${options.name} is closed already.`);
     try {
       return await work();
     } catch (reason) {
@@ -81,10 +89,14 @@ function sqliteDatabase(
   return {
     dialect: 'sqlite',
     read: (work) => guarded(() => work(kysely)),
-    write: (work) => guarded(() => kysely.transaction().execute(work)),
+    write: (work) => guarded(() => transactions.transact(work)),
     async close() {
+      if (!open) return;
+      open = false;
+      await transactions.idle();
+      // Lent like any connection, so reads that were asked for before end first.
+      await kysely.connection().execute(async () => sqlite.close());
       await kysely.destroy();
-      if (sqlite.isOpen) sqlite.close();
     },
   };
 }

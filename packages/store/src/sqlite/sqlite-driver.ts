@@ -1,25 +1,18 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-
-/** Repositories use a few dozen texts; lists of varying length make more, and those may fall out. */
-const CACHED_STATEMENTS = 300;
-
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly givesRows: boolean;
-}
+import type { StatementCache } from './statement-cache.ts';
 
 /**
  * Kysely on one `node:sqlite` connection. Whoever holds the connection has it alone until it is
  * released, so the transactions of callers that run at the same time cannot interleave.
  */
 export class SqliteDriver implements Driver {
-  readonly #connection: SqliteConnection;
+  readonly #connection: DatabaseConnection;
   #free: Promise<void> = Promise.resolve();
   #release = (): void => undefined;
 
-  constructor(sqlite: DatabaseSync) {
-    this.#connection = new SqliteConnection(sqlite);
+  constructor(statements: StatementCache) {
+    this.#connection = new SqliteConnection(statements);
   }
 
   async init(): Promise<void> {}
@@ -38,35 +31,33 @@ export class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    // Immediate: a transaction that reads first could otherwise fail when it comes to write.
-    this.#connection.run('begin immediate');
+    throw useGroupCommit();
   }
 
   async commitTransaction(): Promise<void> {
-    this.#connection.run('commit');
+    throw useGroupCommit();
   }
 
   async rollbackTransaction(): Promise<void> {
-    this.#connection.run('rollback');
+    throw useGroupCommit();
   }
 
   async destroy(): Promise<void> {}
 }
 
+function useGroupCommit(): Error {
+  return new Error('Transactions on SQLite go through GroupCommit, never through Kysely.');
+}
+
 class SqliteConnection implements DatabaseConnection {
-  readonly #sqlite: DatabaseSync;
-  readonly #cache = new Map<string, Prepared>();
+  readonly #statements: StatementCache;
 
-  constructor(sqlite: DatabaseSync) {
-    this.#sqlite = sqlite;
-  }
-
-  run(text: string): void {
-    this.#prepare(text).statement.run();
+  constructor(statements: StatementCache) {
+    this.#statements = statements;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, givesRows } = this.#prepare(query.sql);
+    const { statement, givesRows } = this.#statements.get(query.sql);
     // Kysely hands over what the repositories gave it: strings, numbers and null.
     const parameters = query.parameters as SQLInputValue[];
     if (givesRows) return { rows: statement.all(...parameters) as R[] };
@@ -77,16 +68,5 @@ class SqliteConnection implements DatabaseConnection {
   // biome-ignore lint/correctness/useYield: Kysely asks for the method, no repository streams.
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('The SQLite driver does not stream; read with a limit instead.');
-  }
-
-  #prepare(text: string): Prepared {
-    const cached = this.#cache.get(text);
-    if (cached !== undefined) return cached;
-    const statement = this.#sqlite.prepare(text);
-    const prepared = { statement, givesRows: statement.columns().length > 0 };
-    this.#cache.set(text, prepared);
-    const oldest = this.#cache.keys().next().value;
-    if (this.#cache.size > CACHED_STATEMENTS && oldest !== undefined) this.#cache.delete(oldest);
-    return prepared;
   }
 }

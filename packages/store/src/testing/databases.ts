@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { openStore } from '../open-store.ts';
+import type { Store } from '../store.ts';
+
+/** One kind of database for one test file: each `openEmpty` starts from nothing. */
+export interface TestDatabase {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  /** False where the machine lacks the server: such tests are skipped and the runner says so. */
+  readonly available: boolean;
+  /** Opens a store without rows or tables from before. */
+  openEmpty(): Promise<Store>;
+  /** The URL of the database that `openEmpty` opened last. */
+  url(): string;
+  /** Closes what was opened and removes what was made. */
+  dispose(): Promise<void>;
+}
+
+/** Both kinds, so that one suite can run on each. `postgresUrl` is `inject('postgresUrl')`. */
+export function bothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
+  return [sqliteForTests(), postgresForTests(postgresUrl)];
+}
+
+/** A file in a folder of its own. */
+export function sqliteForTests(): TestDatabase {
+  const folders: string[] = [];
+  const stores: Store[] = [];
+  const url = () => `sqlite:${join(folders.at(-1) ?? '', 'parley.db')}`;
+  return {
+    name: 'SQLite',
+    available: true,
+    url,
+    async openEmpty() {
+      folders.push(mkdtempSync(join(tmpdir(), 'parley-store-')));
+      const store = await openStore({ url: url(), clock: () => 0 });
+      stores.push(store);
+      return store;
+    },
+    async dispose() {
+      for (const store of stores) await store.close();
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of its own on the given server, made when it is first used. */
+function postgresForTests(serverUrl: string | null): TestDatabase {
+  const name = `parley_store_${randomBytes(6).toString('hex')}`;
+  const stores: Store[] = [];
+  const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
+  return {
+    name: 'PostgreSQL',
+    available: serverUrl !== null,
+    url,
+    async openEmpty() {
+      if (stores.length === 0) await execute(serverUrl ?? '', `create database ${name}`);
+      await Promise.all(stores.map((store) => store.close()));
+      await execute(url(), 'drop schema public cascade; create schema public');
+      const store = await openStore({ url: url(), clock: () => 0 });
+      stores.push(store);
+      return store;
+    },
+    async dispose() {
+      if (stores.length === 0) return;
+      await Promise.all(stores.map((store) => store.close()));
+      await execute(serverUrl ?? '', `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
