@@ -24,7 +24,10 @@ export interface OpenAgent {
 const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
 
 /** Opens (at the first start: makes) the workspace and builds the prompt assembler. */
-export async function openAgent(settings: LoadedSettings['settings'], log: Logger): Promise<OpenAgent> {
+export async function openAgent(
+  settings: LoadedSettings['settings'],
+  log: Logger,
+): Promise<OpenAgent> {
   const { agent } = settings;
   const workspace = await openWorkspace({ folder: agent.workspace, templates: TEMPLATES, log });
   const layers = createLayerRegistry(houseLayers());
@@ -32,6 +35,11 @@ export async function openAgent(settings: LoadedSettings['settings'], log: Logge
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const { name } = await readIdentity(everyone, { agent });
-  const place = { id: agent.id, identity: agent, workspace: workspace.folder, timeZone: agent.timeZone };
+  const place = {
+    id: agent.id,
+    identity: agent,
+    workspace: workspace.folder,
+    timeZone: agent.timeZone,
+  };
   return { place, workspace, prompt, name };
 }

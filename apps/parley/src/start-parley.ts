@@ -9,7 +9,12 @@ import { openStore, type Store } from '@parley/store';
 import { createLogger, createMetrics, type LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
 import type { BannerFacts } from './banner.ts';
-import { createDataFolder, type DataFolder, lockDataFolder, readOrMakeToken } from './data-folder.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  lockDataFolder,
+  readOrMakeToken,
+} from './data-folder.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
 import { type OpenAgent, openAgent } from './open-agent.ts';
 import { planAccounts } from './plan-accounts.ts';
@@ -68,7 +73,11 @@ async function openParts(options: StartOptions, loaded: LoadedSettings) {
   const { settings } = loaded;
   const token = readOrMakeToken(folder);
   const destination = options.logTo === undefined ? {} : { destination: options.logTo };
-  const log = createLogger({ ...settings.log, secrets: [...loaded.secrets, token], ...destination });
+  const log = createLogger({
+    ...settings.log,
+    secrets: [...loaded.secrets, token],
+    ...destination,
+  });
   const [store, queues, agent] = await Promise.all([
     openStore({ url: settings.store.url ?? folder.storeUrl, clock }),
     openQueues({ url: settings.queue.url ?? folder.queueUrl, log, exclusive: true }),
@@ -86,17 +95,29 @@ async function compose(
   const { folder, clock, pass } = options;
   const { settings } = loaded;
   const { token, log, store, queues, agent, model } = await openParts(options, loaded);
-  const metrics = createMetrics();
-  const shared = { store, queues, bus: createLocalBus(log), log, meter: metrics.meter, clock, pass };
+  const metrics = createMetrics({ onMistake: (mistake) => log.error({ mistake }, 'metric not counted') });
+  const shared = {
+    store,
+    queues,
+    bus: createLocalBus(log),
+    log,
+    meter: metrics.meter,
+    clock,
+    pass,
+  };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const facts = situation(agent, model, folder);
   const gateway = await startGateway({
     ...shared,
     random: Math.random,
-    situation: () => ({ agentName: agent.name, model: facts().model, settingsFile: folder.settingsFile }),
+    situation: () => ({
+      agentName: agent.name,
+      model: facts().model,
+      settingsFile: folder.settingsFile,
+    }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },
-    metrics: () => metrics.render(),
+    metrics: async () => metrics.render(),
     report: () => statusReport(facts(), store, clock),
   });
   const worker = await startWorker({

@@ -46,8 +46,9 @@ type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
-    const { route } = leadingMessage(turn);
+    const { route, receivedAt } = leadingMessage(turn);
     const startedAt = deps.clock();
+    deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
     let outcome: Outcome = 'fenced';
     try {

@@ -1,6 +1,8 @@
-import type { HttpFacet } from '@parley/channels';
-import type { Logger } from '@parley/contracts';
-import type { AccountStatus } from '../channel-account.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { reasonOf } from '@parley/contracts';
+import { GatewayError } from '../gateway-error.ts';
+import type { HttpAppOptions } from './app.ts';
 
 /** The gateway's web server: page, channel routes, health, metrics. */
 export interface HttpServer {
@@ -9,23 +11,82 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** What the web server shows and guards. */
-export interface HttpOptions {
+/** Where to listen, and what the routes need. */
+export interface HttpOptions extends HttpAppOptions {
   readonly host: string;
   readonly port: number;
-  /** Secret that opens everything but health; at least 128 bits, base64url. */
-  readonly token: string;
-  readonly log: Logger;
-  readonly metrics: () => Promise<string>;
-  /** Decides readiness. */
-  readonly status: () => readonly AccountStatus[];
-  /** What `GET /api/status` answers, as JSON. */
-  readonly report: () => Promise<object>;
-  /** Rejects when the database does not answer. */
-  readonly ping: () => Promise<void>;
-  /** The routes of a channel account, if it has any. */
-  readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
 
-/** Listens. Rejects with a GatewayError that says what to do when the port is taken. */
-export declare function startHttp(options: HttpOptions): Promise<HttpServer>;
+type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/**
+ * Listens. The web framework is loaded by the first request, so that a gateway nobody looks at
+ * neither waits for it nor carries it. Rejects with GatewayError when the address cannot be had.
+ */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  let listener: Promise<Listener> | undefined;
+  const server = createServer((request, response) => {
+    listener ??= loadListener(options);
+    listener
+      .then((listen) => listen(request, response))
+      .catch((error: unknown) => {
+        options.log.error({ reason: reasonOf(error), path: request.url }, 'web request failed');
+        if (!response.headersSent) response.writeHead(500);
+        response.end();
+      });
+  });
+  await listen(server, options.host, options.port);
+  const { port } = addressOf(server);
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return {
+    address: `http://${host}:${port}`,
+    close: () => closeServer(server),
+  };
+}
+
+async function loadListener(options: HttpOptions): Promise<Listener> {
+  const [{ createHttpApp }, { getRequestListener }] = await Promise.all([
+    import('./app.ts'),
+    import('@hono/node-server'),
+  ]);
+  return getRequestListener(createHttpApp(options).fetch);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(explain(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function explain(error: Error, host: string, port: number): GatewayError {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new GatewayError(
+      'http-port-taken',
+      `Port ${port} on ${host} is taken by another program. Stop that one, or set http.port to another number (0 takes any free one).`,
+      error,
+    );
+  }
+  return new GatewayError(
+    'http-listen',
+    `Parley cannot serve its web page on ${host}:${port} (${error.message}). Set http.host and http.port to an address of this machine.`,
+    error,
+  );
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new Error('The web server listens on something that is not a port.');
+  }
+  return address;
+}
+
+/** Streams of open pages never end by themselves, so connections are cut. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,8 @@
+import { ParleyError } from '@parley/contracts';
+
+/** Something that keeps the gateway from starting; its message says what to change. */
+export class GatewayError extends ParleyError {
+  constructor(code: string, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}
