@@ -17,13 +17,13 @@ export function isMemory(name: string): boolean {
 
 /**
  * Who may read a workspace file. Memory is the owner's always; any other file is the owner's when
- * its front matter says so (W03) or cannot be understood.
+ * its front matter says so (W03) or when it is not known for whom it was meant.
  */
 export function audienceOf(
   name: string,
-  declared: 'owner' | 'everyone' | 'unreadable' | undefined,
+  declared: 'owner' | 'everyone' | 'unknown' | undefined,
 ): Audience {
-  if (isMemory(name) || declared === 'owner' || declared === 'unreadable') return { kind: 'owner' };
+  if (isMemory(name) || declared === 'owner' || declared === 'unknown') return { kind: 'owner' };
   return { kind: 'everyone' };
 }
 

@@ -67,6 +67,8 @@ interface Found {
   readonly bytes: number;
   /** When the file or its metadata last changed, ms since 1970. */
   readonly changedAt: number;
+  /** The file has a second name (a hard link), which may be one that is private. */
+  readonly hasTwin: boolean;
 }
 
 /** Looks at every step of the path, so that no symbolic link is followed anywhere on the way. */
@@ -85,6 +87,7 @@ async function walk(folder: string, { segments }: FileName): Promise<Found | Fil
       fingerprint: [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':'),
       bytes: Number(stats.size),
       changedAt: Number(stats.ctimeMs),
+      hasTwin: stats.nlink > 1n,
     };
   }
   return { reason: 'missing' };
@@ -101,11 +104,11 @@ async function load(
   const bytes = await handle.readFile();
   if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
   if (bytes.includes(0)) return { reason: 'unreadable', detail: 'not a text file' };
-  const file = parseFile(name.name, new TextDecoder().decode(bytes));
+  const file = parseFile(name.name, new TextDecoder().decode(bytes), found.hasTwin);
   if (file.problem !== null) {
     log.warn(
       { file: name.name, problem: file.problem },
-      `${name.name} has front matter that cannot be read; until it is mended only the owner sees the file`,
+      `${name.name} is shown to the owner only, until its problem is mended`,
     );
   }
   return file;

@@ -1,6 +1,6 @@
 import type { Audience } from '@parley/contracts';
 import { AudienceFrontMatter, audienceOf } from './file-audience.ts';
-import { readFrontMatter } from './front-matter.ts';
+import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 
 /** A workspace file as it is kept in memory: whole, with its audience decided. */
 export interface ParsedFile {
@@ -8,20 +8,23 @@ export interface ParsedFile {
   /** Without front matter, line ends `\n`, no blank lines around it. */
   readonly text: string;
   readonly audience: Audience;
-  /** What is wrong with the front matter, for people; the file is then the owner's. */
+  /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
 }
 
-/** Decides what a file says and to whom, from nothing but its name and its text. */
-export function parseFile(name: string, raw: string): ParsedFile {
+/**
+ * Decides what a file says and to whom. `hasTwin`: the file has a second name on disk; as that may be
+ * `MEMORY.md`, nobody but the owner gets it.
+ */
+export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const front = readFrontMatter(raw, AudienceFrontMatter);
-  const base = { name, text: front.body };
-  switch (front.kind) {
-    case 'none':
-      return { ...base, audience: audienceOf(name, undefined), problem: null };
-    case 'parsed':
-      return { ...base, audience: audienceOf(name, front.data.audience), problem: null };
-    case 'refused':
-      return { ...base, audience: audienceOf(name, 'unreadable'), problem: front.reason };
-  }
+  const declared = front.kind === 'parsed' ? front.data.audience : undefined;
+  const problem = problemOf(front, hasTwin);
+  const audience = audienceOf(name, problem === null ? declared : 'unknown');
+  return { name, text: front.body, audience, problem };
+}
+
+function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {
+  if (front.kind === 'refused') return front.reason;
+  return hasTwin ? 'the file has a second name (a hard link)' : null;
 }

@@ -1,0 +1,38 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, silentLogger } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFileCache, type FileCache } from './file-cache.ts';
+
+const NAME = { name: 'SOUL.md', segments: ['SOUL.md'] };
+const anHourLater: Clock = () => Date.now() + 3_600_000;
+
+let folder: string;
+const cache = (clock: Clock): FileCache =>
+  createFileCache({ folder, maxBytes: 1_000, clock, log: silentLogger });
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-cache-'));
+  await writeFile(join(folder, 'SOUL.md'), 'one');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('the cache of workspace files', () => {
+  it('reads and parses a file once while it stays the same', async () => {
+    const files = cache(anHourLater);
+    expect(await files.get(NAME)).toBe(await files.get(NAME));
+  });
+
+  it('reads it again after a change', async () => {
+    const files = cache(anHourLater);
+    expect(await files.get(NAME)).toMatchObject({ text: 'one' });
+    await writeFile(join(folder, 'SOUL.md'), 'a second');
+    expect(await files.get(NAME)).toMatchObject({ text: 'a second' });
+  });
+
+  it('does not trust the time stamp of a file that has only just changed', async () => {
+    const files = cache(() => 0); // the file is as young as can be
+    expect(await files.get(NAME)).not.toBe(await files.get(NAME));
+  });
+});

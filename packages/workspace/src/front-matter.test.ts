@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readFrontMatter } from './front-matter.ts';
+
+const Schema = z.looseObject({ title: z.string().optional() });
+const read = (file: string) => readFrontMatter(file, Schema);
+const witness = globalThis as { executed?: boolean };
+
+describe('front matter', () => {
+  it.each([
+    ['line feeds', '---\ntitle: Soul\n---\n\nHello\n'],
+    ['carriage returns', '---\r\ntitle: Soul\r\n---\r\nHello\r\n'],
+    ['a byte order mark', '\uFEFF---\ntitle: Soul\n---\nHello'],
+    ['blanks behind the hyphens', '---  \ntitle: Soul\n--- \t\nHello'],
+    ['blank lines above', '\n  \n---\ntitle: Soul\n---\nHello'],
+  ])('is read with %s', (_, file) => {
+    expect(read(file)).toEqual({ kind: 'parsed', data: { title: 'Soul' }, body: 'Hello' });
+  });
+
+  it.each([
+    ['plain text', '# Soul\n\nHello', '# Soul\n\nHello'],
+    ['a longer rule of hyphens', '----\nHello', '----\nHello'],
+    ['a rule further down', 'Hello\n\n---\ntitle: no\n---', 'Hello\n\n---\ntitle: no\n---'],
+    ['nothing', '', ''],
+  ])('is not seen in %s', (_, file, body) => {
+    expect(read(file)).toEqual({ kind: 'none', body });
+  });
+
+  it('may be empty', () => {
+    expect(read('---\n---\nHello')).toEqual({ kind: 'parsed', data: {}, body: 'Hello' });
+  });
+
+  it.each(['js', 'javascript', 'JavaScript', 'json', 'coffee', 'toml', ' js'])(
+    'never runs or reads a block that calls itself %s',
+    (language) => {
+      const code = '(globalThis.executed = true, {title: "x"})';
+      expect(read(`---${language}\n${code}\n---\nHello`)).toMatchObject({ kind: 'refused' });
+      expect(witness.executed).toBeUndefined();
+    },
+  );
+
+  it('gives no code a way in through YAML tags', () => {
+    const file = '---\ntitle: !!js/function "function(){ globalThis.executed = true }"\n---\nHello';
+    const result = read(file);
+    expect(witness.executed).toBeUndefined();
+    // An unknown tag is dropped and its text stays text.
+    expect(result.kind === 'parsed' ? typeof result.data.title : result.kind).toBe('string');
+  });
+
+  it('refuses an alias bomb', () => {
+    const levels = Array.from({ length: 12 }, (_, n) => {
+      const items = n === 0 ? 'x' : Array.from({ length: 9 }, () => `*a${n - 1}`).join(',');
+      return `a${n}: &a${n} [${items}]`;
+    });
+    expect(read(`---\n${levels.join('\n')}\n---\nHello`)).toMatchObject({
+      kind: 'refused',
+      body: 'Hello',
+    });
+  });
+
+  it('refuses a broken file the second time as well as the first', () => {
+    const broken = '---\ntitle: "open\n  more: [1\n---\nHello';
+    expect(read(broken)).toMatchObject({ kind: 'refused', body: 'Hello' });
+    expect(read(broken)).toMatchObject({ kind: 'refused', body: 'Hello' });
+  });
+
+  it.each([
+    ['the same key twice', '---\ntitle: a\ntitle: b\n---\nHello'],
+    ['a list', '---\n- a\n- b\n---\nHello'],
+    ['a sentence', '---\njust words\n---\nHello'],
+    ['a value of the wrong kind', '---\ntitle: [1]\n---\nHello'],
+    ['a closing line with something behind it', '---\ntitle: a\n--- x\nHello'],
+    ['16,000 characters', `---\ntitle: ${'a'.repeat(16_000)}\n---\nHello`],
+    ['100 nested brackets that never close', `---\ntitle: ${'['.repeat(100)}\n---\nHello`],
+  ])('refuses %s and keeps the text below', (_, file) => {
+    expect(read(file)).toMatchObject({ kind: 'refused', body: 'Hello' });
+  });
+
+  it('refuses a block that is never closed and keeps everything', () => {
+    const file = '---\naudience: owner\nHello';
+    expect(read(file)).toMatchObject({ kind: 'refused', body: file });
+  });
+
+  it('gives out frozen data without touching any prototype', () => {
+    const result = read('---\n__proto__: {polluted: yes}\ntitle: a\n---\nHello');
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    expect(result.kind === 'parsed' && Object.isFrozen(result.data)).toBe(true);
+  });
+});
