@@ -59,7 +59,7 @@ export async function readIdentity(
 export function parseIdentity(markdown: string): IdentitySource {
   const fields = new Map<string, string>();
   for (const line of markdown.split('\n')) {
-    const match = /^\s*(?:[-*+]\s+)?[*_]*(\w+)[*_]*\s*:[*_]*(.*)$/.exec(line);
+    const match = /^\s*(?:[-*+]\s+)?[*_]*([a-z]+)[*_]*\s*:[*_]*(.*)$/i.exec(line);
     if (match === null) continue;
     const [, label = '', rest = ''] = match;
     const value = rest.replace(/^[\s*_`]+|[\s*_`]+$/g, '');

@@ -2,6 +2,7 @@ export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assem
 export { type AssemblerOptions, createAssembler, type PromptAssembler } from './assembler.ts';
 export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
 export { type Identity, type IdentitySource, identityOf, readIdentity } from './identity.ts';
+export { inspectPrompt } from './inspect-prompt.ts';
 export {
   type Absent,
   absent,
