@@ -36,7 +36,7 @@ const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
 ]);
 
 const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
-  ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ELOOP'].map(
+  ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOENT', 'ELOOP'].map(
     (code): [string, Explanation] => [code, UNWRITABLE],
   ),
   ['ENOSPC', FULL],

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { ClaimMode } from './lanes.ts';
+import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, message, part, routeTo } from './testing/messages.ts';
+
+const LEASE_MS = 10;
+
+type Worker = 0 | 1;
+type Step =
+  | { readonly do: 'accept' | 'stop' | 'expire' }
+  | { readonly do: 'acquire' | 'commit' | 'release'; readonly worker: Worker }
+  | { readonly do: 'claim'; readonly worker: Worker; readonly mode: ClaimMode };
+
+const worker = fc.constantFrom<Worker>(0, 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('accept' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('stop' as const, 'expire' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom('acquire' as const, 'commit' as const), worker }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), worker }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('claim' as const),
+      worker,
+      mode: fc.constantFrom<ClaimMode>('collect', 'followup'),
+    }),
+  },
+);
+
+/** Two workers that believe what they were told last, and everything that happens around them. */
+class Scene {
+  readonly #store: Store;
+  readonly #chatId: string;
+  readonly #leases: (Lease | undefined)[] = [];
+  readonly #turns: ({ readonly id: string; readonly ids: readonly string[] } | undefined)[] = [];
+  #now = 0;
+  #messages = 0;
+  #turnIds = 0;
+
+  constructor(store: Store, chatId: string) {
+    this.#store = store;
+    this.#chatId = chatId;
+  }
+
+  async play(next: Step): Promise<void> {
+    switch (next.do) {
+      case 'accept':
+        await this.#store.inbox.accept(this.#newMessage());
+        return;
+      case 'stop':
+        await this.#store.inbox.command(this.#newMessage(), { kind: 'stop' }, () => []);
+        return;
+      case 'expire':
+        this.#now += LEASE_MS;
+        return;
+      case 'acquire':
+        return await this.#acquire(next.worker);
+      case 'claim':
+        return await this.#claim(next.worker, next.mode);
+      case 'commit':
+        return await this.#commit(next.worker);
+      case 'release': {
+        const lease = this.#leases[next.worker];
+        if (lease !== undefined) await this.#store.lanes.release(lease);
+      }
+    }
+  }
+
+  #newMessage() {
+    this.#messages += 1;
+    return message(`m${this.#messages}`, this.#chatId);
+  }
+
+  /** Lets worker 0 do what is left, as the sweep would. */
+  async finish(): Promise<void> {
+    this.#now += LEASE_MS;
+    await this.#acquire(0);
+    do {
+      await this.#claim(0, 'collect');
+      await this.#commit(0);
+    } while ((await this.#store.lanes.newestWaiting(`web:${this.#chatId}`)) !== null);
+  }
+
+  async #acquire(index: Worker): Promise<void> {
+    const got = await this.#store.lanes.acquire(
+      `web:${this.#chatId}`,
+      `w${index}`,
+      this.#now,
+      LEASE_MS,
+    );
+    if (got.kind === 'held') this.#leases[index] = got.lease;
+  }
+
+  async #claim(index: Worker, mode: ClaimMode): Promise<void> {
+    const lease = this.#leases[index];
+    if (lease === undefined) return;
+    this.#turnIds += 1;
+    const got = await this.#store.lanes.claim(
+      lease,
+      mode,
+      `${this.#chatId}-${this.#turnIds}`,
+      this.#now,
+    );
+    if (got.kind !== 'turn') return;
+    const ids = got.turn.messages.map((row) => row.message.messageId);
+    this.#turns[index] = { id: got.turn.turnId, ids };
+  }
+
+  async #commit(index: Worker): Promise<void> {
+    const lease = this.#leases[index];
+    const turn = this.#turns[index];
+    if (lease === undefined || turn === undefined) return;
+    const commit = {
+      ...answer(turn.id, turn.ids),
+      parts: turn.ids.map((id) => part(id, this.#chatId)),
+    };
+    await this.#store.lanes.commit(lease, commit, this.#now);
+  }
+}
+
+/** What the property is about: every message that was answered, in the order of the commits. */
+async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
+  return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  const runs = database.name === 'SQLite' ? 150 : 50;
+
+  describe.runIf(database.available)(`two workers on ${database.name}`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    it('[D02] never answer a message twice or out of order, and in the end all are dealt with', async () => {
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+          run += 1;
+          const chatId = `c${run}`;
+          const scene = new Scene(store, chatId);
+          for (const next of steps) await scene.play(next);
+          await scene.finish();
+
+          const rows = await store.inbox.recent(routeTo(chatId), 999);
+          const expected = rows
+            .filter((row) => row.outcome === 'answered')
+            .map((row) => row.message.messageId);
+          expect(await answered(store, chatId)).toEqual(expected);
+          expect(rows.filter((row) => row.outcome === null)).toEqual([]);
+          const sent = await store.outbox.recent(routeTo(chatId), 999);
+          expect(sent.map((entry) => entry.part.body.text)).toEqual(expected);
+        }),
+        { numRuns: runs },
+      );
+    });
+
+    it('[D02] answer each message once while both really work at the same time', async () => {
+      const total = 40;
+      const accepting = (async () => {
+        for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
+      })();
+      const work = async (owner: string) => {
+        // The lease is over at once, so each takes the lane from the other in the middle of a turn.
+        for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
+          const got = await store.lanes.acquire('web:busy', owner, round, 0);
+          if (got.kind === 'busy') continue;
+          const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
+          if (claimed.kind !== 'turn') continue;
+          const ids = claimed.turn.messages.map((row) => row.message.messageId);
+          await store.lanes.commit(got.lease, answer(claimed.turn.turnId, ids, 'busy'), round);
+        }
+      };
+      await Promise.all([accepting, work('w1'), work('w2')]);
+      const expected = Array.from({ length: total }, (_, i) => `m${i + 1}`);
+      expect(await answered(store, 'busy')).toEqual(expected);
+    });
+  });
+}

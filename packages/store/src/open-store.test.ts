@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from './open-store.ts';
+import { message } from './testing/messages.ts';
+
+const clock = () => 0;
+
+describe('opening a store', () => {
+  let folder: string;
+  let path: string;
+  const open = (url: string) => openStore({ url, clock });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-open-'));
+    path = join(folder, 'data', 'parley.db');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('makes a folder and files that only their owner may use', async () => {
+    const store = await open(`sqlite:${path}`);
+    await store.inbox.accept(message('m1'));
+    expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    }
+    await store.close();
+  });
+
+  it('takes the read permission of others off an older file', async () => {
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(path, '', { mode: 0o644 });
+    await (await open(`sqlite:${path}`)).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps a store in memory for tests and tools', async () => {
+    const store = await open('sqlite::memory:');
+    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    await store.close();
+  });
+
+  it.each([
+    ['mysql://host/db', 'no known scheme'],
+    ['sqlite:relative/parley.db', 'not absolute'],
+    ['postgres://user:hunter2@ho st/db', 'cannot be read'],
+  ])(
+    'refuses the URL %s and says what to write, without repeating secrets',
+    async (url, reason) => {
+      const refused = await open(url).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: 'store-url',
+        message: expect.stringContaining(reason),
+      });
+      expect(String(refused)).toContain('Write sqlite:/absolute/path');
+      expect(String(refused)).not.toContain('hunter2');
+    },
+  );
+
+  it('leaves a file that is no database as it is', async () => {
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(path, 'Dear diary, this is not a database at all. '.repeat(200));
+    const before = digest(path);
+    await expect(open(`sqlite:${path}`)).rejects.toMatchObject({
+      code: 'store-damaged',
+      message: expect.stringContaining('Restore it from a backup'),
+    });
+    expect(digest(path)).toBe(before);
+  });
+
+  it('notices damaged pages when it reads them', async () => {
+    const store = await open(`sqlite:${path}`);
+    for (let i = 0; i < 50; i += 1) await store.inbox.accept(message(`m${i}`));
+    await store.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, 4096);
+    writeFileSync(path, bytes);
+    const reading = open(`sqlite:${path}`).then((opened) =>
+      opened.inbox.recent({ channel: 'web', account: 'default', chatId: 'c1' }, 50),
+    );
+    await expect(reading).rejects.toMatchObject({ code: 'store-damaged', retryable: false });
+  });
+
+  it('leaves a newer Parley’s file byte for byte as it was', async () => {
+    await (await open(`sqlite:${path}`)).close();
+    const newer = new DatabaseSync(path);
+    newer.exec("insert into parley_migration values (99, 'future', '7.3.0', 0)");
+    newer.close();
+    const before = digest(path);
+    await expect(open(`sqlite:${path}`)).rejects.toMatchObject({ code: 'store-newer' });
+    expect(digest(path)).toBe(before);
+  });
+
+  it('says which path cannot be written', async () => {
+    writeFileSync(join(folder, 'data'), 'a file where a folder should be');
+    await expect(open(`sqlite:${path}`)).rejects.toMatchObject({
+      code: 'store-unwritable',
+      message: expect.stringContaining(path),
+    });
+  });
+
+  it('says that PostgreSQL does not answer, without the password, and that trying again may help', async () => {
+    // Port 1 of this machine: nobody listens.
+    const failed = await open('postgres://parley:hunter2@127.0.0.1:1/parley').catch(
+      (error: unknown) => error,
+    );
+    expect(failed).toMatchObject({ code: 'store-unreachable', retryable: true });
+    expect(String(failed)).toContain('127.0.0.1:1/parley');
+    expect(String(failed)).not.toContain('hunter2');
+  });
+
+  it('answers ping while it is open and refuses politely afterwards', async () => {
+    const store = await open(`sqlite:${path}`);
+    await store.ping();
+    await store.close();
+    await store.close();
+    await expect(store.ping()).rejects.toMatchObject({ code: 'store-closed' });
+    await expect(store.inbox.accept(message('m1'))).rejects.toMatchObject({ code: 'store-closed' });
+  });
+
+  it('[D01] closes only after what was asked for before is stored', async () => {
+    const store = await open(`sqlite:${path}`);
+    const accepting = Array.from({ length: 200 }, (_, i) => store.inbox.accept(message(`m${i}`)));
+    const counting = store.inbox.waiting('web:c1');
+    await store.close();
+    expect(new Set(await Promise.all(accepting))).toEqual(new Set(['stored']));
+    await counting;
+    const again = await open(`sqlite:${path}`);
+    expect(await again.inbox.waiting('web:c1')).toBe(200);
+    await again.close();
+  });
+});
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { timedIds } from './new-id.ts';
+import { storeOn } from './open-store.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Store } from './store.ts';
+import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+/**
+ * Indexes that hold only what is still to be done, or that a sum has to go through; and all
+ * conversations, once at the start of a process that has the data folder to itself.
+ */
+const MAY_BE_READ_WHOLE =
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_waiting|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
+
+describe('the plan of every query', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
+  const path = join(folder, 'parley.db');
+  const queries = new Set<string>();
+  let look: DatabaseSync;
+  beforeAll(async () => {
+    const database = openSqlite({ path, name: path, onQuery: (text) => queries.add(text) });
+    await migrate(database, MIGRATIONS, path, () => 0);
+    queries.clear();
+    const store = storeOn(
+      database,
+      timedIds(() => 0),
+    );
+    await useEverything(store);
+    await store.close();
+    look = new DatabaseSync(path);
+  });
+  afterAll(() => {
+    look.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('goes by an index: a long history makes no lookup slower', () => {
+    const tables = new Set(['inbox', 'outbox', 'turn', 'turn_step', 'transcript', 'conversation']);
+    const scans = [...queries]
+      .filter((text) => /^(select|update|delete)/.test(text))
+      .flatMap((text) => planOf(look, text).map((detail) => ({ text, detail })))
+      .filter(({ detail }) => tables.has(detail.match(/^SCAN (\w+)/)?.[1] ?? ''))
+      .filter(({ detail }) => !MAY_BE_READ_WHOLE.test(detail));
+    expect(scans).toEqual([]);
+    expect(queries.size).toBeGreaterThan(25);
+  });
+});
+
+function planOf(database: DatabaseSync, text: string): string[] {
+  const rows = database.prepare(`explain query plan ${text}`).all();
+  return rows.map((row) => String(row.detail));
+}
+
+async function useEverything(store: Store): Promise<void> {
+  const chat = routeTo('c1');
+  for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
+  const lease = await hold(store);
+  await store.lanes.acquire('web:c1', 'w2', 0, 1);
+  await store.lanes.renew(lease, 9);
+  await store.lanes.newestWaiting('web:c1');
+  await claim(store, lease, 't1', 'followup');
+  await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
+  await claim(store, lease, 't1', 'followup');
+  await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
+  await claim(store, lease, 't2', 'collect');
+  await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
+  await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
+  await store.lanes.release(lease);
+  await store.lanes.withWork(0, 5);
+  await store.lanes.releaseAll();
+  await store.turns.totals(0);
+  await store.transcript.recent('web:c1', 0, 5);
+  await store.inbox.waiting('web:c1');
+  await store.inbox.recent(chat, 5);
+  for (const finish of [
+    (id: string) => store.outbox.retryLater(id, 0, 'x', 'free'),
+    (id: string) => store.outbox.markSent(id, 'p', 0),
+    (id: string) => store.outbox.giveUp(id, 'failed', 'x', 0, part('notice')),
+  ]) {
+    const id = (await store.outbox.next(chat))?.part.id ?? '';
+    await store.outbox.markSending(id, 0);
+    await finish(id);
+    await finish(id);
+  }
+  await store.outbox.chatsWithWork('web', 'default', 0, 5);
+  await store.outbox.counts();
+  await store.outbox.recent(chat, 5);
+  await store.outbox.migrateChat(chat, 'c9');
+}

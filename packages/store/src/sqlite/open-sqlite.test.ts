@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql as raw } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../database.ts';
+import { openSqlite } from './open-sqlite.ts';
+
+describe('a SQLite connection', () => {
+  let folder: string;
+  let database: Database;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-sqlite-'));
+    database = openSqlite({ path: join(folder, 'parley.db'), name: 'parley.db' });
+  });
+  afterEach(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const pragma = async (name: string) => {
+    const result = await database.read((sql) => raw.raw(`pragma ${name}`).execute(sql));
+    return Object.values(result.rows[0] ?? {})[0];
+  };
+
+  it('[D01] syncs each commit to the disk before it is called stored', async () => {
+    expect(await pragma('journal_mode')).toBe('wal');
+    // 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
+    expect(await pragma('synchronous')).toBe(2);
+  });
+
+  it('minds references and waits for locks of others', async () => {
+    expect(await pragma('foreign_keys')).toBe(1);
+    expect(await pragma('busy_timeout')).toBe(5_000);
+  });
+
+  it('shows a read nothing that is not committed', async () => {
+    await database.write((sql) => raw`create table t (x integer)`.execute(sql));
+    const writing = database.write(async (sql) => {
+      await raw`insert into t values (1)`.execute(sql);
+      await Promise.resolve();
+      await raw`insert into t values (2)`.execute(sql);
+      throw new Error('changed my mind');
+    });
+    const count = () =>
+      database.read((sql) => raw<{ n: number }>`select count(*) as n from t`.execute(sql));
+    const seen = new Set<number | undefined>();
+    const watching = (async () => {
+      for (let i = 0; i < 20; i += 1) {
+        seen.add((await count()).rows[0]?.n);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    await expect(writing).rejects.toThrow('changed my mind');
+    await watching;
+    expect(seen).toEqual(new Set([0]));
+  });
+});
