@@ -1,0 +1,157 @@
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, pause, until } from './lab.ts';
+
+describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
+  const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
+
+  it('starts nothing while paused, and goes on at once when resumed', async ({ lab }) => {
+    await lab.queue.pause();
+    await lab.queue.addBulk(jobs('a', 'b'));
+    const running = lab.run(2, { drainDelay: 60 });
+    await pause(80);
+    expect(await lab.queue.isPaused()).toBe(true);
+    expect(await lab.queue.getJobCounts('waiting', 'active')).toEqual({ waiting: 2, active: 0 });
+    await lab.queue.resume();
+    expect(await running).toEqual(['a', 'b']);
+    expect(await lab.queue.isPaused()).toBe(false);
+  });
+
+  it('promotes due jobs while paused, and runs them when resumed', async ({ lab }) => {
+    await lab.queue.pause();
+    await lab.queue.add('due', {}, { delay: 40 });
+    const running = lab.run(1, { drainDelay: 60 });
+    await pause(100);
+    expect(await lab.queue.getCompletedCount()).toBe(0);
+    await lab.queue.resume();
+    expect(await running).toEqual(['due']);
+  });
+
+  it('lets a worker pause and resume by itself', async ({ lab }) => {
+    const worker = lab.worker(async () => {}, { drainDelay: 60 });
+    await worker.waitUntilReady();
+    await worker.pause();
+    await lab.queue.add('a', {});
+    await pause(50);
+    expect(await lab.queue.getWaitingCount()).toBe(1);
+    const done = ended(worker, 1);
+    void worker.resume();
+    await done;
+  });
+
+  it('starts no more jobs in a window than the limiter allows', async ({ lab }) => {
+    await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e'));
+    const times: number[] = [];
+    const worker = lab.worker(
+      async () => {
+        times.push(Date.now());
+      },
+      { limiter: { max: 2, duration: 300 }, concurrency: 5 },
+    );
+    await ended(worker, 5);
+    const sinceFirst = times.map((time) => time - (times[0] ?? 0));
+    expect(sinceFirst[2]).toBeGreaterThanOrEqual(290);
+    expect(sinceFirst[4]).toBeGreaterThanOrEqual(590);
+  });
+
+  it('tells how long a rate limit lasts, and ends it on request', async ({ lab }) => {
+    expect(await lab.queue.getRateLimitTtl()).toBe(-2);
+    await lab.queue.rateLimit(60_000);
+    expect(await lab.queue.getRateLimitTtl()).toBeGreaterThan(50_000);
+    expect(await lab.queue.getRateLimitTtl(10)).toBeGreaterThan(50_000);
+    expect(await lab.queue.removeRateLimitKey()).toBe(1);
+    expect(await lab.queue.removeRateLimitKey()).toBe(0);
+    expect(await lab.queue.getRateLimitTtl(10)).toBe(0);
+  });
+
+  it('stops limited workers while the queue is rate limited', async ({ lab }) => {
+    await lab.queue.rateLimit(300);
+    const startedAt = Date.now();
+    await lab.queue.add('a', {});
+    await lab.run(1, { limiter: { max: 100, duration: 1000 } });
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(250);
+  });
+
+  it('keeps the rate limit set for the whole queue', async ({ lab }) => {
+    await lab.queue.setGlobalRateLimit(1, 200);
+    expect(await lab.queue.getGlobalRateLimit()).toEqual({ max: 1, duration: 200 });
+    await lab.queue.addBulk(jobs('a', 'b', 'c'));
+    const startedAt = Date.now();
+    await lab.run(3);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(390);
+    expect(await lab.queue.removeGlobalRateLimit()).toBe(2);
+    expect(await lab.queue.getGlobalRateLimit()).toBeNull();
+  });
+
+  it('runs no more jobs at a time than the global concurrency, over all workers', async ({
+    lab,
+  }) => {
+    await lab.queue.setGlobalConcurrency(2);
+    await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e', 'f'));
+    let active = 0;
+    let most = 0;
+    const processor = async () => {
+      active += 1;
+      most = Math.max(most, active);
+      await pause(20);
+      active -= 1;
+    };
+    const workers = [1, 2].map(() => lab.worker(processor, { concurrency: 5, drainDelay: 1 }));
+    await until(async () => (await lab.queue.getCompletedCount()) === 6);
+    expect(most).toBe(2);
+    expect(await lab.queue.getGlobalConcurrency()).toBe(2);
+    await Promise.all(workers.map((worker) => worker.close()));
+    await lab.queue.removeGlobalConcurrency();
+    expect(await lab.queue.getGlobalConcurrency()).toBeNull();
+  });
+
+  it('says when the global concurrency is used up', async ({ lab }) => {
+    await lab.queue.setGlobalConcurrency(1);
+    await lab.queue.add('a', {});
+    const step = gate();
+    const worker = lab.worker(() => step.opened);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    expect(await lab.queue.isMaxed()).toBe(true);
+    const done = ended(worker, 1);
+    step.open();
+    await done;
+    expect(await lab.queue.isMaxed()).toBe(false);
+  });
+
+  it('works on as many jobs at a time as a worker wants', async ({ lab }) => {
+    await lab.queue.addBulk(jobs('a', 'b', 'c'));
+    const step = gate();
+    const worker = lab.worker(() => step.opened, { concurrency: 3 });
+    await until(async () => (await lab.queue.getActiveCount()) === 3);
+    const done = ended(worker, 3);
+    step.open();
+    await done;
+  });
+
+  it('finishes active jobs before a worker is closed', async ({ lab }) => {
+    await lab.queue.addBulk(jobs('a', 'b'));
+    const step = gate();
+    const worker = lab.worker(() => step.opened);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    const closed = worker.close();
+    step.open();
+    await closed;
+    expect(await lab.queue.getJobCounts('completed', 'waiting', 'active')).toEqual({
+      completed: 1,
+      waiting: 1,
+      active: 0,
+    });
+  });
+
+  it('keeps settings and tells them', async ({ lab }) => {
+    await lab.queue.waitUntilReady();
+    await until(async () => (await lab.queue.getVersion()) !== null);
+    await lab.queue.setGlobalConcurrency(7);
+    expect(await lab.queue.getMeta()).toMatchObject({
+      concurrency: 7,
+      maxLenEvents: 10_000,
+      paused: false,
+    });
+    expect(await lab.queue.getVersion()).toMatch(/^bullmq:6/);
+  });
+});

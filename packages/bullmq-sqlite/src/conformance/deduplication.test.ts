@@ -1,0 +1,157 @@
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, pause, until } from './lab.ts';
+
+describeOnBoth('deduplication', inject('redisUrl'), (it) => {
+  it('simple: drops jobs until the first one has ended', async ({ lab }) => {
+    const deduplication = { id: 'chat' };
+    const first = await lab.queue.add('first', {}, { deduplication });
+    const second = await lab.queue.add('second', {}, { deduplication });
+    expect([first.id, second.id]).toEqual(['1', '1']);
+    expect(await lab.queue.getDeduplicationJobId('chat')).toBe('1');
+    expect(await lab.run(1)).toEqual(['first']);
+    expect(await lab.queue.getDeduplicationJobId('chat')).toBeNull();
+    const third = await lab.queue.add('third', {}, { deduplication });
+    expect(third.id).toBe('3');
+  });
+
+  it('simple: keeps dropping while the job is retried, and stops when it fails for good', async ({
+    lab,
+  }) => {
+    const deduplication = { id: 'chat' };
+    await lab.queue.add('first', {}, { deduplication, attempts: 2, backoff: 300 });
+    const worker = lab.worker(() => Promise.reject(new Error('no')));
+    await ended(worker, 1);
+    expect((await lab.queue.add('between', {}, { deduplication })).id).toBe('1');
+    await ended(worker, 1);
+    await worker.close();
+    expect((await lab.queue.add('after', {}, { deduplication })).id).toBe('3');
+  });
+
+  it('ttl: drops jobs for the time given, even after the first one ended', async ({ lab }) => {
+    const deduplication = { id: 'chat', ttl: 800 };
+    await lab.queue.add('first', {}, { deduplication });
+    expect(await lab.run(1)).toEqual(['first']);
+    expect((await lab.queue.add('second', {}, { deduplication })).id).toBe('1');
+    await pause(900);
+    expect((await lab.queue.add('third', {}, { deduplication })).id).toBe('3');
+  });
+
+  it('extend: each dropped job renews the time', async ({ lab }) => {
+    const deduplication = { id: 'chat', ttl: 1000, extend: true };
+    await lab.queue.add('first', {}, { deduplication });
+    for (let step = 0; step < 3; step += 1) {
+      await pause(400);
+      expect((await lab.queue.add('again', {}, { deduplication })).id).toBe('1');
+    }
+    await pause(1200);
+    expect((await lab.queue.add('last', {}, { deduplication })).id).toBe('5');
+  });
+
+  it('replace: the last of several delayed jobs wins', async ({ lab }) => {
+    const opts = {
+      delay: 100,
+      deduplication: { id: 'typing', ttl: 100, extend: true, replace: true },
+    };
+    await lab.queue.add('first', { n: 1 }, opts);
+    const second = await lab.queue.add('second', { n: 2 }, opts);
+    expect(second.id).toBe('2');
+    expect(await lab.queue.getJob('1')).toBeUndefined();
+    expect(await lab.queue.getDelayedCount()).toBe(1);
+    expect(await lab.run(1)).toEqual(['second']);
+  });
+
+  it('replace: does not replace a job that waits already', async ({ lab }) => {
+    const { queue } = lab;
+    const deduplication = { id: 'typing', replace: true };
+    await queue.add('first', {}, { deduplication });
+    expect((await queue.add('second', {}, { deduplication })).id).toBe('1');
+    expect(await queue.count()).toBe(1);
+  });
+
+  it('reschedule: keeps the delayed job and moves it to the new time', async ({ lab }) => {
+    const deduplication = { id: 'later', reschedule: true };
+    await lab.queue.add('first', { n: 1 }, { delay: 3_600_000, deduplication });
+    const second = await lab.queue.add('second', { n: 2 }, { delay: 50, deduplication });
+    expect(second.id).toBe('1');
+    expect((await lab.queue.getJob('1'))?.delay).toBe(50);
+    expect(await lab.run(1)).toEqual(['first']);
+  });
+
+  it('keepLastIfActive: jobs added while one runs become exactly one job, the last', async ({
+    lab,
+  }) => {
+    const deduplication = { id: 'chat', keepLastIfActive: true };
+    const started: unknown[] = [];
+    const step = gate();
+    const worker = lab.worker(
+      async (job) => {
+        started.push(job.data);
+        if (started.length === 1) await step.opened;
+      },
+      { concurrency: 5 },
+    );
+    await lab.queue.add('kick', { n: 1 }, { deduplication });
+    await until(() => started.length === 1);
+    for (const n of [2, 3, 4]) {
+      expect((await lab.queue.add('kick', { n }, { deduplication })).id).toBe('1');
+    }
+    expect(await lab.queue.count()).toBe(0);
+    const done = ended(worker, 2);
+    step.open();
+    await done;
+    await pause(50);
+    expect(started).toEqual([{ n: 1 }, { n: 4 }]);
+    expect(await lab.queue.getDeduplicationJobId('chat')).toBeNull();
+    expect(await lab.queue.getJobCounts('waiting', 'active', 'completed')).toEqual({
+      waiting: 0,
+      active: 0,
+      completed: 2,
+    });
+  });
+
+  it('keepLastIfActive: the follow-up comes also when the job fails, with its own options', async ({
+    lab,
+  }) => {
+    const deduplication = { id: 'chat', keepLastIfActive: true };
+    const step = gate();
+    const worker = lab.worker(async (job) => {
+      if (job.name === 'first') await step.opened;
+      if (job.name === 'first') throw new Error('broken');
+    });
+    await lab.queue.add('first', {}, { deduplication, removeOnFail: true });
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await lab.queue.add('second', {}, { deduplication, delay: 60, priority: 4 });
+    step.open();
+    await until(async () => (await lab.queue.getDelayedCount()) === 1);
+    const followUp = await lab.queue.getJob('2');
+    expect(followUp?.opts).toMatchObject({ delay: 60, priority: 4, deduplication });
+    expect(await lab.queue.getDeduplicationJobId('chat')).toBe('2');
+    await ended(worker, 1);
+    expect(await lab.queue.getCompletedCount()).toBe(1);
+  });
+
+  it('keepLastIfActive: while a job waits, further ones are dropped', async ({ lab }) => {
+    const { queue } = lab;
+    const deduplication = { id: 'chat', keepLastIfActive: true };
+    await queue.add('kick', { n: 1 }, { deduplication });
+    expect((await queue.add('kick', { n: 2 }, { deduplication })).id).toBe('1');
+    expect(await queue.count()).toBe(1);
+    expect((await queue.getJob('1'))?.data).toEqual({ n: 1 });
+  });
+
+  it('removing the job or the key lets the next job in', async ({ lab }) => {
+    const { queue } = lab;
+    const deduplication = { id: 'chat' };
+    const first = await queue.add('first', {}, { deduplication });
+    await first.remove();
+    const second = await queue.add('second', {}, { deduplication });
+    expect(second.id).toBe('2');
+    expect(await queue.removeDeduplicationKey('chat')).toBe(1);
+    expect(await queue.removeDeduplicationKey('chat')).toBe(0);
+    const third = await queue.add('third', {}, { deduplication });
+    expect(third.id).toBe('3');
+    expect(await second.removeDeduplicationKey()).toBe(false);
+    expect(await third.removeDeduplicationKey()).toBe(true);
+  });
+});

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type BackendFactory,
+  type ConnectionOptions,
+  type IQueueBackend,
+  type Processor,
+  Queue,
+  QueueEvents,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
+
+/** A datastore under test: the factory for BullMQ's classes, and how to reach the server if any. */
+export interface Datastore {
+  readonly backend: BackendFactory<IQueueBackend>;
+  readonly connection: ConnectionOptions;
+}
+
+/** One queue of its own for one test; everything made here is closed with it. */
+export class Lab {
+  readonly store: Datastore;
+  readonly queue: ReturnType<typeof openQueue>;
+  readonly #opened: (() => Promise<unknown>)[] = [];
+
+  constructor(store: Datastore) {
+    this.store = store;
+    this.queue = openQueue(store, `lab-${randomUUID()}`);
+    this.queue.on('error', rethrowLater);
+    this.#opened.push(() => this.queue.close());
+  }
+
+  /** A worker; it starts at once unless told `autorun: false`. */
+  worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
+    const worker = openWorker(this.store, this.queue.name, processor, options);
+    worker.on('error', ignore);
+    this.#opened.push(() => worker.close(true));
+    return worker;
+  }
+
+  /** A listener for every event after `lastEventId`, by default from now on; see {@link listening}. */
+  events(lastEventId = '$') {
+    const events = openEvents(this.store, this.queue.name, lastEventId);
+    events.on('error', rethrowLater);
+    this.#opened.push(() => events.close());
+    return events;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#opened.toReversed()) await close();
+  }
+
+  /** Runs jobs until `count` have ended, and returns their names in the order they started. */
+  async run(count: number, options: Partial<WorkerOptions> = {}): Promise<string[]> {
+    const started: string[] = [];
+    const worker = this.worker(async (job) => {
+      started.push(job.name);
+    }, options);
+    await ended(worker, count);
+    await worker.close();
+    return started;
+  }
+}
+
+type AnyWorker = ReturnType<typeof openWorker>;
+
+/** Resolves when `count` jobs of a worker have completed or failed. */
+export function ended(worker: AnyWorker, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = count;
+    const step = () => {
+      left -= 1;
+      if (left === 0) resolve();
+    };
+    worker.on('completed', step);
+    worker.on('failed', step);
+  });
+}
+
+/** Resolves when a listener hears what happens: Redis learns of it with the first read. */
+export async function listening(events: ReturnType<Lab['events']>): Promise<void> {
+  await events.waitUntilReady();
+  await pause(20);
+}
+
+/** A promise with its resolver outside, for telling a processor to go on. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+/** Waits until `condition` holds; the test's own time limit ends a wait in vain. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(5);
+}
+
+/** Waits some ms of real time. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function openQueue(store: Datastore, name: string) {
+  return new Queue(name, { connection: store.connection }, store.backend);
+}
+
+function openWorker(
+  store: Datastore,
+  name: string,
+  processor: Processor | null,
+  options: Partial<WorkerOptions>,
+) {
+  return new Worker(name, processor, { ...options, connection: store.connection }, store.backend);
+}
+
+function openEvents(store: Datastore, name: string, lastEventId: string) {
+  return new QueueEvents(name, { connection: store.connection, lastEventId }, store.backend);
+}
+
+/** Workers report what tests provoke, such as lost locks; the tests look at the effects. */
+function ignore(): void {}
+
+function rethrowLater(error: Error): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

@@ -1,0 +1,214 @@
+import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, pause, until } from './lab.ts';
+
+describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
+  it('keeps the result, the times and the number of attempts', async ({ lab }) => {
+    await lab.queue.add('sum', {});
+    await ended(
+      lab.worker(async () => ({ total: 3 }), { name: 'adder' }),
+      1,
+    );
+    const job = await lab.queue.getJob('1');
+    expect(job?.returnvalue).toEqual({ total: 3 });
+    expect(job?.attemptsMade).toBe(1);
+    expect(job?.attemptsStarted).toBe(1);
+    expect(job?.processedBy).toBe('adder');
+    expect(job?.finishedOn).toBeGreaterThanOrEqual(job?.processedOn ?? Number.NaN);
+    expect(await job?.getState()).toBe('completed');
+  });
+
+  it('retries at once as often as allowed, then fails with the reason and the traces', async ({
+    lab,
+  }) => {
+    await lab.queue.add('broken', {}, { attempts: 3 });
+    const worker = lab.worker(async (job) => {
+      throw new Error(`try ${job.attemptsStarted}`);
+    });
+    await ended(worker, 3);
+    const job = await lab.queue.getJob('1');
+    expect(await job?.getState()).toBe('failed');
+    expect(job?.failedReason).toBe('try 3');
+    expect(job?.attemptsMade).toBe(3);
+    expect(job?.stacktrace?.map((trace) => trace.split('\n')[0])).toEqual([
+      'Error: try 1',
+      'Error: try 2',
+      'Error: try 3',
+    ]);
+  });
+
+  it('waits for the backoff between attempts', async ({ lab }) => {
+    await lab.queue.add('flaky', {}, { attempts: 2, backoff: { type: 'fixed', delay: 300 } });
+    const times: number[] = [];
+    const worker = lab.worker(async () => {
+      times.push(Date.now());
+      if (times.length === 1) throw new Error('first');
+    });
+    await ended(worker, 1);
+    const job = await lab.queue.getJob('1');
+    expect(await job?.getState()).toBe('delayed');
+    expect(job?.delay).toBe(300);
+    await ended(worker, 1);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(295);
+  });
+
+  it('does not retry an unrecoverable error', async ({ lab }) => {
+    await lab.queue.add('hopeless', {}, { attempts: 5 });
+    await ended(
+      lab.worker(() => Promise.reject(new UnrecoverableError('never'))),
+      1,
+    );
+    expect(await lab.queue.getFailedCount()).toBe(1);
+  });
+
+  it('lets a processor put its job aside without spending an attempt', async ({ lab }) => {
+    await lab.queue.add('busy', {}, { attempts: 1 });
+    let runs = 0;
+    const worker = lab.worker(async (job, token) => {
+      runs += 1;
+      if (runs > 1) return;
+      await job.moveToDelayed(Date.now() + 50, token);
+      throw new DelayedError();
+    });
+    await ended(worker, 1);
+    const job = await lab.queue.getJob('1');
+    expect([runs, job?.attemptsMade, job?.attemptsStarted]).toEqual([2, 1, 2]);
+  });
+
+  it('lets a processor give its job back to the front of the line', async ({ lab }) => {
+    await lab.queue.addBulk([
+      { name: 'a', data: {} },
+      { name: 'b', data: {} },
+    ]);
+    const started: string[] = [];
+    const worker = lab.worker(async (job, token) => {
+      started.push(job.name);
+      if (started.length > 1) return;
+      await job.moveToWait(token);
+      throw new WaitingError();
+    });
+    await ended(worker, 2);
+    expect(started).toEqual(['a', 'a', 'b']);
+  });
+
+  it('keeps the order when the queue is rate limited by hand', async ({ lab }) => {
+    await lab.queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
+    const started: string[] = [];
+    const worker = lab.worker(
+      async (job) => {
+        started.push(job.name);
+        if (started.length > 1) return;
+        await lab.queue.rateLimit(100);
+        throw new RateLimitError();
+      },
+      { limiter: { max: 100, duration: 1000 } },
+    );
+    const startedAt = Date.now();
+    await ended(worker, 3);
+    expect(started).toEqual(['a', 'a', 'b', 'c']);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(90);
+  });
+
+  it('puts finished jobs back in line on request', async ({ lab }) => {
+    await lab.queue.add('flaky', {});
+    let runs = 0;
+    const worker = lab.worker(async () => {
+      runs += 1;
+      if (runs === 1) throw new Error('first');
+      return 'fine';
+    });
+    await ended(worker, 1);
+    const failed = await lab.queue.getJob('1');
+    await failed?.retry();
+    await ended(worker, 1);
+    const job = await lab.queue.getJob('1');
+    expect([job?.returnvalue, job?.failedReason, job?.attemptsMade]).toEqual([
+      'fine',
+      undefined,
+      2,
+    ]);
+    await expect(failed?.retry()).rejects.toMatchObject({ code: -3 });
+    await job?.retry('completed', { resetAttemptsMade: true });
+    await ended(worker, 1);
+    expect((await lab.queue.getJob('1'))?.attemptsMade).toBe(1);
+  });
+
+  it('retries all failed jobs of a queue at once', async ({ lab }) => {
+    await lab.queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
+    const failing = lab.worker(() => Promise.reject(new Error('down')));
+    await ended(failing, 3);
+    await failing.close();
+    await lab.queue.retryJobs({ state: 'failed', count: 2 });
+    expect(await lab.queue.getWaitingCount()).toBe(3);
+    expect(await lab.run(3)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('keeps as many finished jobs as asked', async ({ lab }) => {
+    const names = ['a', 'b', 'c', 'd'];
+    await lab.queue.addBulk(
+      names.map((name) => ({ name, data: {}, opts: { removeOnComplete: 2 } })),
+    );
+    // A pause between them: jobs that end in one millisecond have no order in Redis.
+    const worker = lab.worker(() => pause(3));
+    await ended(worker, 4);
+    expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);
+    expect(await lab.queue.getJob('1')).toBeUndefined();
+  });
+
+  it('keeps nothing of jobs that say so, and asks the worker when they say nothing', async ({
+    lab,
+  }) => {
+    await lab.queue.add('own', {}, { removeOnComplete: true });
+    await lab.queue.add('worker', {});
+    await lab.queue.add('kept', {}, { removeOnComplete: false });
+    await lab.run(3, { removeOnComplete: { count: 0 } });
+    expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['kept']);
+  });
+
+  it('removes finished jobs older than the age, when another one ends', async ({ lab }) => {
+    const removeOnFail = { age: 1 };
+    await lab.queue.add('old', {}, { removeOnFail });
+    const worker = lab.worker(() => Promise.reject(new Error('down')));
+    await ended(worker, 1);
+    await pause(1100);
+    await lab.queue.add('new', {}, { removeOnFail });
+    await ended(worker, 1);
+    expect((await lab.queue.getFailed()).map((job) => job.name)).toEqual(['new']);
+  });
+
+  it('stores data, progress and logs of a running job', async ({ lab }) => {
+    await lab.queue.add('long', { step: 0 });
+    const worker = lab.worker(async (job) => {
+      await job.updateData({ step: 1 });
+      await job.updateProgress({ percent: 50 });
+      for (const line of ['one', 'two', 'three']) await job.log(line);
+    });
+    await ended(worker, 1);
+    const job = await lab.queue.getJob('1');
+    expect([job?.data, job?.progress]).toEqual([{ step: 1 }, { percent: 50 }]);
+    expect(await lab.queue.getJobLogs('1')).toEqual({ logs: ['one', 'two', 'three'], count: 3 });
+    expect((await lab.queue.getJobLogs('1', 0, 1, false)).logs).toEqual(['three', 'two']);
+    await job?.clearLogs(1);
+    expect((await lab.queue.getJobLogs('1')).logs).toEqual(['three']);
+    expect(await lab.queue.addJobLog('1', 'four', 1)).toBe(1);
+    await expect(lab.queue.addJobLog('nobody', 'x')).rejects.toMatchObject({ code: -1 });
+  });
+
+  it('hands a cancellation to the processor', async ({ lab }) => {
+    await lab.queue.add('long', {});
+    const started = gate();
+    const worker = lab.worker((_job, _token, signal) => {
+      started.open();
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () =>
+          reject(new UnrecoverableError(String(signal.reason))),
+        );
+      });
+    });
+    await started.opened;
+    expect(worker.cancelJob('1', 'stop it')).toBe(true);
+    await until(async () => (await lab.queue.getFailedCount()) === 1);
+    expect((await lab.queue.getJob('1'))?.failedReason).toBe('stop it');
+  });
+});

@@ -1,0 +1,111 @@
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, pause, until } from './lab.ts';
+
+/** A worker that takes jobs and never renews a lock, as if its process had died. */
+const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
+/** A worker that looks for stalled jobs often. */
+const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
+
+describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
+  it('runs a job again whose worker died, before the jobs that wait', async ({ lab }) => {
+    await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
+    const never = gate();
+    lab.worker(() => never.opened, DEAD);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await pause(200);
+    const started: string[] = [];
+    const stalled: string[] = [];
+    const rescuer = lab.worker(
+      async (job) => {
+        started.push(job.name);
+        // Longer than it takes to find the other one's job.
+        await pause(450);
+      },
+      { ...RESCUER, autorun: false },
+    );
+    rescuer.on('stalled', (jobId) => stalled.push(jobId));
+    await lab.queue.add('c', {});
+    void rescuer.run();
+    await ended(rescuer, 3);
+    expect(started).toEqual(['b', 'a', 'c']);
+    expect(stalled).toEqual(['1']);
+    const job = await lab.queue.getJob('1');
+    expect([job?.stalledCounter, job?.attemptsStarted, job?.attemptsMade]).toEqual([1, 2, 1]);
+    never.open();
+  });
+
+  it('fails a job that stalls too often, without running it again', async ({ lab }) => {
+    await lab.queue.add('crasher', {});
+    const never = gate();
+    lab.worker(() => never.opened, DEAD);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    const rescuer = lab.worker(async () => {}, { ...RESCUER, maxStalledCount: 0 });
+    await ended(rescuer, 1);
+    const job = await lab.queue.getJob('1');
+    expect(job?.failedReason).toBe('job stalled more than allowable limit');
+    expect(await job?.getState()).toBe('failed');
+    never.open();
+  });
+
+  it('leaves a job alone whose worker is busy for longer than its lock', async ({ lab }) => {
+    await lab.queue.add('long', {});
+    let runs = 0;
+    const processor = async () => {
+      runs += 1;
+      await pause(1500);
+    };
+    const options = { lockDuration: 600, stalledInterval: 50 };
+    const workers = [1, 2].map(() => lab.worker(processor, options));
+    await Promise.race(workers.map((worker) => ended(worker, 1)));
+    expect(runs).toBe(1);
+  });
+
+  it('refuses the result of a worker that lost its lock', async ({ lab }) => {
+    await lab.queue.add('slow', {});
+    const taker = lab.worker(async () => {}, { ...DEAD, autorun: false });
+    const job = await taker.getNextJob('token-1');
+    await expect(job?.moveToCompleted('late', 'token-2', false)).rejects.toMatchObject({
+      code: -6,
+    });
+    await pause(200);
+    await expect(job?.moveToCompleted('late', 'token-1', false)).rejects.toMatchObject({
+      code: -2,
+    });
+    expect(await job?.getState()).toBe('active');
+    expect(await job?.extendLock('token-1', 1000)).toBe(0);
+  });
+
+  it('gives, extends and checks locks of jobs worked on by hand', async ({ lab }) => {
+    await lab.queue.add('manual', {});
+    const taker = lab.worker(null, { lockDuration: 1000 });
+    const job = await taker.getNextJob('mine');
+    expect(job?.name).toBe('manual');
+    expect(await job?.extendLock('mine', 5000)).toBe(1);
+    expect(await job?.extendLock('yours', 5000)).toBe(0);
+    expect(await taker.extendJobLocks(['1'], ['yours'], 5000)).toEqual(['1']);
+    await job?.moveToCompleted('done', 'mine', false);
+    await expect(job?.moveToFailed(new Error('no'), 'mine', false)).rejects.toMatchObject({
+      code: -2,
+    });
+    expect((await lab.queue.getJob('1'))?.returnvalue).toBe('done');
+  });
+
+  it('keeps deduplication over a stall: the follow-up waits for the second run', async ({
+    lab,
+  }) => {
+    const deduplication = { id: 'chat', keepLastIfActive: true };
+    const never = gate();
+    await lab.queue.add('kick', { n: 1 }, { deduplication });
+    lab.worker(() => never.opened, DEAD);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await lab.queue.add('kick', { n: 2 }, { deduplication });
+    const seen: unknown[] = [];
+    const rescuer = lab.worker(async (job) => {
+      seen.push(job.data);
+    }, RESCUER);
+    await ended(rescuer, 2);
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+    never.open();
+  });
+});

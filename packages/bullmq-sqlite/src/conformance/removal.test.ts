@@ -1,0 +1,95 @@
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, pause, until } from './lab.ts';
+
+describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
+  it('removes a waiting job with its log', async ({ lab }) => {
+    const { queue } = lab;
+    const job = await queue.add('a', {}, { jobId: 'mine' });
+    await job.log('line');
+    await job.remove();
+    expect(await queue.getJob('mine')).toBeUndefined();
+    expect(await job.getState()).toBe('unknown');
+    expect(await queue.remove('mine')).toBe(1);
+    await queue.add('again', {}, { jobId: 'mine' });
+    expect((await queue.getJobLogs('mine')).count).toBe(0);
+  });
+
+  it('does not remove a job that a worker holds', async ({ lab }) => {
+    const step = gate();
+    const job = await lab.queue.add('a', {});
+    const worker = lab.worker(() => step.opened);
+    await until(async () => (await job.getState()) === 'active');
+    await expect(job.remove()).rejects.toThrow('could not be removed because it is locked');
+    const done = ended(worker, 1);
+    step.open();
+    await done;
+    await job.remove();
+    expect(await lab.queue.getCompletedCount()).toBe(0);
+  });
+
+  it('drains waiting jobs, and delayed ones only when asked', async ({ lab }) => {
+    const { queue } = lab;
+    const fill = () =>
+      queue.addBulk([
+        { name: 'waits', data: {} },
+        { name: 'has priority', data: {}, opts: { priority: 3 } },
+        { name: 'is delayed', data: {}, opts: { delay: 60_000 } },
+      ]);
+    await fill();
+    await queue.drain();
+    const states = ['waiting', 'prioritized', 'delayed'] as const;
+    expect(await queue.getJobCounts(...states)).toEqual({ waiting: 0, prioritized: 0, delayed: 1 });
+    await fill();
+    await queue.drain(true);
+    expect(await queue.getJobCounts(...states)).toEqual({ waiting: 0, prioritized: 0, delayed: 0 });
+  });
+
+  it('cleans finished jobs older than the grace time, oldest first', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
+    await ended(
+      lab.worker(() => pause(3)),
+      3,
+    );
+    expect(await queue.clean(60_000, 10, 'completed')).toEqual([]);
+    await pause(5);
+    expect(await queue.clean(0, 2, 'completed')).toEqual(['1', '2']);
+    expect(await queue.getCompletedCount()).toBe(1);
+    expect(await queue.clean(0, 0, 'failed')).toEqual([]);
+  });
+
+  it('cleans waiting jobs by the time they were added', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.add('old', {}, { timestamp: Date.now() - 60_000 });
+    await queue.add('new', {});
+    await queue.add('old too', {}, { timestamp: Date.now() - 60_000, priority: 1 });
+    expect(await queue.clean(30_000, 100, 'wait')).toEqual(['1']);
+    expect(await queue.clean(30_000, 100, 'prioritized')).toEqual(['3']);
+    expect(await queue.count()).toBe(1);
+  });
+
+  it('obliterates a queue, active jobs only by force', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
+    const step = gate();
+    const worker = lab.worker(() => step.opened);
+    await until(async () => (await queue.getActiveCount()) === 1);
+    await expect(queue.obliterate()).rejects.toThrow('Cannot obliterate queue with active jobs');
+    await worker.close(true);
+    await queue.obliterate({ force: true });
+    step.open();
+    expect(await queue.getJobCountByTypes('waiting', 'active', 'completed')).toBe(0);
+    expect(await queue.isPaused()).toBe(false);
+    expect((await queue.add('first again', {})).id).toBe('1');
+  });
+
+  it('promotes all delayed jobs', async ({ lab }) => {
+    const { queue } = lab;
+    const delayed = { delay: 60_000 };
+    await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {}, opts: delayed })));
+    await queue.promoteJobs();
+    expect(await queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 2, delayed: 0 });
+    expect(await lab.run(2)).toEqual(['a', 'b']);
+  });
+});

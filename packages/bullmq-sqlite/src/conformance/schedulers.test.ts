@@ -1,0 +1,154 @@
+import { expect, inject } from 'vitest';
+import { describeOnBoth } from './describe-on-both.ts';
+import { ended, gate, until } from './lab.ts';
+
+const DAY_MS = 86_400_000;
+
+describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
+  it('every: runs at once and then in even steps', async ({ lab }) => {
+    const first = await lab.queue.upsertJobScheduler('tick', { every: 200 }, { name: 'beat' });
+    expect(first?.id).toMatch(/^repeat:tick:\d+$/);
+    const due: number[] = [];
+    const worker = lab.worker(async (job) => {
+      due.push(Number(job.id?.split(':')[2]));
+      expect(job.name).toBe('beat');
+      expect(job.repeatJobKey).toBe('tick');
+    });
+    await ended(worker, 3);
+    await lab.queue.removeJobScheduler('tick');
+    const [a = 0, b = 0, c = 0] = due;
+    expect([(b - a) % 200, (c - b) % 200]).toEqual([0, 0]);
+  });
+
+  it('every: has exactly one job for the next run', async ({ lab }) => {
+    await lab.queue.upsertJobScheduler('tick', { every: DAY_MS });
+    await lab.queue.upsertJobScheduler('tick', { every: DAY_MS });
+    expect(await lab.queue.getJobSchedulersCount()).toBe(1);
+    expect(await lab.queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 1, delayed: 0 });
+    await ended(
+      lab.worker(async () => {}),
+      1,
+    );
+    expect(await lab.queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 0, delayed: 1 });
+    const [next] = await lab.queue.getDelayed();
+    const scheduler = await lab.queue.getJobScheduler('tick');
+    expect(next?.id).toBe(`repeat:tick:${scheduler?.next}`);
+    expect(scheduler?.iterationCount).toBe(2);
+  });
+
+  it('pattern: plans the next run in the zone given, with the template', async ({ lab }) => {
+    const opts = { attempts: 3, removeOnComplete: true };
+    await lab.queue.upsertJobScheduler(
+      'morning',
+      { pattern: '0 7 * * *', tz: 'Europe/Vienna' },
+      { name: 'greet', data: { text: 'good morning' }, opts },
+    );
+    const scheduler = await lab.queue.getJobScheduler('morning');
+    expect(scheduler).toMatchObject({
+      key: 'morning',
+      name: 'greet',
+      pattern: '0 7 * * *',
+      tz: 'Europe/Vienna',
+      template: { data: { text: 'good morning' }, opts },
+    });
+    const hour = new Intl.DateTimeFormat('en-GB', {
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'Europe/Vienna',
+    }).format(scheduler?.next);
+    expect(hour).toBe('07:00');
+    const [job] = await lab.queue.getDelayed();
+    expect(job?.data).toEqual({ text: 'good morning' });
+    expect(job?.opts.attempts).toBe(3);
+  });
+
+  it('changes in place: a new interval or template replaces the planned job', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' }, { data: { v: 1 } });
+    await queue.upsertJobScheduler('report', { pattern: '0 9 * * *' }, { data: { v: 2 } });
+    const planned = await queue.getDelayed();
+    expect(planned.map((job) => job.data)).toEqual([{ v: 2 }]);
+    await queue.upsertJobScheduler('report', { every: DAY_MS }, { data: { v: 3 } });
+    expect(await queue.getDelayedCount()).toBe(0);
+    expect((await queue.getWaiting()).map((job) => job.data)).toEqual([{ v: 3 }]);
+    expect((await queue.getJobScheduler('report'))?.every).toBe(DAY_MS);
+  });
+
+  it('removes a scheduler together with its planned job', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' });
+    expect(await queue.removeJobScheduler('report')).toBe(true);
+    expect(await queue.removeJobScheduler('report')).toBe(false);
+    expect(await queue.getDelayedCount()).toBe(0);
+    expect(await queue.getJobScheduler('report')).toBeUndefined();
+  });
+
+  it('plans no further run once a scheduler is removed while its job runs', async ({ lab }) => {
+    const step = gate();
+    await lab.queue.upsertJobScheduler('tick', { every: 50 });
+    const worker = lab.worker(() => step.opened);
+    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await lab.queue.removeJobScheduler('tick');
+    const done = ended(worker, 1);
+    step.open();
+    await done;
+    expect(await lab.queue.getJobCounts('waiting', 'delayed', 'active')).toEqual({
+      waiting: 0,
+      delayed: 0,
+      active: 0,
+    });
+  });
+
+  it('stops after the number of runs asked for', async ({ lab }) => {
+    await lab.queue.upsertJobScheduler('thrice', { every: 30, limit: 3 });
+    const worker = lab.worker(async () => {});
+    await ended(worker, 3);
+    expect(await lab.queue.getJobCounts('waiting', 'delayed', 'active')).toEqual({
+      waiting: 0,
+      delayed: 0,
+      active: 0,
+    });
+  });
+
+  it('goes on after a run that failed and was retried', async ({ lab }) => {
+    await lab.queue.upsertJobScheduler('tick', { every: 100 }, { opts: { attempts: 2 } });
+    let runs = 0;
+    const worker = lab.worker(async () => {
+      runs += 1;
+      if (runs === 1) throw new Error('first');
+    });
+    await ended(worker, 3);
+    await lab.queue.removeJobScheduler('tick');
+    expect(await lab.queue.getFailedCount()).toBe(0);
+  });
+
+  it('lists schedulers by their next run', async ({ lab }) => {
+    const { queue } = lab;
+    const startDate = Date.now() + DAY_MS;
+    await queue.upsertJobScheduler('later', { every: DAY_MS, startDate: startDate + 1000 });
+    await queue.upsertJobScheduler('sooner', { every: DAY_MS, startDate });
+    const keys = async (start: number, end: number, asc: boolean) =>
+      (await queue.getJobSchedulers(start, end, asc)).map((scheduler) => scheduler.key);
+    expect(await keys(0, -1, true)).toEqual(['sooner', 'later']);
+    expect(await keys(0, 0, false)).toEqual(['later']);
+    expect((await queue.getJobScheduler('sooner'))?.next).toBe(startDate);
+  });
+
+  it('does not let the planned job be removed on its own', async ({ lab }) => {
+    const { queue } = lab;
+    const job = await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' });
+    await expect(job?.remove()).rejects.toMatchObject({ code: -8 });
+    await queue.add('other', {});
+    await queue.drain(true);
+    expect(await queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 0, delayed: 1 });
+    expect(await queue.clean(0, 10, 'delayed')).toEqual([]);
+  });
+
+  it('steps over slots taken by old jobs', async ({ lab }) => {
+    const { queue } = lab;
+    const startDate = Date.now() + DAY_MS;
+    await queue.add('old', {}, { jobId: `repeat:tick:${startDate}` });
+    const job = await queue.upsertJobScheduler('tick', { every: 1000, startDate });
+    expect(job?.id).toBe(`repeat:tick:${startDate + 1000}`);
+  });
+});

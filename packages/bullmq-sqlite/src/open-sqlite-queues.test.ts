@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from './conformance/lab.ts';
+import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
+import { openSqliteQueues } from './open-sqlite-queues.ts';
+
+function freshFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'made', 'on-demand', 'queue.db');
+}
+
+describe('a queue file', () => {
+  it('is made with its folders, and keeps jobs when it is opened again', async () => {
+    const file = freshFile();
+    const first = openSqliteQueues({ file });
+    const queue = new Queue('q', { connection: {} }, first.backend);
+    await queue.add('kept', { n: 1 });
+    await queue.close();
+    first.close();
+    first.close();
+
+    using second = openSqliteQueues({ file, synchronous: 'full' });
+    const again = new Queue('q', { connection: {} }, second.backend);
+    expect((await again.getJob('1'))?.data).toEqual({ n: 1 });
+    await again.close();
+  });
+
+  it('keeps queues apart by name and by prefix', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const open = (name: string, prefix?: string) =>
+      new Queue(name, { connection: {}, ...(prefix && { prefix }) }, sqlite.backend);
+    const queues = [open('a'), open('b'), open('a', 'other')];
+    await queues[0]?.add('one', {});
+    expect(await Promise.all(queues.map((queue) => queue.count()))).toEqual([1, 0, 0]);
+    await Promise.all(queues.map((queue) => queue.close()));
+  });
+
+  it('is refused when it is no database, or one of another layout', () => {
+    const text = freshFile();
+    openSqliteQueues({ file: text }).close();
+    const newer = text.replace('queue.db', 'newer.db');
+    writeFileSync(
+      text,
+      'this is not a database, but it is long enough to be taken for one'.repeat(20),
+    );
+    const db = new DatabaseSync(newer);
+    db.exec('PRAGMA user_version = 999');
+    db.close();
+    expect(() => openSqliteQueues({ file: text })).toThrow(
+      expect.objectContaining({ code: 'queue-file-unusable', retryable: false }),
+    );
+    expect(() => openSqliteQueues({ file: newer })).toThrow(
+      expect.objectContaining({ code: 'queue-file-layout' }),
+    );
+  });
+
+  it('rejects operations after it was closed, and a worker left open stays quiet', async () => {
+    const sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const errors: Error[] = [];
+    const worker = new Worker('q', async () => {}, { connection: {} }, sqlite.backend);
+    worker.on('error', (error) => errors.push(error));
+    await worker.waitUntilReady();
+    await queue.add('a', {});
+    await until(async () => (await queue.getCompletedCount()) === 1);
+    sqlite.close();
+    await expect(queue.add('late', {})).rejects.toBeInstanceOf(QueueFileClosedError);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(errors).toEqual([]);
+    await worker.close(true);
+    await queue.close();
+  });
+});
+
+describe('features this backend leaves out', () => {
+  it('say so by name', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const flows = new FlowProducer({ connection: {} }, sqlite.backend);
+    const unsupported = { code: 'not-supported', retryable: false };
+    const parent = { id: '1', queue: 'bull:q' };
+    await expect(queue.add('child', {}, { parent })).rejects.toMatchObject(unsupported);
+    await expect(queue.add('child', {}, { parent })).rejects.toThrow(/flows.*"parent"/);
+    await expect(flows.add({ name: 'root', queueName: 'q' })).rejects.toBeInstanceOf(
+      SqliteQueueError,
+    );
+    await expect(queue.getDependencies('1', 'processed', 0, 1)).rejects.toThrow(/flows/);
+    expect(await queue.count()).toBe(0);
+    await Promise.all([queue.close(), flows.close()]);
+  });
+});
+
+describe('one process', () => {
+  it('lets timers and other work go on while thousands of jobs run', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const opts = { removeOnComplete: true };
+    await queue.addBulk(Array.from({ length: 5000 }, () => ({ name: 'noop', data: {}, opts })));
+    let done = 0;
+    const doneAtTick: number[] = [];
+    const worker = new Worker(
+      'q',
+      async () => {
+        done += 1;
+      },
+      { connection: {}, concurrency: 50 },
+      sqlite.backend,
+    );
+    const ticks = setInterval(() => doneAtTick.push(done), 1);
+    await until(() => done === 5000);
+    clearInterval(ticks);
+    await worker.close();
+    await queue.close();
+    // Between two ticks at most a handful of turns pass; without yielding there is one gap of 5,000.
+    const gaps = doneAtTick.map((count, at) => count - (doneAtTick[at - 1] ?? 0));
+    expect(Math.max(...gaps, 5000 - (doneAtTick.at(-1) ?? 0))).toBeLessThan(1000);
+    expect(doneAtTick.length).toBeGreaterThan(20);
+  });
+
+  it('wakes one idle worker for one job, not all of them', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const options = { connection: {}, drainDelay: 60 };
+    const workers = [1, 2, 3].map(() => new Worker('q', async () => {}, options, sqlite.backend));
+    let drained = 0;
+    for (const worker of workers) worker.on('drained', () => (drained += 1));
+    await until(() => drained === 3);
+    await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
+    await until(async () => (await queue.getCompletedCount()) === 2);
+    expect(drained).toBeLessThan(6);
+    await Promise.all(workers.map((worker) => worker.close()));
+    await queue.close();
+  });
+
+  it('hands a job to another worker when the one it woke is closing', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const options = { connection: {}, drainDelay: 60 };
+    const ran: string[] = [];
+    const workers = ['first', 'second'].map((name) => {
+      const processor = async () => {
+        ran.push(name);
+      };
+      return new Worker('q', processor, options, sqlite.backend);
+    });
+    await Promise.all(workers.map((worker) => new Promise((go) => worker.once('drained', go))));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const adding = queue.add('a', {});
+    const closing = workers[0]?.close();
+    await Promise.all([adding, closing]);
+    await until(() => ran.length === 1);
+    await workers[1]?.close();
+    await queue.close();
+  });
+
+  it('ends the wait of a listener that is closed', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const events = new QueueEvents('q', { connection: {} }, sqlite.backend);
+    await events.waitUntilReady();
+    await events.close();
+  });
+});
