@@ -61,6 +61,7 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
     identity,
     messages,
     target,
+    capabilities: 'You have no tools in this chat: you can read messages and answer them.',
     home: '/home/ann',
   });
 }
@@ -95,7 +96,10 @@ describe('the prompt of layout parley', () => {
     ['[P03] a stranger’s direct chat', 'parley-stranger-direct', STRANGER],
     ['[P03] a Telegram group', 'parley-telegram-group', GROUP],
   ])('%s reads as in its golden file', async (title, file, turn) => {
-    const page = inspectPrompt(await promptOf(workspace, turn), title.slice('[P03] '.length));
+    const page = inspectPrompt(
+      await promptOf(workspace, turn),
+      title.replace('[P03]', 'The prompt of'),
+    );
     await expect(page).toMatchFileSnapshot(`golden/${file}.md`);
   });
 
@@ -146,7 +150,6 @@ describe('private files', () => {
 
   it('[W02][W03] never reach a guest and always reach the owner', async () => {
     const own = await openWorkspace({ folder: join(base, 'canaries'), templates: TEMPLATES });
-    await mkdir(own.folder, { recursive: true });
     const files = ['AGENTS.md', 'SOUL.md', 'MEMORY.md', 'formats/telegram.md'] as const;
     await mkdir(join(own.folder, 'formats'));
     const turn = fc.record({

@@ -25,7 +25,7 @@ describe('the runtime facts', () => {
 - Time zone: Europe/Berlin
 - Channel: telegram, account default
 - Chat: thread -100123, thread 17
-- Privacy: not the main session: private notes are not available here
+- Privacy: not the main session: private files of your owner are not shown here
 - Person: telegram:42 (on this channel 42)
 - Heartbeat: no
 - Variable "plan": "gold"

@@ -28,8 +28,8 @@ function placeLines({ facts, reader, home, identity }: PromptContext): string[] 
   ].join('');
   const privacy =
     reader.kind === 'owner'
-      ? 'main session: you are alone with your owner, private notes are available'
-      : 'not the main session: private notes are not available here';
+      ? 'main session: you are alone with your owner'
+      : 'not the main session: private files of your owner are not shown here';
   return [
     `Agent: ${identity.name} (id ${id(facts.agent.id)})`,
     `Workspace: ${withTilde(facts.workspace, home)}`,
