@@ -1,6 +1,8 @@
 export type { AccessSettings, Activation } from './channel-schema.ts';
 export type { ChannelAccount } from './check-channels.ts';
 export type { CoreSettings } from './core-schema.ts';
+export { settingsJsonSchema } from './editor-schema.ts';
+export type { ForeignSchemas, JsonSchema } from './json-schema.ts';
 export {
   type LoadSettingsOptions,
   loadSettings,
@@ -9,3 +11,4 @@ export {
 } from './load-settings.ts';
 export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
 export { SettingsError, type SettingsErrorCode } from './settings-error.ts';
+export { settingsTemplate, writeSettingsTemplate } from './template.ts';

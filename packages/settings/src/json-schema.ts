@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { ACCOUNT_NAME, CommonAccountSettings } from './channel-schema.ts';
 import { CoreSettings } from './core-schema.ts';
 
-/** A JSON Schema of the draft 2020-12. */
+/** A JSON Schema of draft 7, which every YAML editor understands. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /** The schemas that settings do not know themselves: each channel's by its id, and the models'. */
 export interface ForeignSchemas {
   /** One account's own settings, without the common keys. Strict objects, or unknown keys go unseen. */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** Must accept the word `auto`. */
+  /** The section `model`; a file without that section gives it `{}`. */
   readonly modelSchema: z.ZodType;
 }
 
@@ -63,6 +63,7 @@ function toJson(schema: z.ZodType): JsonSchema {
     ...json
   } = z.toJSONSchema(schema, {
     io: 'input',
+    target: 'draft-07',
     unrepresentable: 'any',
   }) as JsonSchema & { '~standard'?: unknown };
   return json;

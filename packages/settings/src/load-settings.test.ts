@@ -14,15 +14,15 @@ const telegram = z.strictObject({
   silent: z.boolean().default(false),
 });
 const web = z.strictObject({ title: z.string().default('Parley') });
-const modelSchema = z.union([
-  z.literal('auto'),
-  z.strictObject({
-    provider: z.literal('openai-compatible'),
-    baseUrl: z.url(),
-    apiKey: z.string(),
-  }),
-  z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
-]);
+const modelSchema = z.strictObject({
+  model: z
+    .union([
+      z.literal('auto'),
+      z.strictObject({ provider: z.literal('local'), baseUrl: z.url(), apiKey: z.string() }),
+      z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
+    ])
+    .default('auto'),
+});
 
 let folder: string;
 beforeAll(() => {
@@ -75,7 +75,7 @@ describe('loadSettings with nothing to read', () => {
     const { settings, warnings, channels } = okay(load(yaml));
     expect(settings).toMatchObject({
       agent: { id: 'main', layout: 'parley', workspace: '/data/workspace' },
-      model: 'auto',
+      model: { model: 'auto' },
       owners: [],
       lanes: { busy: 'collect', collectPauseMs: 500 },
       limits: { messageCharacters: 32_000, waitingPerConversation: 50 },
@@ -188,8 +188,8 @@ describe('loadSettings with wrong values', () => {
 
   it.each([
     ['agent: { timeZone: Europe/Berln }', 'agent.timeZone', 'Europe/Berlin'],
-    ['model: auot', 'model', 'auto'],
-    ['model: { provider: antropic, apiKey: x }', 'model.provider', 'anthropic'],
+    ['model: { model: auot }', 'model.model', 'auto'],
+    ['model: { model: { provider: antropic, apiKey: x } }', 'model.model.provider', 'anthropic'],
     ['lanes: { busy: collct }', 'lanes.busy', 'collect'],
   ])('[D12] %s: finds the value that was meant at %s', (yaml, path, meant) => {
     expect(problems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
@@ -202,7 +202,8 @@ describe('loadSettings with wrong values', () => {
     ['channels: [telegram]', 'channels', 'a block of channels'],
     ['limits: { messageCharacters: 1.5 }', 'limits.messageCharacters', 'a whole number'],
     ['queue: { url: "http://x" }', 'queue.url', 'a Redis URL'],
-    ['model: { provider: anthropic }', 'model.apiKey', 'text'],
+    ['model: { model: { provider: anthropic } }', 'model.model.apiKey', 'text'],
+    ['model: auto', 'model', 'a block'],
   ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
     const found = problems(load(yaml));
     expect(found).toEqual([expect.objectContaining({ path })]);
@@ -211,7 +212,7 @@ describe('loadSettings with wrong values', () => {
 
   it('[D12] shows no secret, wherever it stands', () => {
     const result = load(
-      'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
+      'model: { model: { provider: antropic, apiKey: [sk-very-secret] } }\nowners: ["${K}"]',
       {
         K: 'sk-env-secret',
       },
@@ -242,7 +243,11 @@ describe('loadSettings with unknown keys', () => {
       'channels.web.accounts.a.titel',
       'title',
     ],
-    ['model: { provider: anthropic, apiKey: k, apiKeyy: x }', 'model.apiKeyy', 'apiKey'],
+    [
+      'model: { model: { provider: anthropic, apiKey: k, apiKeyy: x } }',
+      'model.model.apiKeyy',
+      'apiKey',
+    ],
   ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
     const { warnings } = okay(load(yaml));
     expect(warnings).toEqual([
@@ -333,7 +338,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red-pass@localhost" }
 store: { url: "postgres://u:\${PG}@localhost/db" }
-model: { provider: openai-compatible, baseUrl: "http://x", apiKey: in-the-file }
+model: { model: { provider: local, baseUrl: "http://x", apiKey: in-the-file } }
 channels: { telegram: { token: "1234567890", apiRoot: "\${ROOT}" } }`;
     const result = okay(load(yaml, { NAME: 'Ada', PG: 'pg-pass', ROOT: 'https://root.example' }));
     expect(result.secrets.toSorted()).toEqual([

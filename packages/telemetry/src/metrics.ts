@@ -14,16 +14,17 @@ export interface Metrics {
 /** How metrics are made. */
 export interface MetricsOptions {
   /**
-   * Told of an undeclared name, a wrong label, a negative number. Tests throw; a running process
-   * logs, because a slip in counting must not cost anybody an answer.
+   * Told of an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
+   * the process, because a slip in counting must not cost anybody an answer.
    */
-  readonly onMistake: (mistake: string) => void;
+  readonly onMistake?: (mistake: string) => void;
   /** Default: Parley's own. */
   readonly table?: MetricTable;
 }
 
 /** Makes the metrics of one process (D10). Recording is a few map look-ups; nothing is imported for it. */
-export function createMetrics({ onMistake, table = PARLEY_METRICS }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const { table = PARLEY_METRICS, onMistake = (mistake) => process.emitWarning(mistake) } = options;
   const sets = new Map<string, SeriesSet>();
   for (const [name, definition] of Object.entries(table)) sets.set(name, new SeriesSet(definition));
 

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { settingsJsonSchema } from './editor-schema.ts';
+import { valueAt } from './path.ts';
+
+const schema = settingsJsonSchema({
+  modelSchema: z.strictObject({ model: z.enum(['auto', 'offline']).default('auto') }),
+  channelSchemas: {
+    telegram: z.strictObject({
+      token: z.string().describe('From @BotFather.'),
+      poll: z.int().max(50),
+    }),
+  },
+});
+const at = (path: string) => valueAt(schema, path.split('/'));
+
+describe('settingsJsonSchema', () => {
+  it('[D12] knows core, model, and each channel with one account or several', () => {
+    expect(Object.keys(at('properties') as object)).toEqual([
+      'agent',
+      'owners',
+      'lanes',
+      'limits',
+      'http',
+      'log',
+      'queue',
+      'store',
+      'model',
+      'channels',
+    ]);
+    const account = at('properties/channels/properties/telegram/anyOf/0');
+    expect(account).toMatchObject({
+      required: ['token', 'poll'],
+      additionalProperties: false,
+      properties: {
+        enabled: {},
+        access: { properties: { direct: {}, groups: {}, allow: {}, allowGroups: {} } },
+        activation: {},
+        token: { type: 'string', description: 'From @BotFather.' },
+      },
+    });
+    expect(
+      at(
+        'properties/channels/properties/telegram/anyOf/1/properties/accounts/additionalProperties',
+      ),
+    ).toEqual(account);
+  });
+
+  it('[D12] lets a reference stand for a number, a choice or a pattern', () => {
+    const reference = expect.objectContaining({ pattern: '\\$\\{.+\\}' });
+    expect(at('properties/http/properties/port/anyOf')).toEqual([
+      { type: 'integer', minimum: 0, maximum: 65_535 },
+      reference,
+    ]);
+    expect(at('properties/log/properties/level')).toMatchObject({
+      default: 'info',
+      anyOf: [{ enum: ['debug', 'info', 'warn', 'error', 'silent'] }, reference],
+    });
+  });
+
+  it('[D12] raises no alarm about a section whose lines are commented out', () => {
+    expect(at('properties/agent/type')).toEqual(['object', 'null']);
+  });
+
+  it('does not depend on the machine that makes it', () => {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    expect(at('properties/agent/properties/timeZone')).not.toHaveProperty('default', zone);
+    expect(at('properties/agent/properties')).not.toHaveProperty('workspace.default');
+  });
+});

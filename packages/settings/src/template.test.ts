@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseSettings } from './document.ts';
+import { SettingsError } from './settings-error.ts';
+import { settingsTemplate, writeSettingsTemplate } from './template.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-template-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the settings template', () => {
+  it('[D12] changes nothing: every setting in it is commented out', () => {
+    expect(parseSettings(settingsTemplate())).toMatchObject({ kind: 'document', value: {} });
+  });
+
+  it('is written for its owner alone, with the schema that its first line names', () => {
+    const file = join(folder, 'parley.yaml');
+    writeSettingsTemplate(file);
+    const [first = ''] = readFileSync(file, 'utf8').split('\n');
+    const [, schema = ''] = /^# yaml-language-server: \$schema=\.\/(\S+)$/.exec(first) ?? [];
+    expect(readdirSync(folder).toSorted()).toEqual([schema, 'parley.yaml'].toSorted());
+    expect(JSON.parse(readFileSync(join(folder, schema), 'utf8'))).toHaveProperty(
+      'properties.agent',
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('never overwrites settings', () => {
+    const file = join(folder, 'parley.yaml');
+    writeFileSync(file, 'mine: true');
+    expect(() => writeSettingsTemplate(file)).toThrow(SettingsError);
+    expect(readFileSync(file, 'utf8')).toBe('mine: true');
+  });
+
+  it('says so when the place cannot be written', () => {
+    expect(() => writeSettingsTemplate(join(folder, 'none', 'parley.yaml'))).toThrow(
+      /cannot be written.*--config/,
+    );
+  });
+});

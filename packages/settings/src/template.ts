@@ -1,0 +1,31 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { reasonOf } from '@parley/contracts';
+import { SettingsError } from './settings-error.ts';
+
+const CONFIG = new URL('../../../config/', import.meta.url);
+const TEMPLATE = fileURLToPath(new URL('parley.example.yaml', CONFIG));
+const SCHEMA = fileURLToPath(new URL('parley.schema.json', CONFIG));
+
+/** The settings file of a first start: everything is explained and commented out, so defaults apply. */
+export function settingsTemplate(): string {
+  return readFileSync(TEMPLATE, 'utf8');
+}
+
+/**
+ * Writes the template to `file`, readable by its owner alone since secrets may end up in it, and beside
+ * it the schema that its first line names to editors. Throws `SettingsError`, also when `file` exists.
+ */
+export function writeSettingsTemplate(file: string): void {
+  try {
+    writeFileSync(file, settingsTemplate(), { flag: 'wx', mode: 0o600 });
+    copyFileSync(SCHEMA, join(dirname(file), 'parley.schema.json'));
+  } catch (error) {
+    throw new SettingsError(
+      'settings-unwritable',
+      `The settings file ${file} cannot be written: ${reasonOf(error)}. Name another place with --config or --data.`,
+      error,
+    );
+  }
+}
