@@ -95,7 +95,9 @@ async function compose(
   const { folder, clock, pass } = options;
   const { settings } = loaded;
   const { token, log, store, queues, agent, model } = await openParts(options, loaded);
-  const metrics = createMetrics({ onMistake: (mistake) => log.error({ mistake }, 'metric not counted') });
+  const metrics = createMetrics({
+    onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
+  });
   const shared = {
     store,
     queues,

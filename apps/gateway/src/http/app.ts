@@ -88,7 +88,10 @@ function addLogin(app: Hono, options: HttpAppOptions): void {
     const token = c.req.query('token');
     if (token === undefined) return next();
     if (!sameSecret(token, options.token)) {
-      return c.text('That token is not the one of this gateway. "parley start" prints the right address.\n', 401);
+      return c.text(
+        'That token is not the one of this gateway. "parley start" prints the right address.\n',
+        401,
+      );
     }
     setCookie(c, cookieName(c.req.header('host')), token, {
       httpOnly: true,

@@ -25,7 +25,11 @@ const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 export function guard(facts: GuardFacts, token: string, boundHost: string): GuardDecision {
   if (!isOwnName(facts.host, boundHost)) {
     // A foreign name that resolves to this machine is how other sites reach loopback servers.
-    return { kind: 'reject', status: 403, message: 'Open this page by its address, as "parley start" printed it.' };
+    return {
+      kind: 'reject',
+      status: 403,
+      message: 'Open this page by its address, as "parley start" printed it.',
+    };
   }
   if (facts.origin !== undefined && facts.origin !== `http://${facts.host}`) {
     return { kind: 'reject', status: 403, message: 'Requests from other sites are not taken.' };
@@ -35,7 +39,8 @@ export function guard(facts: GuardFacts, token: string, boundHost: string): Guar
   return {
     kind: 'reject',
     status: 401,
-    message: 'This page needs its token: open the address that "parley start" printed, or run "parley status".',
+    message:
+      'This page needs its token: open the address that "parley start" printed, or run "parley status".',
   };
 }
 

@@ -1,0 +1,26 @@
+import type { RenderTarget } from '@parley/contracts';
+
+/** One of our own places to chat: the web page or the terminal. They differ in how text is shown. */
+export interface WebFront {
+  readonly channel: 'web' | 'terminal';
+  /** Named in the start banner. */
+  readonly as: string;
+  readonly target: RenderTarget;
+}
+
+/** Neither a page nor a terminal has a limit; one answer is one part. In UTF-16 units. */
+const NO_LIMIT = 4_000_000;
+
+/** The web page: HTML made by our own printer, safe to show. */
+export const WEB: WebFront = {
+  channel: 'web',
+  as: 'the web page',
+  target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
+};
+
+/** `parley chat`: plain text. */
+export const TERMINAL: WebFront = {
+  channel: 'terminal',
+  as: 'parley chat',
+  target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
+};

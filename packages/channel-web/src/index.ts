@@ -1,0 +1,22 @@
+import type { ChannelDefinition } from '@parley/channels';
+import { z } from 'zod';
+import { TERMINAL, WEB, type WebFront } from './front.ts';
+
+export type { WebEvent, WebHistoryEntry } from './web-event.ts';
+
+/** Chat in the browser. */
+export const web = definition(WEB);
+
+/** Chat in the terminal. */
+export const terminal = definition(TERMINAL);
+
+function definition(front: WebFront): ChannelDefinition {
+  return {
+    id: front.channel,
+    settings: z.strictObject({}),
+    async load() {
+      const { createWebAdapter } = await import('./web-adapter.ts');
+      return (context) => createWebAdapter(context, front);
+    },
+  };
+}
