@@ -124,6 +124,13 @@ describe('a failing server', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
+  it('[G01] that has begun to think has begun: its silence then counts as a pause', async () => {
+    double.fault({ kind: 'stall', afterPieces: 1 });
+    double.queue({ reasoning: 'hmm', text: 'four' });
+    const failed = ask(model({ firstTokenMs: 3_000, chunkMs: 150 }));
+    await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'stalled' } });
+  });
+
   it('[G01] is given up when the whole answer takes too long, though it never pauses', async () => {
     double.pieceMs = 50;
     double.queue({ text: Array.from({ length: 100 }, () => 'word ') });
