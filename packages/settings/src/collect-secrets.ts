@@ -1,4 +1,4 @@
-import type { SettingsPath } from './path.ts';
+import { formatPath, type SettingsPath } from './path.ts';
 import type { Resolved } from './references.ts';
 import { isSecretPath, secretsIn } from './secret-names.ts';
 
@@ -14,12 +14,16 @@ export function collectSecrets(resolved: Resolved): string[] {
   for (const { path, text } of resolved.pieces) {
     if (isSecretPath(path) || !PUBLIC_SECTIONS.has(path[0])) add(secretsIn(text));
   }
+  // A reference that leads nowhere stays as it was written, and that is no secret.
+  const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));
   walk(resolved.value, []);
   return [...secrets];
 
   function walk(value: unknown, path: SettingsPath): void {
     if (typeof value === 'object' && value !== null) {
       for (const [key, entry] of Object.entries(value)) walk(entry, [...path, key]);
+    } else if (unresolved.has(formatPath(path))) {
+      return;
     } else if (typeof value === 'string') {
       const [, ...inside] = secretsIn(value);
       add(isSecretPath(path) ? secretsIn(value) : inside);

@@ -411,7 +411,11 @@ describe('loadSettings with channels', () => {
       'telegram/bare broken',
     ]);
     expect(broken(load(yaml), 'telegram/work')).toEqual([
-      expect.objectContaining({ kind: 'reference', path: 'channels.telegram.accounts.work.token' }),
+      expect.objectContaining({
+        kind: 'reference',
+        path: 'channels.telegram.accounts.work.token',
+        found: '${WORK_TOKEN}',
+      }),
     ]);
   });
 
