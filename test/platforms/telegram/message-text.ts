@@ -9,7 +9,7 @@ export interface ShownText {
 }
 
 /** Longest text after parsing, in code points (measured on the live service; others say UTF-16 units). */
-export const MAX_TEXT = 4096;
+const MAX_TEXT = 4096;
 const MAX_ENTITIES = 100;
 
 /**

@@ -1,0 +1,219 @@
+import type { IngressOutcome } from '@parley/channels';
+import type { InboundMessage } from '@parley/contracts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { accepted, endScenes, scene } from './adapter-scene.ts';
+import type { TelegramDouble } from './telegram-double.ts';
+
+const ANN = 501;
+const GROUP = -5;
+const FORUM = -1_000_000_000_005;
+
+afterEach(endScenes);
+
+describe('the Telegram adapter receives', () => {
+  it('connects with a poll first, and tells its name', async () => {
+    const { double, adapter, states } = await scene();
+    await adapter.start();
+    await double.waitFor(() => states.length === 2);
+    expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley_test_bot' }]);
+    expect(
+      double
+        .calls()
+        .map(({ method }) => method)
+        .sort(),
+    ).toEqual(['getMe', 'getUpdates']);
+  });
+
+  it('hands over what was written, also before it started', async () => {
+    const { double, adapter, received } = await scene();
+    double.say({ chat: ANN, text: 'early 😀 текст' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    double.say({
+      chat: { id: GROUP, title: 'Team' },
+      from: { id: 9, first_name: 'Bo' },
+      text: 'hi @parley_test_bot',
+    });
+    await double.waitFor(() => received.length === 2);
+    expect(received).toMatchObject([
+      { text: 'early 😀 текст', chat: { type: 'direct', id: '501' }, addressed: true },
+      {
+        chat: { type: 'group', id: '-5', title: 'Team' },
+        sender: { id: '9', name: 'Bo' },
+        addressed: true,
+        mentions: ['7000000001'],
+      },
+    ]);
+  });
+
+  it('knows topics, and that being in a topic is no reply to the bot', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: FORUM, thread: 42, text: 'hello' });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]).toMatchObject({
+      chat: { type: 'thread', threadId: '42' },
+      addressed: false,
+    });
+    expect(received[0]?.replyTo).toBeUndefined();
+  });
+
+  it('[D01] confirms a message only after it is stored', async () => {
+    let store: (outcome: IngressOutcome) => void = () => {};
+    const stored = new Promise<IngressOutcome>((resolve) => {
+      store = resolve;
+    });
+    const { double, adapter, received } = await scene({ receive: () => stored });
+    double.say({ chat: ANN, text: 'hi' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    expect(double.pendingUpdates()).toHaveLength(1);
+    store(accepted);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received).toHaveLength(1);
+  });
+
+  it('[D01] loses nothing when storing fails: the message comes again, in order, until it is stored', async () => {
+    let failures = 3;
+    const stored: string[] = [];
+    const receive = async ({ text }: InboundMessage) => {
+      if (text === 'one' && failures > 0) {
+        failures -= 1;
+        throw new Error('disk is full');
+      }
+      stored.push(text);
+      return accepted;
+    };
+    const { double, adapter, states, waits } = await scene({ receive });
+    double.say({ chat: ANN, text: 'one' });
+    double.say({ chat: ANN, text: 'two' });
+    await adapter.start();
+    await double.waitFor(() => stored.length === 2);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(stored).toEqual(['one', 'two']);
+    expect(waits).toEqual([500, 1000, 2000]);
+    expect(states).toContainEqual(
+      expect.objectContaining({
+        kind: 'retrying',
+        reason: 'messages cannot be stored: disk is full',
+      }),
+    );
+    expect(states.at(-1)).toMatchObject({ kind: 'connected' });
+  });
+
+  it('goes on after updates it does not understand', async () => {
+    const { double, adapter, received } = await scene();
+    double.update('message', { message_id: 'what?' });
+    double.say({ chat: ANN, text: 'after' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received[0]?.text).toBe('after');
+  });
+
+  it('keeps polling through gateway pages, resets, half answers and rate limits', async () => {
+    const { double, adapter, received, states, waits, logged } = await scene();
+    const refusal = {
+      code: 429,
+      description: 'Too Many Requests: retry after 7',
+      parameters: { retry_after: 7 },
+    };
+    double.fault({ kind: 'status', status: 502, method: 'getUpdates' });
+    double.fault({ kind: 'reset', method: 'getUpdates' });
+    double.fault({ kind: 'garbage', method: 'getUpdates' });
+    double.fault({ kind: 'refuse', method: 'getUpdates', ...refusal });
+    double.say({ chat: ANN, text: 'still there?' });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    expect(received.map(({ text }) => text)).toEqual(['still there?']);
+    expect(waits).toEqual([500, 1000, 2000, 7000]);
+    expect(JSON.stringify([states, logged])).not.toContain(double.token);
+  });
+
+  it('brings an update again whose answer was lost on the way', async () => {
+    const { double, adapter, received } = await scene();
+    double.fault({ kind: 'reset', method: 'getUpdates', after: true });
+    double.say({ chat: ANN, text: 'hi' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+  });
+
+  it('stops and says what to do when the token is refused', async () => {
+    const { double, adapter, states } = await scene({ settings: () => ({ token: '1:wrong' }) });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'failed');
+    expect(states.at(-1)).toMatchObject({
+      reason: expect.stringContaining('401'),
+      mend: expect.stringContaining('channels.telegram.token'),
+    });
+  });
+
+  it('steps back from another poller with the same token, and returns when it is gone', async () => {
+    const { double, adapter, received, states, waits } = await scene();
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    await double.waitFor(() => double.calls('getUpdates').length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    double.endPoll();
+    await double.waitFor(() => waits.length === 1);
+    expect(waits).toEqual([10_000]);
+    expect(states.find(({ kind }) => kind === 'retrying')).toMatchObject({
+      reason: expect.stringContaining('another program uses the same bot token'),
+    });
+    double.say({ chat: ANN, text: 'back' });
+    await double.waitFor(() => received.length === 1);
+  });
+
+  it('removes a webhook that was left set, and keeps what waited', async () => {
+    const { double, adapter, received } = await scene();
+    await fetch(`${double.apiRoot}/bot${double.token}/setWebhook?url=https://old.example/hook`);
+    double.say({ chat: ANN, text: 'waited' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    expect(double.calls('deleteWebhook')).toHaveLength(1);
+  });
+
+  it.each(['', '/'])('works behind a path that ends in "%s"', async (slash) => {
+    const settings = ({ apiRoot }: TelegramDouble) => ({ apiRoot: `${apiRoot}${slash}` });
+    const { double, adapter, states } = await scene({ double: { pathPrefix: '/proxy' }, settings });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+  });
+});
+
+describe('the Telegram adapter stops', () => {
+  it('at once in the middle of a poll, before a start, and twice', async () => {
+    const { double, adapter, states } = await scene();
+    const idle = await scene();
+    await idle.adapter.stop();
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    await adapter.stop();
+    await adapter.stop();
+    expect(states.at(-1)).toEqual({ kind: 'stopped' });
+  });
+
+  it('only after a message that is being stored is stored', async () => {
+    const order: string[] = [];
+    const receive = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      order.push('stored');
+      return accepted;
+    };
+    const { double, adapter, received } = await scene({ receive });
+    double.say({ chat: ANN, text: 'hi' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    await adapter.stop();
+    order.push('stopped');
+    expect(order).toEqual(['stored', 'stopped']);
+  });
+
+  it('while the network is away', async () => {
+    const { double, adapter, waits } = await scene();
+    await double.close();
+    await adapter.start();
+    await expect.poll(() => waits.length).toBeGreaterThan(2);
+    await adapter.stop();
+  });
+});

@@ -1,0 +1,80 @@
+import { type TelegramAmbience, telegram } from '@parley/channel-telegram';
+import type { ChannelAdapter, ChannelState, IngressOutcome } from '@parley/channels';
+import { type InboundMessage, type Logger, silentLogger } from '@parley/contracts';
+import {
+  startTelegramDouble,
+  type TelegramDouble,
+  type TelegramDoubleOptions,
+} from './telegram-double.ts';
+
+/** What ingress says to a message it has stored. */
+export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
+
+const cleanUp: (() => Promise<void>)[] = [];
+
+/** The adapter and the double it talks to, and all that the adapter told the core. */
+export interface Scene {
+  readonly double: TelegramDouble;
+  readonly adapter: ChannelAdapter;
+  readonly received: InboundMessage[];
+  readonly states: ChannelState[];
+  readonly waits: number[];
+  readonly logged: string[];
+}
+
+/** What is not as usual. */
+export interface Wishes {
+  readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+  readonly settings?: (double: TelegramDouble) => object;
+  readonly double?: TelegramDoubleOptions;
+}
+
+/** Starts a double and makes an adapter for it that does not wait between its attempts. */
+export async function scene(wishes: Wishes = {}): Promise<Scene> {
+  const double = await startTelegramDouble(wishes.double);
+  const received: InboundMessage[] = [];
+  const states: ChannelState[] = [];
+  const waits: number[] = [];
+  const logged: string[] = [];
+  const ambience: TelegramAmbience = {
+    random: () => 0,
+    wait: async (ms) => {
+      waits.push(ms);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    },
+  };
+  const connect = await telegram.load();
+  const context = {
+    account: 'default',
+    settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) },
+    log: recordingLogger(logged),
+    clock: Date.now,
+    receive: async (message: InboundMessage) => {
+      received.push(message);
+      double.transcript.changed();
+      return wishes.receive ? wishes.receive(message) : accepted;
+    },
+    report: (state: ChannelState) => {
+      states.push(state);
+      double.transcript.changed();
+    },
+    history: async () => [],
+  };
+  const adapter = connect(context, ambience);
+  cleanUp.push(async () => {
+    await adapter.stop();
+    await double.close();
+  });
+  return { double, adapter, received, states, waits, logged };
+}
+
+function recordingLogger(lines: string[]): Logger {
+  const note = (facts: object, message: string) =>
+    void lines.push(`${message} ${JSON.stringify(facts)}`);
+  return { ...silentLogger, info: note, warn: note, error: note };
+}
+
+/** Ends all that `scene` began. */
+export async function endScenes(): Promise<void> {
+  await Promise.all(cleanUp.splice(0).map((close) => close()));
+}

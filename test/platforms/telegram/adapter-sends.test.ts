@@ -1,0 +1,181 @@
+import { ChannelError, type OutboundPart } from '@parley/contracts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endScenes, scene } from './adapter-scene.ts';
+import type { TelegramDouble } from './telegram-double.ts';
+
+const ANN = 501;
+const GROUP = -5;
+const FORUM = -1_000_000_000_005;
+const noSignal = () => new AbortController().signal;
+
+function part(
+  chatId: number,
+  text: string,
+  more: { threadId?: string; replyToMessageId?: string; plain?: string } = {},
+): OutboundPart {
+  const { plain = 'plain', ...place } = more;
+  const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
+  const route = {
+    channel: 'telegram',
+    account: 'default',
+    chatId: String(chatId),
+    target,
+    ...place,
+  };
+  return { id: 'part_1', idempotencyKey: 'k', turnId: 't', route, body: { text, plain } };
+}
+
+async function failureOf(sending: Promise<unknown>) {
+  const error = await sending.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ChannelError))
+    throw new Error(`Expected a ChannelError, got ${String(error)}`);
+  return error.failure;
+}
+
+afterEach(endScenes);
+
+describe('the Telegram adapter sends', () => {
+  it('formatted text to chat, topic and the message it answers, without previews', async () => {
+    const { double, adapter } = await scene();
+    const question = double.say({ chat: FORUM, thread: 42, text: 'q' });
+    const place = { threadId: '42', replyToMessageId: String(question.message_id) };
+    const receipt = await adapter.send(part(FORUM, '<b>a</b> &lt;', place), noSignal());
+    const shown = double.conversation(FORUM).at(-1);
+    expect(shown).toMatchObject({ text: 'a <', threadId: 42, replyTo: question.message_id });
+    expect(receipt).toEqual({ platformMessageId: String(shown?.messageId) });
+    expect(double.calls('sendMessage')[0]?.params).toMatchObject({
+      link_preview_options: { is_disabled: true },
+    });
+  });
+
+  it('an answer whose question was deleted', async () => {
+    const { double, adapter } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    await adapter.send(part(ANN, 'a', { replyToMessageId: '99999' }), noSignal());
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
+  });
+
+  it('[M04] plain text, once, when the markup is refused', async () => {
+    const { double, adapter, logged } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    await adapter.send(part(ANN, '<b>broken', { plain: 'a < b & <c>' }), noSignal());
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a < b & <c>', entities: [] });
+    expect(double.calls('sendMessage').map(({ outcome }) => outcome)).toEqual([400, 200]);
+    expect(logged.join()).toContain('markup refused');
+  });
+
+  it('to the supergroup that a group has become, and reports the new id', async () => {
+    const { double, adapter } = await scene();
+    const question = double.say({ chat: GROUP, text: 'q' });
+    const newId = double.migrate(GROUP);
+    const receipt = await adapter.send(
+      part(GROUP, 'a', { replyToMessageId: String(question.message_id) }),
+      noSignal(),
+    );
+    expect(receipt).toMatchObject({ migratedTo: String(newId) });
+    expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
+  });
+
+  it.each<[string, (double: TelegramDouble) => void, object]>([
+    [
+      'a rate limit',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 429,
+          description: 'Too Many Requests: retry after 9',
+          parameters: { retry_after: 9 },
+        }),
+      { kind: 'rate-limited', retryAfterMs: 9000, scope: 'chat' },
+    ],
+    ['a block', (d) => d.setAccess(ANN, 'blocked'), { kind: 'forbidden' }],
+    [
+      'a lost right to write',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 400,
+          description: 'Bad Request: not enough rights to send text messages to the chat',
+        }),
+      { kind: 'forbidden' },
+    ],
+    [
+      'a deleted account',
+      (d) => d.fault({ kind: 'refuse', code: 403, description: 'Forbidden: user is deactivated' }),
+      { kind: 'gone' },
+    ],
+    [
+      'any other refusal',
+      (d) =>
+        d.fault({ kind: 'refuse', code: 400, description: 'Bad Request: message is too long' }),
+      { kind: 'refused' },
+    ],
+    [
+      'a token that is refused for now',
+      (d) => d.fault({ kind: 'refuse', code: 401, description: 'Unauthorized' }),
+      { kind: 'transient' },
+    ],
+    ['a reset', (d) => d.fault({ kind: 'reset' }), { kind: 'unknown-outcome' }],
+    [
+      'a reset after it arrived',
+      (d) => d.fault({ kind: 'reset', after: true }),
+      { kind: 'unknown-outcome' },
+    ],
+    [
+      'a page of a gateway',
+      (d) => d.fault({ kind: 'status', status: 502 }),
+      { kind: 'unknown-outcome' },
+    ],
+    [
+      'half an answer',
+      (d) => d.fault({ kind: 'garbage', after: true }),
+      { kind: 'unknown-outcome' },
+    ],
+  ])('and tells delivery what %s means, after a single call', async (_name, arrange, failure) => {
+    const { double, adapter } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    arrange(double);
+    expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual(failure);
+    expect(double.calls('sendMessage')).toHaveLength(1);
+  });
+
+  it('and knows that a chat is gone', async () => {
+    const { adapter } = await scene();
+    expect(await failureOf(adapter.send(part(404, 'a'), noSignal()))).toEqual({ kind: 'gone' });
+  });
+
+  it('[D04] and does not claim to know what became of a call without an answer', async () => {
+    const { double, adapter } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    double.fault({ kind: 'hang', after: true });
+    const failure = failureOf(adapter.send(part(ANN, 'a'), AbortSignal.timeout(50)));
+    expect(await failure).toEqual({ kind: 'unknown-outcome' });
+    expect(double.conversation(ANN).at(-1)?.text).toBe('a');
+  });
+
+  it('and knows for certain that nothing was sent without a connection or after a stop', async () => {
+    const { double, adapter } = await scene();
+    expect(await failureOf(adapter.send(part(ANN, 'a'), AbortSignal.abort()))).toEqual({
+      kind: 'transient',
+    });
+    expect(double.calls()).toEqual([]);
+    await double.close();
+    expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual({
+      kind: 'transient',
+    });
+  });
+
+  it('typing, in the topic', async () => {
+    const { double, adapter } = await scene();
+    double.say({ chat: FORUM, thread: 42, text: 'q' });
+    await adapter.typing?.show({ chatId: String(FORUM), threadId: '42' });
+    expect(adapter.typing?.repeatMs).toBeLessThan(5000);
+    expect(double.calls('sendChatAction')[0]?.params).toMatchObject({
+      action: 'typing',
+      message_thread_id: 42,
+    });
+  });
+});

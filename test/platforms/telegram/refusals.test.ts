@@ -1,0 +1,101 @@
+import { Telegraf } from 'telegraf';
+import { afterEach, describe, expect, it } from 'vitest';
+import { REAL_LIMITS } from './flood.ts';
+import { endDoubles, refusal, start } from './telegraf-client.ts';
+
+const ANN = 501;
+afterEach(endDoubles);
+
+describe('refusals as on the servers', () => {
+  it.each([
+    ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
+    ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
+    [
+      'nothing but tags',
+      { text: '<b> </b>', parse_mode: 'HTML' },
+      'Bad Request: message text is empty',
+    ],
+    ['4,097 characters', { text: 'x'.repeat(4097) }, 'Bad Request: message is too long'],
+    [
+      'bad markup',
+      { text: 'a<br>b', parse_mode: 'HTML' },
+      'Bad Request: can\'t parse entities: Unsupported start tag "br" at byte offset 1',
+    ],
+    ['an unknown chat', { chat_id: 404, text: 'x' }, 'Bad Request: chat not found'],
+    ['no chat', { chat_id: undefined, text: 'x' }, 'Bad Request: chat_id is empty'],
+    [
+      'an answer to nothing',
+      { text: 'x', reply_parameters: { message_id: 9999 } },
+      'Bad Request: message to be replied not found',
+    ],
+  ])('refuses %s', async (_name, payload, description) => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const call = telegram.callApi('sendMessage', { chat_id: ANN, ...payload } as never);
+    expect(await refusal(call)).toMatchObject({ code: 400, description });
+  });
+
+  it('counts the text after parsing, in code points, and keeps 100 formats', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    await telegram.sendMessage(ANN, '😀'.repeat(4096));
+    await telegram.sendMessage(ANN, '<b>x</b> '.repeat(120), { parse_mode: 'HTML' });
+    expect(double.conversation(ANN).at(-1)?.entities).toHaveLength(100);
+  });
+
+  it('refuses an edit that changes nothing, takes one that does, and deletes once', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    const { message_id } = await telegram.sendMessage(ANN, 'one');
+    expect(
+      await refusal(telegram.editMessageText(ANN, message_id, undefined, 'one')),
+    ).toMatchObject({
+      description: expect.stringContaining('message is not modified'),
+    });
+    await telegram.editMessageText(ANN, message_id, undefined, 'two');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'two', edits: 1 });
+    await telegram.deleteMessage(ANN, message_id);
+    expect(await refusal(telegram.deleteMessage(ANN, message_id))).toMatchObject({
+      description: 'Bad Request: message to delete not found',
+    });
+  });
+
+  it('tells a wrong token, an unknown method, a block and a moved group apart', async () => {
+    const { double, telegram } = await start();
+    double.say({ chat: ANN, text: 'hi' });
+    double.say({ chat: -5, text: 'hi' });
+    const stranger = new Telegraf('1:wrong', { telegram: { apiRoot: double.apiRoot } });
+    expect(await refusal(stranger.telegram.getMe())).toMatchObject({
+      code: 401,
+      description: 'Unauthorized',
+    });
+    expect(await refusal(telegram.callApi('sendNonsense' as never, {} as never))).toMatchObject({
+      code: 404,
+    });
+    double.setAccess(ANN, 'blocked');
+    expect(await refusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+      code: 403,
+      description: 'Forbidden: bot was blocked by the user',
+    });
+    const newId = double.migrate(-5);
+    expect(await refusal(telegram.sendMessage(-5, 'x'))).toMatchObject({
+      code: 400,
+      parameters: { migrate_to_chat_id: newId },
+    });
+    await telegram.sendMessage(newId, 'there');
+  });
+
+  it('holds back a bot that writes too fast, and lets it go on after the time it named', async () => {
+    let now = 1_000_000;
+    const { double, telegram } = await start({ limits: REAL_LIMITS, clock: () => now });
+    double.say({ chat: ANN, text: 'hi' });
+    for (let sent = 0; sent < 5; sent += 1) await telegram.sendMessage(ANN, `${sent}`);
+    expect(await refusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+      code: 429,
+      description: 'Too Many Requests: retry after 1',
+      parameters: { retry_after: 1 },
+    });
+    now += 1000;
+    await telegram.sendMessage(ANN, 'again');
+  });
+});
