@@ -324,6 +324,11 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(more).toEqual([]);
   });
 
+  it('[D12] shows of a secret nothing but its references', () => {
+    const yaml = 'channels: { telegram: { token: "12345:abc${NOT_SET}def" } }';
+    expect(broken(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
+  });
+
   it('[D12] reads secret files beside the settings, trimmed', () => {
     writeFileSync(join(folder, 'token.txt'), '123456:from-a-file\n');
     const result = okay(load('channels: { telegram: { token: "${file:token.txt}" } }'));

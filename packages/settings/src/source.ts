@@ -46,7 +46,10 @@ export function problemOf(finding: Finding, source: SettingsSource): SettingsPro
 
 function shownValue(path: SettingsPath, source: SettingsSource): string | undefined {
   const reference = source.outside.get(formatPath(path));
-  if (reference !== undefined) return hideSecrets(reference, source.secrets);
+  if (reference !== undefined) {
+    const shown = isSecretPath(path) ? referencesOnly(reference) : reference;
+    return hideSecrets(shown, source.secrets);
+  }
   const value = valueAt(source.value, path);
   if (value === undefined) return undefined;
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -56,6 +59,11 @@ function shownValue(path: SettingsPath, source: SettingsSource): string | undefi
   }
   if (isSecretPath(path)) return '(hidden)';
   return hideSecrets(shorten(JSON.stringify(value)), source.secrets);
+}
+
+/** What stands beside a reference in a secret is a part of the secret. */
+function referencesOnly(text: string): string {
+  return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
 
 function shorten(text: string): string {
