@@ -2,6 +2,7 @@ import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
 import { PRINTERS } from './dialects.ts';
 import type { Leaf } from './document.ts';
+import { contentLength, isVisible } from './leaf-content.ts';
 import { MarkupError } from './markup-error.ts';
 import { measure } from './measure.ts';
 import { parseMarkdown } from './parse/parse.ts';
@@ -35,7 +36,7 @@ export function render(markdown: string, target: RenderTarget): RenderedPart[] {
   }
   const leaves = toLeaves(parseMarkdown(markdown), CAPABILITIES[target.dialect]);
   return splitLeaves(leaves, roomOf(target))
-    .filter(isVisible)
+    .filter((part) => part.some(isVisible))
     .map((part) => printPart(part, target));
 }
 
@@ -56,17 +57,6 @@ function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
   };
 }
 
-/** Length of the text alone, a cheap lower bound of every printed form. */
-function contentLength(leaves: readonly Leaf[]): number {
-  let length = 0;
-  for (const leaf of leaves) {
-    if (leaf.kind === 'code') length += leaf.text.length;
-    else if (leaf.kind === 'text') for (const { text } of leaf.runs) length += text.length;
-    else if (leaf.kind === 'grid') for (const row of leaf.rows) length += row.length;
-  }
-  return length;
-}
-
 function printPart(
   leaves: readonly Leaf[],
   { dialect, maxLength, unit }: RenderTarget,
@@ -77,11 +67,4 @@ function printPart(
     text: PRINTERS[dialect](leaves).text,
     plain: fits ? full : plainText(leaves, { addresses: false }),
   };
-}
-
-/** Platforms refuse a message in which there is nothing to see. */
-function isVisible(leaves: readonly Leaf[]): boolean {
-  return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(
-    plainText(leaves, { addresses: true }),
-  );
 }

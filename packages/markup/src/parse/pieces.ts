@@ -1,4 +1,4 @@
-import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine } from './risk.ts';
+import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
 /** A stretch of the source: for the parser, a whole code block, or text to show as it is written. */
 export type Piece =
@@ -6,10 +6,18 @@ export type Piece =
   | { readonly type: 'code'; readonly language: string | undefined; readonly text: string }
   | { readonly type: 'literal'; readonly text: string };
 
-/** One block may be a little larger than what blocks are joined to: it cannot be cut. */
-const BLOCK_LENGTH = 32_000;
-/** Beyond this much of one document the rest is shown as written; no chat answer is this long. */
-const PARSED_LENGTH = 200_000;
+/** One block may be longer than what blocks are joined to, since it cannot be cut. */
+const BLOCK: Risk = { ...SAFE, length: 32_000 };
+/** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
+const DOCUMENT: Risk = {
+  length: 200_000,
+  lines: 8_000,
+  marks: 16_000,
+  brackets: 16_000,
+  references: 4_000,
+  markers: 6_000,
+  depth: SAFE.depth,
+};
 
 interface Block {
   readonly type: 'markdown' | 'code';
@@ -34,28 +42,25 @@ function joinBlocks(blocks: readonly Block[]): Piece[] {
   const pieces: Piece[] = [];
   let waiting: string[] = [];
   let risk = NO_RISK;
-  let parsed = 0;
+  let spent = NO_RISK;
   const flush = () => {
     if (waiting.length > 0) pieces.push({ type: 'markdown', text: waiting.join('\n') });
     waiting = [];
     risk = NO_RISK;
   };
   for (const block of blocks) {
-    const joined = addRisk(risk, block.risk);
+    const total = addRisk(spent, block.risk);
     if (block.type === 'code') {
       flush();
       pieces.push(codePiece(block.lines));
-    } else if (!isSafe({ ...block.risk, length: 0 }) || block.risk.length > BLOCK_LENGTH) {
-      flush();
-      pieces.push({ type: 'literal', text: block.lines.join('\n') });
-    } else if (parsed + block.risk.length > PARSED_LENGTH) {
+    } else if (!isSafe(block.risk, BLOCK) || !isSafe(total, DOCUMENT)) {
       flush();
       pieces.push({ type: 'literal', text: block.lines.join('\n') });
     } else {
-      parsed += block.risk.length;
-      if (!isSafe(joined)) flush();
+      if (!isSafe(addRisk(risk, block.risk))) flush();
       waiting.push(...block.lines);
       risk = addRisk(risk, block.risk);
+      spent = total;
     }
   }
   flush();

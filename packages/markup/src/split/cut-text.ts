@@ -2,26 +2,35 @@ import type { Run, TextLeaf } from '../document.ts';
 import { codePointEnds, graphemeEnds } from './graphemes.ts';
 import { largest } from './search.ts';
 
-/** How good a place is for a cut; lower is better. */
-const RANK = { line: 0, sentence: 1, word: 2, character: 3, insideSpan: 4 } as const;
+/** How good a place is for a cut; lower is better. Inside a link or code span all are worse. */
+const RANK = { line: 0, sentence: 1, word: 2, character: 3 } as const;
+const INSIDE_SPAN = 4;
+
+interface Cut {
+  readonly at: number;
+  readonly rank: number;
+}
 
 /**
  * Cuts a paragraph: at a line or sentence end if one stands in the second half of what fits, else
  * between words, else between characters; inside a link or code span only if that alone is too long.
  * @param fits whether this head can be shown in the part.
  * @param window longest head worth looking at, in UTF-16 units.
- * @returns undefined if not even one character fits.
+ * @param mayWait whether the paragraph could start in the next part: then no word or link is broken.
+ * @returns undefined if nothing of it should or can stand in this part.
  */
 export function cutText(
   leaf: TextLeaf,
   fits: (head: TextLeaf) => boolean,
   window: number,
+  mayWait: boolean,
 ): [TextLeaf, TextLeaf] | undefined {
   const text = leaf.runs.map((run) => run.text).join('');
-  const at =
-    bestCut(leaf, text, graphemeEnds(text, window), fits) ??
-    bestCut(leaf, text, codePointEnds(text, window), fits);
-  return at === undefined ? undefined : [headOf(leaf, at), tailOf(leaf, at)];
+  let best = bestCut(leaf, text, graphemeEnds(text, window), fits);
+  if (mayWait && best !== undefined && best.rank >= RANK.character) return undefined;
+  // Not even one character of what people see fits: it has to be broken.
+  if (!mayWait) best ??= bestCut(leaf, text, codePointEnds(text, window), fits);
+  return best === undefined ? undefined : [headOf(leaf, best.at), tailOf(leaf, best.at)];
 }
 
 function bestCut(
@@ -29,20 +38,20 @@ function bestCut(
   text: string,
   ends: readonly number[],
   fits: (head: TextLeaf) => boolean,
-): number | undefined {
+): Cut | undefined {
   const count = largest(ends.length, (n) => fits(headOf(leaf, ends[n - 1] ?? 0)));
   const most = ends[count - 1];
   if (most === undefined) return undefined;
   const spans = spanEnds(leaf.runs);
-  let best: { at: number; rank: number } | undefined;
+  let best: Cut | undefined;
   for (const at of ends.slice(0, count).reverse()) {
     // Below half the room only a way out of a link is worth a short part.
-    if (at * 2 < most && best !== undefined && best.rank < RANK.insideSpan) break;
-    const rank = spans(at) ? RANK.insideSpan : rankAt(text, at);
+    if (at * 2 < most && best !== undefined && best.rank < INSIDE_SPAN) break;
+    const rank = rankAt(text, at) + (spans(at) ? INSIDE_SPAN : 0);
     if (best === undefined || rank < best.rank) best = { at, rank };
     if (best.rank === RANK.line) break;
   }
-  return best?.at;
+  return best;
 }
 
 function rankAt(text: string, at: number): number {

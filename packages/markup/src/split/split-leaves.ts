@@ -84,7 +84,7 @@ function cut(leaf: Leaf, before: readonly Leaf[], room: Room): [Leaf, Leaf] | un
   const fits = (head: Leaf) => room.load([...before, head]) <= 1;
   switch (leaf.kind) {
     case 'text':
-      return cutText(leaf, fits, room.window);
+      return cutText(leaf, fits, room.window, before.length > 0);
     case 'code':
       return cutCode(leaf, fits, room.window, before.length === 0);
     case 'grid':
