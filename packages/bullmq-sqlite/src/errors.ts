@@ -4,6 +4,7 @@ import { ConnectionClosedError, ErrorCode } from 'bullmq';
 export type SqliteQueueErrorCode =
   | 'queue-file-unusable'
   | 'queue-file-layout'
+  | 'queue-file-busy'
   | 'queue-not-paused'
   | 'queue-has-active-jobs'
   | 'not-supported';

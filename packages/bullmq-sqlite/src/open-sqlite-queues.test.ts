@@ -59,6 +59,22 @@ describe('a queue file', () => {
     );
   });
 
+  it('says that another process blocks it, and that trying again helps', async () => {
+    const file = freshFile();
+    using sqlite = openSqliteQueues({ file, busyTimeoutMs: 20 });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    await queue.add('a', {});
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const busy = { code: 'queue-file-busy', retryable: true };
+    await expect(queue.add('b', {})).rejects.toMatchObject(busy);
+    other.exec('ROLLBACK');
+    other.close();
+    await queue.add('b', {});
+    expect(await queue.count()).toBe(2);
+    await queue.close();
+  });
+
   it('rejects operations after it was closed, and a worker left open stays quiet', async () => {
     const sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
@@ -148,7 +164,9 @@ describe('one process', () => {
       };
       return new Worker('q', processor, options, sqlite.backend);
     });
-    await Promise.all(workers.map((worker) => new Promise((go) => worker.once('drained', go))));
+    await Promise.all(
+      workers.map((worker) => new Promise<void>((go) => worker.once('drained', go))),
+    );
     await new Promise((resolve) => setTimeout(resolve, 20));
     const adding = queue.add('a', {});
     const closing = workers[0]?.close();

@@ -10,6 +10,10 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
  */
 export type Synchronous = 'normal' | 'full';
 
+/** SQLite's code for "another connection holds the lock". */
+const SQLITE_BUSY = 5;
+const RETRY_AFTER_MS = 10;
+
 /** The open database: cached statements, transactions, and nothing about queues. */
 export class QueueFile {
   readonly path: string;
@@ -23,8 +27,8 @@ export class QueueFile {
     try {
       if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
       this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs });
-      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
-      this.#db.exec('PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 1000;');
+      this.#enterWalMode(busyTimeoutMs);
+      this.#db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA temp_store = MEMORY;`);
       this.transaction(() => this.#createTables());
     } catch (error) {
       if (error instanceof SqliteQueueError) throw error;
@@ -60,7 +64,7 @@ export class QueueFile {
    * write lock first, so that two processes never both read and then both try to write.
    */
   transaction<T>(work: () => T): T {
-    this.run('BEGIN IMMEDIATE');
+    this.#begin();
     try {
       const result = work();
       this.run('COMMIT');
@@ -82,6 +86,33 @@ export class QueueFile {
     this.#open = false;
     this.#statements.clear();
     this.#db.close();
+  }
+
+  #begin(): void {
+    try {
+      this.run('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      throw new SqliteQueueError(
+        'queue-file-busy',
+        `Another process has kept the queue file ${this.path} locked for too long. Try again; if it lasts, look for a process that is stopped or a disk that is stuck.`,
+        { retryable: true, cause: error },
+      );
+    }
+  }
+
+  /** SQLite does not wait for others by itself here, when several processes make the file at once. */
+  #enterWalMode(busyTimeoutMs: number): void {
+    const giveUpAt = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        this.#db.exec('PRAGMA journal_mode = WAL');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_AFTER_MS);
+      }
+    }
   }
 
   #statement(sql: string): StatementSync {
@@ -106,4 +137,8 @@ export class QueueFile {
     this.#db.exec(SCHEMA);
     this.#db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }

@@ -53,9 +53,9 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     let runs = 0;
     const processor = async () => {
       runs += 1;
-      await pause(1500);
+      await pause(4500);
     };
-    const options = { lockDuration: 600, stalledInterval: 50 };
+    const options = { lockDuration: 2000, stalledInterval: 50 };
     const workers = [1, 2].map(() => lab.worker(processor, options));
     await Promise.race(workers.map((worker) => ended(worker, 1)));
     expect(runs).toBe(1);
@@ -63,12 +63,12 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
 
   it('refuses the result of a worker that lost its lock', async ({ lab }) => {
     await lab.queue.add('slow', {});
-    const taker = lab.worker(async () => {}, { ...DEAD, autorun: false });
+    const taker = lab.worker(null, { ...DEAD, lockDuration: 1500 });
     const job = await taker.getNextJob('token-1');
     await expect(job?.moveToCompleted('late', 'token-2', false)).rejects.toMatchObject({
       code: -6,
     });
-    await pause(200);
+    await pause(1600);
     await expect(job?.moveToCompleted('late', 'token-1', false)).rejects.toMatchObject({
       code: -2,
     });
@@ -78,10 +78,10 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
 
   it('gives, extends and checks locks of jobs worked on by hand', async ({ lab }) => {
     await lab.queue.add('manual', {});
-    const taker = lab.worker(null, { lockDuration: 1000 });
+    const taker = lab.worker(null, { lockDuration: 30_000 });
     const job = await taker.getNextJob('mine');
     expect(job?.name).toBe('manual');
-    expect(await job?.extendLock('mine', 5000)).toBe(1);
+    expect(await job?.extendLock('mine', 30_000)).toBe(1);
     expect(await job?.extendLock('yours', 5000)).toBe(0);
     expect(await taker.extendJobLocks(['1'], ['yours'], 5000)).toEqual(['1']);
     await job?.moveToCompleted('done', 'mine', false);
