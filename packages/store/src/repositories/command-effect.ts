@@ -6,12 +6,14 @@ type Found = Omit<CommandResult, 'duplicate'>;
 
 const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
 
-/** Does to a conversation what a command asks for; `seq` is the number of the command itself. */
+/**
+ * Does to a conversation what a command asks for. The caller has locked it, so all that waits was
+ * stored before the command.
+ */
 export async function applyCommand(
   sql: Sql,
   conversationId: string,
   effect: CommandEffect,
-  seq: number,
   now: number,
 ): Promise<Found> {
   switch (effect.kind) {
@@ -28,7 +30,7 @@ export async function applyCommand(
       await fence(sql, conversationId);
       return {
         stoppedTurn: await stopTurn(sql, conversationId, now),
-        setAside: await setAside(sql, conversationId, seq),
+        setAside: await setAside(sql, conversationId),
       };
   }
 }
@@ -59,13 +61,12 @@ async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<
   return turn.id;
 }
 
-async function setAside(sql: Sql, conversationId: string, seq: number): Promise<number> {
+async function setAside(sql: Sql, conversationId: string): Promise<number> {
   const result = await sql
     .updateTable('inbox')
     .set({ state: 'done', outcome: 'stopped' })
     .where('conversation_id', '=', conversationId)
     .where('state', '=', WAITING)
-    .where('seq', '<', seq)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }

@@ -13,16 +13,16 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
   return {
     accept: (admitted) =>
       database.write(async (sql) => {
-        const seq = await insertOnce(database, sql, admitted, 'waiting');
-        return seq === null ? 'duplicate' : 'stored';
+        const isNew = await insertOnce(database, sql, admitted, 'waiting');
+        return isNew ? 'stored' : 'duplicate';
       }),
 
     command: (admitted, effect, answer) =>
       database.write(async (sql): Promise<CommandResult> => {
-        const seq = await insertOnce(database, sql, admitted, 'done');
-        if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
+        const isNew = await insertOnce(database, sql, admitted, 'done');
+        if (!isNew) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { conversationId, receivedAt } = admitted;
-        const found = await applyCommand(sql, conversationId, effect, seq, receivedAt);
+        const found = await applyCommand(sql, conversationId, effect, receivedAt);
         const result = { duplicate: false, ...found };
         await insertParts(sql, answer(result), { turnId: null, now: receivedAt, newId });
         return result;
@@ -56,7 +56,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
 }
 
 /**
- * Stores a message unless it is known, and gives its number. The unique key decides, not a look
+ * Stores a message unless it is known; false when it is. The unique key decides, not a look
  * beforehand: two gateways may be told of the same message at the same moment (F08).
  */
 async function insertOnce(
@@ -64,18 +64,17 @@ async function insertOnce(
   sql: Sql,
   admitted: AdmittedMessage,
   state: 'waiting' | 'done',
-): Promise<number | null> {
+): Promise<boolean> {
   await ensureConversation(sql, admitted.conversationId, admitted.receivedAt);
   if (database.dialect === 'postgres') {
     await lockConversation(database, sql, admitted.conversationId);
   }
-  const row = await sql
+  const result = await sql
     .insertInto('inbox')
     .values(newInboxRow(admitted, state))
     .onConflict((conflict) =>
       conflict.columns(['channel', 'account', 'chat_id', 'message_id']).doNothing(),
     )
-    .returning('seq')
     .executeTakeFirst();
-  return row?.seq ?? null;
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
