@@ -5,7 +5,7 @@ const SECRET_NAME =
 const SECRET_LINE = /^(\s*(?:-\s+)?["']?)([\w-]+)(["']?\s*:\s*)(.+)$/;
 
 /** True when a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 

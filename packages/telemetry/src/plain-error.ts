@@ -14,7 +14,7 @@ export interface PlainError {
  * Takes from an error what operators need, and nothing else: client libraries hang whole requests,
  * with people's messages and tokens in them, on their errors.
  */
-export function plainError(error: Error, depth = 0): PlainError {
+function plainError(error: Error, depth = 0): PlainError {
   const code = 'code' in error ? error.code : undefined;
   const hasCode = typeof code === 'string' || typeof code === 'number';
   return {

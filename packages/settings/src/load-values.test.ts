@@ -1,0 +1,116 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
+import { describe, expect, it } from 'vitest';
+import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+
+const { load } = settingsFolder();
+
+describe('loadSettings with wrong values', () => {
+  it('[D12] tells path, place, value, what is expected and the nearest valid value', () => {
+    expect(problems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
+      {
+        kind: 'value',
+        path: 'log.level',
+        position: { line: 2, column: 10 },
+        found: '"inof"',
+        expected: 'one of debug, info, warn, error, silent',
+        nearest: 'info',
+      },
+      {
+        kind: 'value',
+        path: 'http.port',
+        position: { line: 3, column: 15 },
+        found: '99999',
+        expected: 'a number of at most 65535',
+      },
+    ]);
+  });
+
+  it.each([
+    ['agent: { timeZone: Europe/Berln }', 'agent.timeZone', 'Europe/Berlin'],
+    ['model: { model: auot }', 'model.model', 'auto'],
+    ['model: { model: { provider: antropic, apiKey: x } }', 'model.model.provider', 'anthropic'],
+    ['lanes: { busy: collct }', 'lanes.busy', 'collect'],
+  ])('[D12] %s: finds the value that was meant at %s', (yaml, path, meant) => {
+    expect(problems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
+  });
+
+  it.each([
+    ['http: 7411', 'http', 'a block of `key: value` lines'],
+    ['owners: [{ telegram: 1 }]', 'owners[0]', 'channel:userId without a space'],
+    ['owners: [42]', 'owners[0]', 'channel:userId'],
+    ['channels: [telegram]', 'channels', 'a block of channels'],
+    ['limits: { messageCharacters: 1.5 }', 'limits.messageCharacters', 'a whole number'],
+    ['queue: { url: "http://x" }', 'queue.url', 'a Redis URL'],
+    ['model: { model: { provider: anthropic } }', 'model.model.apiKey', 'text'],
+    ['model: auto', 'model', 'a block'],
+  ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
+    const found = problems(load(yaml));
+    expect(found).toEqual([expect.objectContaining({ path })]);
+    expect(found[0]?.expected).toContain(expected);
+  });
+
+  it('[D12] shows no secret, wherever it stands', () => {
+    const result = load(
+      'model: { model: { provider: antropic, apiKey: [sk-very-secret] } }\nowners: ["${K}"]',
+      {
+        K: 'sk-env-secret',
+      },
+    );
+    const text = JSON.stringify(problems(result));
+    expect(text).not.toContain('very-secret');
+    expect(text).not.toContain('env-secret');
+    expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
+  });
+
+  it('[D12] reports broken channels too when the core is invalid, to be mended in one go', () => {
+    const paths = problems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
+    expect(paths).toEqual(['log', 'channels.telegram.token']);
+  });
+});
+
+describe('loadSettings with unknown keys', () => {
+  it.each([
+    ['lgo: { level: debug }', 'lgo', 'log'],
+    ['agent: { nmae: Ada }', 'agent.nmae', 'name'],
+    ['agent: { time_zone: UTC }', 'agent.time_zone', 'timeZone'],
+    ['channels: { telegrm: { token: 1 } }', 'channels.telegrm', 'telegram'],
+    ['channels: { web: { tilte: x } }', 'channels.web.tilte', 'title'],
+    ['channels: { web: { acces: { direct: open } } }', 'channels.web.acces', 'access'],
+    ['channels: { web: { access: { drect: open } } }', 'channels.web.access.drect', 'direct'],
+    [
+      'channels: { web: { accounts: { a: { titel: x } } } }',
+      'channels.web.accounts.a.titel',
+      'title',
+    ],
+    [
+      'model: { model: { provider: anthropic, apiKey: k, apiKeyy: x } }',
+      'model.model.apiKeyy',
+      'apiKey',
+    ],
+  ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
+    const { warnings } = okay(load(yaml));
+    expect(warnings).toEqual([
+      expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
+    ]);
+  });
+
+  it('[D12] warns without a guess when nothing is near, and never reads a reference there', () => {
+    const { warnings } = okay(load('zebra: "${NOT_SET}"\n'));
+    expect(warnings).toEqual([
+      expect.objectContaining({ path: 'zebra', position: { line: 1, column: 1 } }),
+    ]);
+    expect(warnings[0]).not.toHaveProperty('nearest');
+  });
+
+  it('[D12] is not confused by keys that JavaScript knows', () => {
+    const yaml =
+      '__proto__: { port: 1 }\nconstructor: 1\nchannels: { toString: {}, __proto__: {} }\n';
+    const { warnings } = okay(load(yaml));
+    expect(warnings.map((warning) => warning.path)).toEqual([
+      '__proto__',
+      'constructor',
+      'channels.toString',
+      'channels.__proto__',
+    ]);
+  });
+});

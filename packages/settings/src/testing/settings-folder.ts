@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { z } from 'zod';
+import { loadSettings, type SettingsResult } from '../load-settings.ts';
+import type { SettingsProblem } from '../problem.ts';
+
+const telegram = z.strictObject({
+  token: z.string({ error: 'a bot token from @BotFather' }).min(10),
+  apiRoot: z.url().default('https://api.telegram.org'),
+  pollSeconds: z.int().default(25),
+  silent: z.boolean().default(false),
+});
+const web = z.strictObject({ title: z.string().default('Parley') });
+const modelSchema = z.strictObject({
+  model: z
+    .union([
+      z.literal('auto'),
+      z.strictObject({ provider: z.literal('local'), baseUrl: z.url(), apiKey: z.string() }),
+      z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
+    ])
+    .default('auto'),
+});
+
+/** What a test file loads with: a folder of its own, two channels, a model. */
+export function settingsFolder() {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-settings-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function loadFile(file: string, env: Record<string, string> = {}) {
+    return loadSettings({
+      file,
+      env,
+      dataFolder: '/data',
+      channelSchemas: { telegram, web },
+      modelSchema,
+      defaultChannels: ['web'],
+    });
+  }
+
+  return {
+    /** A path in the folder. */
+    path: (name: string) => join(folder, name),
+    loadFile,
+    load(yaml: string, env: Record<string, string> = {}) {
+      const file = join(folder, 'parley.yaml');
+      writeFileSync(file, yaml);
+      return loadFile(file, env);
+    },
+  };
+}
+
+/** The result, which must be good. */
+export function okay<T>(result: SettingsResult<T>) {
+  if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
+  return result;
+}
+
+/** The problems of a result that must be invalid. */
+export function problems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
+  if (result.kind === 'ok') throw new Error('expected invalid settings');
+  return result.problems;
+}
+
+/** The problems of an account that must be broken. */
+export function broken<T>(result: SettingsResult<T>, account: string): readonly SettingsProblem[] {
+  const found = okay(result).channels[account];
+  if (found?.kind !== 'broken') throw new Error(`expected ${account} to be broken`);
+  return found.problems;
+}
