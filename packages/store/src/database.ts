@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import type { StoreError } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
 /** What a query is written against; in `write` it is the caller's own transaction. */
@@ -17,6 +16,3 @@ export interface Database {
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-/** Turns what a database threw into a StoreError; a StoreError passes unchanged. */
-export type ExplainFailure = (thrown: unknown) => StoreError;
