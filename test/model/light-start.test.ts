@@ -10,7 +10,7 @@ registerHooks({ load(url, context, next) { loaded.push(url); return next(url, co
 const { createChatModel, ModelSettings } = await import('@parley/models');
 const { silentLogger } = await import('@parley/contracts');
 const deps = { settingsFile: 's', clock: Date.now, logger: silentLogger, localServers: [] };
-const { model } = createChatModel(ModelSettings.parse({}), deps);
+const { model } = createChatModel(ModelSettings.parse('auto'), deps);
 const request = { system: [], messages: [{ role: 'user', content: 'hi' }] };
 for await (const event of model.stream(request, new AbortController().signal)) {
   if (event.type === 'finish') loaded.push('answered');

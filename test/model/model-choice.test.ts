@@ -16,7 +16,7 @@ afterEach(() => Promise.all([first.close(), second.close()]));
 
 describe('a model with a fallback', () => {
   const settings = () => ({
-    model: providerAt(first),
+    ...providerAt(first),
     fallback: [providerAt(second, { model: 'qwen' })],
     timeouts: { firstTokenMs: 150 },
   });
@@ -51,7 +51,7 @@ describe('a model with a fallback', () => {
 
 describe('the automatic choice', () => {
   it('[G01] finds a local server and its chat model', async () => {
-    const { model, why } = modelFrom({}, [second.baseUrl]);
+    const { model, why } = modelFrom('auto', [second.baseUrl]);
     const events = await ask(model);
     expect(events.at(-1)).toMatchObject({
       text: 'from the second',
@@ -64,14 +64,14 @@ describe('the automatic choice', () => {
 
   it('[G01] answers offline and says so where no server runs', async () => {
     await second.close();
-    const { model, why } = modelFrom({}, [second.baseUrl]);
+    const { model, why } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toContain('no language model is connected');
     expect(await why).toMatch(/^offline: no model is configured and no local server answered/);
     second = await startModelDouble();
   });
 
   it('[G01] answers offline when the server it used has gone', async () => {
-    const { model } = modelFrom({}, [second.baseUrl]);
+    const { model } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toBe('from the second');
     await second.close();
     expect(answerOf(await ask(model))).toContain('no language model is connected');

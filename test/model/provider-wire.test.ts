@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => double.close());
 
-const model = (timeouts: object = {}) => modelFrom({ model: providerAt(double), timeouts }).model;
+const model = (timeouts: object = {}) => modelFrom({ ...providerAt(double), timeouts }).model;
 
 describe('an OpenAI-compatible server', () => {
   it('[G01] is asked with the joined layers and streams its answer piece by piece', async () => {
@@ -42,7 +42,7 @@ describe('an OpenAI-compatible server', () => {
 
   it('[G01] gets the key and the headers from the settings', async () => {
     const choice = providerAt(double, { apiKey: 'secret', headers: { 'x-title': 'Parley' } });
-    await ask(modelFrom({ model: choice }).model);
+    await ask(modelFrom(choice).model);
     expect(double.requests[0]?.headers).toMatchObject({
       authorization: 'Bearer secret',
       'x-title': 'Parley',
@@ -52,7 +52,7 @@ describe('an OpenAI-compatible server', () => {
   it('[G17] that sends no counts is estimated, at the configured price', async () => {
     double.queue({ text: 'x'.repeat(40), usage: 'none' });
     const price = { inputPerMillion: 1, outputPerMillion: 100_000 };
-    const events = await ask(modelFrom({ model: providerAt(double, { price }) }).model);
+    const events = await ask(modelFrom(providerAt(double, { price })).model);
     expect(events.at(-1)).toMatchObject({
       usage: { inputTokens: 8, outputTokens: 10, estimated: true },
       costUsd: expect.closeTo(1.000_008, 9),
@@ -104,7 +104,7 @@ describe('a failing server', () => {
 
   it('[G01] is explained: nobody there', async () => {
     const choice = providerAt(double);
-    const { model: orphan } = modelFrom({ model: choice });
+    const { model: orphan } = modelFrom(choice);
     await double.close();
     await expect(ask(orphan)).rejects.toMatchObject({ code: 'model-unreachable', retryable: true });
     double = await startModelDouble();
@@ -162,7 +162,7 @@ describe('a failing server', () => {
 
   it('never shows the prompt or the key in its error', async () => {
     double.fault(status(401, { message: 'Incorrect API key provided: sk-secret' }));
-    const { model: keyed } = modelFrom({ model: providerAt(double, { apiKey: 'sk-secret' }) });
+    const { model: keyed } = modelFrom(providerAt(double, { apiKey: 'sk-secret' }));
     const error: unknown = await ask(keyed, 'my private words').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'model-unauthorised' });
     expect(String(error)).not.toContain('sk-secret');

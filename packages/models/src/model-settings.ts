@@ -12,32 +12,34 @@ export const ModelPrice = z.strictObject({
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
+const Compatible = z.strictObject({
+  provider: z.literal('openai-compatible'),
+  /** Usually ends in `/v1`. */
+  baseUrl: Url,
+  apiKey: Name.optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  model: Name,
+  price: ModelPrice.optional(),
+});
+
+const Anthropic = z.strictObject({
+  provider: z.literal('anthropic'),
+  apiKey: Name,
+  model: Name,
+  baseUrl: Url.optional(),
+  price: ModelPrice.optional(),
+});
+
+const OpenAi = z.strictObject({
+  provider: z.literal('openai'),
+  apiKey: Name,
+  model: Name,
+  baseUrl: Url.optional(),
+  price: ModelPrice.optional(),
+});
+
 /** One model of one provider. The key is always written down; none is taken from the environment. */
-export const ProviderChoice = z.discriminatedUnion('provider', [
-  z.strictObject({
-    provider: z.literal('openai-compatible'),
-    /** Usually ends in `/v1`. */
-    baseUrl: Url,
-    apiKey: Name.optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    model: Name,
-    price: ModelPrice.optional(),
-  }),
-  z.strictObject({
-    provider: z.literal('anthropic'),
-    apiKey: Name,
-    model: Name,
-    baseUrl: Url.optional(),
-    price: ModelPrice.optional(),
-  }),
-  z.strictObject({
-    provider: z.literal('openai'),
-    apiKey: Name,
-    model: Name,
-    baseUrl: Url.optional(),
-    price: ModelPrice.optional(),
-  }),
-]);
+export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);
 export type ProviderChoice = z.infer<typeof ProviderChoice>;
 
 /**
@@ -53,17 +55,42 @@ export const ModelTimeouts = z.strictObject({
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
-/** The settings section `model`. A secret in it is an `${ENV}` reference, resolved before this. */
-export const ModelSettings = z
-  .strictObject({
-    /** `auto`: a local server if one runs, else the built-in offline model. */
-    model: z.union([z.literal('auto'), z.literal('offline'), ProviderChoice]).default('auto'),
-    /** Asked in order when the model before fails without having said anything. */
-    fallback: z.array(z.union([z.literal('offline'), ProviderChoice])).default([]),
-    timeouts: ModelTimeouts.prefault({}),
-  })
-  .refine((settings) => typeof settings.model === 'object' || settings.fallback.length === 0, {
-    path: ['fallback'],
-    message: 'fallback needs a provider under `model`; `auto` and `offline` always answer',
-  });
+const Extras = {
+  /** Asked in order when the model before fails without having said anything. */
+  fallback: z.array(z.union([z.literal('offline'), ProviderChoice])).default([]),
+  timeouts: ModelTimeouts.prefault({}),
+};
+
+/** As people write it: one word, or a block that names its provider. */
+const WrittenModel = z.union([
+  z.enum(['auto', 'offline']),
+  z.discriminatedUnion('provider', [
+    // `auto` and `offline` always answer, so there is nothing to fall back to.
+    z.strictObject({ provider: z.enum(['auto', 'offline']), timeouts: Extras.timeouts }),
+    Compatible.extend(Extras),
+    Anthropic.extend(Extras),
+    OpenAi.extend(Extras),
+  ]),
+]);
+
+/**
+ * The settings section `model`: `auto` (a local server if one runs, else the built-in offline model),
+ * `offline`, or a provider. A secret in it is an `${ENV}` reference, resolved before this.
+ */
+export const ModelSettings = WrittenModel.default('auto').transform(arrange);
 export type ModelSettings = z.infer<typeof ModelSettings>;
+
+function arrange(written: z.infer<typeof WrittenModel>): {
+  readonly model: 'auto' | 'offline' | ProviderChoice;
+  readonly fallback: readonly ('offline' | ProviderChoice)[];
+  readonly timeouts: ModelTimeouts;
+} {
+  if (typeof written === 'string') {
+    return { model: written, fallback: [], timeouts: ModelTimeouts.parse({}) };
+  }
+  if (!('fallback' in written)) {
+    return { model: written.provider, fallback: [], timeouts: written.timeouts };
+  }
+  const { fallback, timeouts, ...model } = written;
+  return { model, fallback, timeouts };
+}

@@ -80,10 +80,9 @@ function howToConnect({ settingsFile, reason }: OfflineFacts): string {
     '',
     '```yaml',
     'model:',
-    '  model:',
-    '    provider: openai-compatible # or anthropic, openai',
-    '    baseUrl: http://127.0.0.1:11434/v1',
-    '    model: llama3.2',
+    '  provider: openai-compatible # or anthropic, openai',
+    '  baseUrl: http://127.0.0.1:11434/v1',
+    '  model: llama3.2',
     '```',
   ].join('\n');
   return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
