@@ -1,0 +1,152 @@
+import type { RenderTarget } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { render } from '../render.ts';
+
+const texts = (markdown: string, maxLength: number, more: Partial<RenderTarget> = {}) =>
+  render(markdown, { dialect: 'telegram', maxLength, unit: 'utf16', ...more }).map(
+    ({ text }) => text,
+  );
+
+const table: [what: string, markdown: string, maxLength: number, parts: string[]][] = [
+  [
+    'between blocks before anything else',
+    'One. Two.\n\nThree. Four.\n\nFive.',
+    24,
+    ['One. Two.\n\nThree. Four.', 'Five.'],
+  ],
+  [
+    'with a heading beside its text',
+    'aaaa bbbb cccc\n\n# H\n\ndddd eeee',
+    24,
+    ['aaaa bbbb cccc', '<b>H</b>\n\ndddd eeee'],
+  ],
+  [
+    'between list items',
+    '- aaaa aaaa\n- bbbb bbbb\n- cccc cccc',
+    28,
+    ['• aaaa aaaa\n• bbbb bbbb', '• cccc cccc'],
+  ],
+  [
+    'in a list item without a second bullet',
+    '- aaaa bbbb cccc dddd eeee',
+    18,
+    ['• aaaa bbbb cccc', '  dddd eeee'],
+  ],
+  [
+    'between sentences',
+    'Aaaa bbbb. Cccc dddd. Eeee ffff.',
+    24,
+    ['Aaaa bbbb. Cccc dddd.', 'Eeee ffff.'],
+  ],
+  ['between words', 'aaaa bbbb cccc dddd eeee', 20, ['aaaa bbbb cccc dddd', 'eeee']],
+  ['inside a word that is too long', 'a'.repeat(20), 16, ['a'.repeat(16), 'aaaa']],
+  [
+    'with marks closed and opened again',
+    '**aaaa bbbb cccc dddd eeee**',
+    20,
+    ['<b>aaaa bbbb cccc dddd</b>', '<b>eeee</b>'],
+  ],
+  [
+    'never inside a link',
+    'aaaa bbbb [cccc dddd eeee](https://e.org) ffff',
+    20,
+    ['aaaa bbbb', '<a href="https://e.org">cccc dddd eeee</a> ffff'],
+  ],
+  [
+    'never inside code',
+    'aaaa bbbb `cccc dddd eeee` ffff',
+    20,
+    ['aaaa bbbb', '<code>cccc dddd eeee</code> ffff'],
+  ],
+  [
+    'inside a link only if it fills a part alone',
+    '[aaaa bbbb cccc dddd eeee](https://e.org)',
+    20,
+    ['<a href="https://e.org">aaaa bbbb cccc dddd</a>', '<a href="https://e.org">eeee</a>'],
+  ],
+  [
+    'between lines of code, with the language again',
+    '```js\naaaa bbbb\ncccc dddd\neeee\n```',
+    20,
+    [
+      '<pre><code class="language-js">aaaa bbbb\ncccc dddd</code></pre>',
+      '<pre><code class="language-js">eeee</code></pre>',
+    ],
+  ],
+  [
+    'inside a line of code that is too long',
+    '```\naaaaaaaaaaaaaaaaaaaaaaa\n```',
+    16,
+    ['<pre>aaaaaaaaaaaaaaaa</pre>', '<pre>aaaaaaa</pre>'],
+  ],
+  [
+    'with a quote closed and opened again',
+    '> aaaa bbbb\n>\n> cccc dddd',
+    20,
+    ['<blockquote>aaaa bbbb</blockquote>', '<blockquote>cccc dddd</blockquote>'],
+  ],
+  [
+    'between table rows, with the header again',
+    '|H|\n|-|\n|aaaa|\n|bbbb|\n|cccc|',
+    20,
+    ['<pre>H\n────\naaaa\nbbbb</pre>', '<pre>H\n────\ncccc</pre>'],
+  ],
+];
+
+describe('splitting', () => {
+  it.each(table)('[M03] happens %s', (_, markdown, maxLength, parts) => {
+    expect(texts(markdown, maxLength)).toEqual(parts);
+  });
+
+  it('[M03] never breaks what people see as one character', () => {
+    const family = '👩‍👩‍👧';
+    const parts = texts(family.repeat(10), 20);
+    expect(parts).toEqual(Array(5).fill(family.repeat(2)));
+  });
+
+  it('[M03] breaks a character only if it is longer than a part', () => {
+    const zalgo = `a${'\u0301'.repeat(40)}`;
+    expect(texts(zalgo, 16).join('')).toBe(zalgo);
+  });
+
+  it.each([
+    ['utf16', 2],
+    ['codepoint', 4],
+    ['byte', 1],
+  ] as const)('[M03] counts in the platform’s unit: %s', (unit, emojiPerPart) => {
+    const parts = texts('😀'.repeat(16), 16, { unit, dialect: 'plain' });
+    expect(parts[0]).toBe('😀'.repeat(emojiPerPart * 4));
+  });
+
+  it('[M03] counts what people see on Telegram and everything elsewhere', () => {
+    const markdown = '**aaaa** **bbbb** **cccc**';
+    expect(texts(markdown, 16)).toHaveLength(1);
+    expect(texts(markdown, 50, { dialect: 'html' })).toHaveLength(2);
+  });
+
+  it('refuses a part length that cannot hold one character', () => {
+    expect(() => texts('a', 15)).toThrow('too short');
+  });
+
+  it.each([
+    [
+      'a deep list',
+      '- a\n  - b\n    - c\n      - d\n        - e\n          - ffff gggg',
+      'abcdeffffgggg',
+    ],
+    ['a wide row', '|h|i|\n|-|-|\n|xxxxxxxxxxxxxxxxxxxxxxxxx|y|', 'x'.repeat(25)],
+    ['a grid row', '|1|2|\n|-|-|\n|xxxxxxxx|yyyyyyyy|', 'xxxxxxxxyyyyyyyy'],
+    [
+      'code in a quote in a list',
+      '- > ```js\n  > aaaa bbbb cccc dddd eeee',
+      'aaaabbbbccccddddeeee',
+    ],
+  ])('[M03] gives up structure before text when a part is tiny: %s', (_, markdown, letters) => {
+    for (const dialect of ['telegram', 'plain', 'html'] as const) {
+      const shown = render(markdown, { dialect, maxLength: 16, unit: 'utf16' });
+      expect(shown.every(({ text, plain }) => text !== '' && plain.length <= 16)).toBe(true);
+      const seen = shown.map(({ plain }) => plain).join('');
+      expect(seen.replaceAll(/[^a-z]/g, '')).toContain(letters);
+    }
+  });
+});
