@@ -53,7 +53,8 @@ describe('whom a message is meant for', () => {
       true,
     ],
     ['a command with its name', { text: '/stop@parley_bot', entities: [command(16)] }, true],
-    ['a command without a name', { text: '/stop', entities: [command(5)] }, false],
+    ['a command of ours without a name', { text: '/stop', entities: [command(5)] }, true],
+    ['a command nobody here knows', { text: '/dance', entities: [command(6)] }, false],
     ['a command for another bot', { text: '/stop@other', entities: [command(11)] }, false],
     [
       'a command for another bot, as a reply',
@@ -74,5 +75,12 @@ describe('whom a message is meant for', () => {
     const bob = { type: 'text_mention', offset: 12, length: 3, user: { id: 2, first_name: 'B' } };
     const entities = [mention(0, 11), bob, mention(16, 11)];
     expect(addressOf(message({ text, entities }), ME).mentions).toEqual(['7', '2']);
+  });
+
+  it('[F09] takes its own name off a command, so that the core knows the command', () => {
+    const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
+    const foreign = { text: '/stop@other', entities: [command(11)] };
+    expect(addressOf(message(named), ME).text).toBe('/stop now');
+    expect(addressOf(message(foreign), ME).text).toBe('/stop@other');
   });
 });

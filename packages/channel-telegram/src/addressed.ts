@@ -1,10 +1,13 @@
+import { parseCommand } from '@parley/channels';
 import type { BotIdentity, Entity, WireMessage } from './wire-message.ts';
 
-/** Whom a message names. */
+/** Whom a message names, and its words as the core reads them. */
 export interface Address {
+  /** The text, without the bot's own name behind a leading command. */
+  readonly text: string;
   /** Ids of the users it mentions; usernames of others cannot be resolved and are left out. */
   readonly mentions: readonly string[];
-  /** The bot is meant (F06): direct chat, mention, reply, or a command with the bot's name. */
+  /** The bot is meant (F06): direct chat, mention, reply, or a command of its own. */
   readonly addressed: boolean;
 }
 
@@ -18,10 +21,15 @@ export function addressOf(message: WireMessage, me: BotIdentity): Address {
   const command = leadingCommand(text, entities);
   const direct = message.chat.type === 'private';
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
-  const forMe = command?.bot !== undefined && !forOther;
+  // Where a group has one bot only, Telegram's menu sends its commands without a name.
+  const forMe = command !== undefined && !forOther && (command.bot !== undefined || isOwn(text));
   const replied = answeredMessage(message)?.from?.id === me.id;
   const named = mentions.includes(String(me.id));
-  return { mentions, addressed: direct || (!forOther && (forMe || replied || named)) };
+  return {
+    text: forMe && command.bot !== undefined ? text.replace(`@${command.bot}`, '') : text,
+    mentions,
+    addressed: direct || (!forOther && (forMe || replied || named)),
+  };
 }
 
 /** The words of a message: its text, or the caption below a picture or file. */
@@ -49,6 +57,10 @@ function leadingCommand(text: string, entities: readonly Entity[]): { bot?: stri
   if (entity === undefined) return undefined;
   const bot = wordsOf(text, entity).split('@')[1];
   return bot === undefined ? {} : { bot };
+}
+
+function isOwn(text: string): boolean {
+  return parseCommand(text) !== null;
 }
 
 function wordsOf(text: string, { offset, length }: Entity): string {

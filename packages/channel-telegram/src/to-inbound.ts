@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/contracts';
-import { addressOf, answeredMessage, textOf } from './addressed.ts';
+import { addressOf, answeredMessage } from './addressed.ts';
 import type { BotIdentity, WireMessage } from './wire-message.ts';
 
 /** What the platform writes about a chat rather than a person in it; such messages carry one of these. */
@@ -8,14 +8,14 @@ const SERVICE =
 
 /** Turns a Telegram message into what the core knows of it (F01). */
 export function toInbound(message: WireMessage, account: string, me: BotIdentity): InboundMessage {
-  const { mentions, addressed } = addressOf(message, me);
+  const { text, mentions, addressed } = addressOf(message, me);
   return {
     channel: 'telegram',
     account,
     messageId: String(message.message_id),
     chat: chatOf(message),
     sender: senderOf(message),
-    text: textOf(message).text,
+    text,
     ...replyOf(message),
     mentions: [...mentions],
     addressed,

@@ -6,7 +6,7 @@ describe('recognising a command', () => {
     ['/stop', 'stop'],
     ['/STOP', 'stop'],
     ['  /stop now', 'stop'],
-    ['/stop@my_bot please', 'stop'],
+    ['/stop@other_bot', null],
     ['/start', 'help'],
     ['/new\nwith more', 'new'],
     ['/stopwatch', null],

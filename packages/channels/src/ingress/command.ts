@@ -17,10 +17,10 @@ const ALIASES: ReadonlyMap<string, CommandName> = new Map([
 ]);
 
 /**
- * The command a message is, or null when it is ordinary text. `/stop@my_bot` counts: the adapter has
- * already decided whether it was meant for this bot. Unknown commands are ordinary text.
+ * The command a message is, or null when it is ordinary text. `/stop@my_bot` is ordinary text here:
+ * an adapter that knows its own name takes it off. Unknown commands are ordinary text.
  */
 export function parseCommand(text: string): CommandName | null {
-  const word = /^\/([a-z]+)(?:@\w+)?(?:\s|$)/i.exec(text.trimStart())?.[1];
+  const word = /^\s*\/([a-z]+)(?:\s|$)/i.exec(text)?.[1];
   return word === undefined ? null : (ALIASES.get(word.toLowerCase()) ?? null);
 }
