@@ -1,12 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { telegram } from '@parley/channel-telegram';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { loadSettings, settingsJsonSchema } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const CHANNEL_DEFINITIONS = [telegram];
 const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,

@@ -9,7 +9,7 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 export interface ForeignSchemas {
   /** One account's own settings, without the common keys. Strict objects, or unknown keys go unseen. */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** The section `model`; a file without that section gives it `{}`. */
+  /** The section `model`. Must have a default, for files without that section. */
   readonly modelSchema: z.ZodType;
 }
 

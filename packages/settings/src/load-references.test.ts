@@ -72,7 +72,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red-pass@localhost" }
 store: { url: "postgres://u:\${PG}@localhost/db" }
-model: { model: { provider: local, baseUrl: "http://x", apiKey: in-the-file } }
+model: { provider: local, baseUrl: "http://x", apiKey: in-the-file }
 channels: { telegram: { token: "1234567890", apiRoot: "\${ROOT}" } }`;
     const result = okay(load(yaml, { NAME: 'Ada', PG: 'pg-pass', ROOT: 'https://root.example' }));
     expect(result.secrets.toSorted()).toEqual([

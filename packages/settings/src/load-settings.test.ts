@@ -17,7 +17,7 @@ describe('loadSettings with nothing to read', () => {
     const { settings, warnings, channels } = okay(load(yaml));
     expect(settings).toMatchObject({
       agent: { id: 'main', layout: 'parley', workspace: '/data/workspace' },
-      model: { model: 'auto' },
+      model: 'auto',
       owners: [],
       lanes: { busy: 'collect', collectPauseMs: 500 },
       limits: { messageCharacters: 32_000, waitingPerConversation: 50 },

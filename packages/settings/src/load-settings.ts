@@ -66,7 +66,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   const { source, findings } = prepare(document, options);
   const { model: writtenModel, channels: writtenChannels, ...core } = source.value;
   const checkedCore = check(CoreSettings, core, [], source);
-  const checkedModel = check(options.modelSchema, writtenModel ?? {}, ['model'], source);
+  const checkedModel = check(options.modelSchema, writtenModel, ['model'], source);
   const listed = blockOrProblem(writtenChannels, ['channels'], source);
   const channels = checkChannels(
     { ...defaultSections(options), ...listed.block },

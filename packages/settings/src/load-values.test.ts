@@ -27,8 +27,8 @@ describe('loadSettings with wrong values', () => {
 
   it.each([
     ['agent: { timeZone: Europe/Berln }', 'agent.timeZone', 'Europe/Berlin'],
-    ['model: { model: auot }', 'model.model', 'auto'],
-    ['model: { model: { provider: antropic, apiKey: x } }', 'model.model.provider', 'anthropic'],
+    ['model: auot', 'model', 'auto'],
+    ['model: { provider: antropic, apiKey: x }', 'model.provider', 'anthropic'],
     ['lanes: { busy: collct }', 'lanes.busy', 'collect'],
   ])('[D12] %s: finds the value that was meant at %s', (yaml, path, meant) => {
     expect(problems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
@@ -41,8 +41,9 @@ describe('loadSettings with wrong values', () => {
     ['channels: [telegram]', 'channels', 'a block of channels'],
     ['limits: { messageCharacters: 1.5 }', 'limits.messageCharacters', 'a whole number'],
     ['queue: { url: "http://x" }', 'queue.url', 'a Redis URL'],
-    ['model: { model: { provider: anthropic } }', 'model.model.apiKey', 'text'],
-    ['model: auto', 'model', 'a block'],
+    ['model: { provider: anthropic }', 'model.apiKey', 'text'],
+    ['model: 5', 'model', 'one of auto, offline, or a block'],
+    ['model: {}', 'model.provider', 'one of local, anthropic'],
   ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
     const found = problems(load(yaml));
     expect(found).toEqual([expect.objectContaining({ path })]);
@@ -51,7 +52,7 @@ describe('loadSettings with wrong values', () => {
 
   it('[D12] shows no secret, wherever it stands', () => {
     const result = load(
-      'model: { model: { provider: antropic, apiKey: [sk-very-secret] } }\nowners: ["${K}"]',
+      'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
       {
         K: 'sk-env-secret',
       },
@@ -82,11 +83,7 @@ describe('loadSettings with unknown keys', () => {
       'channels.web.accounts.a.titel',
       'title',
     ],
-    [
-      'model: { model: { provider: anthropic, apiKey: k, apiKeyy: x } }',
-      'model.model.apiKeyy',
-      'apiKey',
-    ],
+    ['model: { provider: anthropic, apiKey: k, apiKeyy: x }', 'model.apiKeyy', 'apiKey'],
   ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
     const { warnings } = okay(load(yaml));
     expect(warnings).toEqual([

@@ -13,15 +13,15 @@ const telegram = z.strictObject({
   silent: z.boolean().default(false),
 });
 const web = z.strictObject({ title: z.string().default('Parley') });
-const modelSchema = z.strictObject({
-  model: z
-    .union([
-      z.literal('auto'),
+const modelSchema = z
+  .union([
+    z.enum(['auto', 'offline']),
+    z.discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('local'), baseUrl: z.url(), apiKey: z.string() }),
       z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
-    ])
-    .default('auto'),
-});
+    ]),
+  ])
+  .default('auto');
 
 /** What a test file loads with: a folder of its own, two channels, a model. */
 export function settingsFolder() {
