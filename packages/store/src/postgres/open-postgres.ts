@@ -29,9 +29,11 @@ export async function openPostgres(options: { url: string; name: string }): Prom
         NUMBERS.has(type) ? Number : types.getTypeParser(type, format),
     },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end us.
-  // Whether the server can be reached is told by the next query.
+  // A connection that breaks tells so by an event as well, on the pool while it is idle and on
+  // itself while it is lent; unheard, either would end the process. The query that runs on it, or
+  // the next one, fails and is explained, so nothing is lost here.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
