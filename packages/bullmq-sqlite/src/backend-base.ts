@@ -88,8 +88,6 @@ export class BackendBase extends EventEmitter {
 
   async disconnectBlocking(): Promise<void> {
     this.#blocking.abort();
-    // A job that had just woken this worker must find another one.
-    if (this.shared.file.isOpen) this.shared.wakeUps.reconsider(this.#queueId);
   }
 
   async reconnectBlocking(): Promise<void> {

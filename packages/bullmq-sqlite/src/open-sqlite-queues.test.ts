@@ -153,7 +153,7 @@ describe('one process', () => {
     await queue.close();
   });
 
-  it('hands a job to another worker when the one it woke is closing', async () => {
+  it('runs a job that is added at the moment in which an idle worker closes', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const options = { connection: {}, drainDelay: 60 };
