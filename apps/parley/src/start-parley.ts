@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Clock, Logger, NewId, PassPoint } from '@parley/contracts';
 import { type Gateway, startGateway } from '@parley/gateway';
 import { type ChosenModel, createChatModel } from '@parley/models';
 import { createLocalBus, openQueues } from '@parley/queue';
-import { settingsTemplate } from '@parley/settings';
+import { writeSettingsTemplate } from '@parley/settings';
 import { openStore, type Store } from '@parley/store';
 import { createLogger, createMetrics, type LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
@@ -57,9 +57,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   createDataFolder(folder);
   const lock = lockDataFolder(folder);
   try {
-    if (!existsSync(folder.settingsFile)) {
-      writeFileSync(folder.settingsFile, settingsTemplate(), { mode: 0o600 });
-    }
+    if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
     return await compose(options, readSettings(folder, options.env), lock.release);
   } catch (error) {
     lock.release();
