@@ -1,5 +1,10 @@
 import { EventEmitter } from 'node:events';
-import type { KeysMap, QueueBaseOptions, StreamReadRaw } from 'bullmq';
+import {
+  ConnectionClosedError,
+  type KeysMap,
+  type QueueBaseOptions,
+  type StreamReadRaw,
+} from 'bullmq';
 import { QueueFileClosedError } from './errors.ts';
 import { EventTail } from './event-tail.ts';
 import { appendEvents } from './events.ts';
@@ -47,14 +52,17 @@ export class BackendBase extends EventEmitter {
   /** Ready at once: opening the file was synchronous. */
   async waitUntilReady(): Promise<void> {}
 
+  /** Ends waits and refuses further calls. The file stays open: its owner closes it. */
   async close(): Promise<void> {
-    this.closing ??= this.disconnect();
-    return this.closing;
+    this.closing ??= Promise.resolve();
+    this.shared.clients.delete(this);
+    this.#blocking.abort();
   }
 
+  /** Ends the waits of this moment. */
   async disconnect(): Promise<void> {
-    this.shared.clients.delete(this);
-    await this.disconnectBlocking();
+    this.#blocking.abort();
+    this.#blocking = new AbortController();
   }
 
   async setName(name: string): Promise<void> {
@@ -97,10 +105,11 @@ export class BackendBase extends EventEmitter {
   /** Events after `id`, waiting up to `blockTimeout` ms for the first; null when none came. */
   async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
     this.#assertOpen();
+    const { signal } = this.#blocking;
     let entries = this.#eventTail.read(id);
     if (entries.length === 0) {
-      await this.shared.news.wait(blockTimeout, this.#blocking.signal);
-      if (this.closing || this.#blocking.signal.aborted) return null;
+      await this.shared.news.wait(this.#queueId, blockTimeout, signal);
+      if (signal.aborted) return null;
       this.#assertOpen();
       entries = this.#eventTail.read(id);
     }
@@ -118,14 +127,15 @@ export class BackendBase extends EventEmitter {
       return value;
     });
     wakeUps.reconsider(this.#queueId);
-    news.announce();
+    news.announce(this.#queueId);
     return result;
   }
 
-  /** Runs a question; single statements need no transaction. */
+  /** Runs a question; all its statements see the same state. */
   protected async read<T>(question: (scope: QueueScope) => T): Promise<T> {
     await this.#takeTurn();
-    return question(new QueueScope(this.shared.file, this.#queueId, this.shared.clock()));
+    const { file, clock } = this.shared;
+    return file.snapshot(() => question(new QueueScope(file, this.#queueId, clock())));
   }
 
   /** Like {@link write}, for BullMQ's main loop: it repeats a failed call at once, for ever. */
@@ -144,6 +154,7 @@ export class BackendBase extends EventEmitter {
   }
 
   #assertOpen(): void {
+    if (this.closing) throw new ConnectionClosedError();
     if (!this.shared.file.isOpen) throw new QueueFileClosedError(this.shared.file.path);
   }
 }

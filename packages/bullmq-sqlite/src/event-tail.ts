@@ -2,27 +2,33 @@ import { EventEmitter } from 'node:events';
 import { type EventEntry, endOfEvents, readEventsAfter } from './events.ts';
 import type { QueueFile } from './queue-file.ts';
 
-/** Tells readers of the event history that something was written. */
+/** Tells readers of a queue's event history that something was written. */
 export class EventNews {
   // One listener per waiting QueueEvents; there is no sensible limit to warn about.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
-  announce(): void {
-    this.#emitter.emit('news');
+  announce(queueId: number): void {
+    this.#emitter.emit(String(queueId));
+  }
+
+  /** For changes by others, about which nothing is known but that they happened. */
+  announceAll(): void {
+    for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
   }
 
   /** Resolves at the next announcement, after `timeoutMs` (0 waits for ever) or on `signal`. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const queue = String(queueId);
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const timer = timeoutMs > 0 ? setTimeout(() => done(), timeoutMs) : undefined;
       const done = () => {
         clearTimeout(timer);
-        this.#emitter.off('news', done);
+        this.#emitter.off(queue, done);
         signal.removeEventListener('abort', done);
         resolve();
       };
-      this.#emitter.on('news', done);
+      this.#emitter.on(queue, done);
       signal.addEventListener('abort', done);
     });
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
+import { ConnectionClosedError, FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from './conformance/lab.ts';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
@@ -176,10 +176,18 @@ describe('one process', () => {
     await queue.close();
   });
 
-  it('ends the wait of a listener that is closed', async () => {
+  it('ends the wait of a listener that is closed, and goes on after one that is disconnected', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);
+    const heard: string[] = [];
+    events.on('added', ({ jobId }) => heard.push(jobId));
     await events.waitUntilReady();
+    await events.disconnect();
+    await queue.add('a', {});
+    await until(() => heard.length === 1);
     await events.close();
+    await queue.close();
+    await expect(queue.add('late', {})).rejects.toBeInstanceOf(ConnectionClosedError);
   });
 });

@@ -88,6 +88,6 @@ function releaseOrphans(shared: SharedFile, maxStalledCount: number): ReleasedJo
     }),
   );
   wakeUps.reconsiderAll();
-  news.announce();
+  news.announceAll();
   return released;
 }

@@ -65,14 +65,13 @@ export class QueueFile {
    */
   transaction<T>(work: () => T): T {
     this.#begin();
-    try {
-      const result = work();
-      this.run('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.#db.isTransaction) this.run('ROLLBACK');
-      throw error;
-    }
+    return this.#commit(work);
+  }
+
+  /** Runs questions that all see the state of one moment, whatever other processes commit. */
+  snapshot<T>(questions: () => T): T {
+    this.run('BEGIN');
+    return this.#commit(questions);
   }
 
   /** A number that changes when another connection, usually another process, has committed. */
@@ -98,6 +97,17 @@ export class QueueFile {
         `Another process has kept the queue file ${this.path} locked for too long. Try again; if it lasts, look for a process that is stopped or a disk that is stuck.`,
         { retryable: true, cause: error },
       );
+    }
+  }
+
+  #commit<T>(work: () => T): T {
+    try {
+      const result = work();
+      this.run('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) this.run('ROLLBACK');
+      throw error;
     }
   }
 

@@ -31,7 +31,7 @@ export class SharedFile {
     clearInterval(this.#poll);
     this.file.close();
     this.wakeUps.wakeAll();
-    this.news.announce();
+    this.news.announceAll();
   }
 
   #lookForForeignChanges(): void {
@@ -39,6 +39,6 @@ export class SharedFile {
     if (changes === this.#foreignChanges) return;
     this.#foreignChanges = changes;
     this.wakeUps.reconsiderAll();
-    this.news.announce();
+    this.news.announceAll();
   }
 }
