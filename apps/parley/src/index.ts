@@ -1,0 +1,2 @@
+export { type DataFolder, locateDataFolder } from './data-folder.ts';
+export { type RunningParley, type StartOptions, startParley } from './start-parley.ts';
