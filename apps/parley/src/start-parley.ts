@@ -113,7 +113,6 @@ async function compose(
     situation: () => ({
       agentName: agent.name,
       model: facts().model,
-      settingsFile: folder.settingsFile,
     }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },

@@ -145,7 +145,7 @@ function refusalNotice(
   tell: 'stranger' | 'too-long' | null,
 ): string {
   const { message } = admitted;
-  if (tell === 'stranger') return strangerNotice(message, deps.situation());
+  if (tell === 'stranger') return strangerNotice(message);
   return tooLongNotice(message.text.length, deps.rules.limits.messageCharacters);
 }
 

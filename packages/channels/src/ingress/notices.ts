@@ -9,8 +9,6 @@ export interface Situation {
   readonly agentName: string;
   /** One line for people: which model answers and why. */
   readonly model: string;
-  /** Where the operator changes settings. */
-  readonly settingsFile: string;
 }
 
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
@@ -35,11 +33,11 @@ export function commandAnswer(
 }
 
 /** Tells a stranger how to be let in; shown in direct chats only. */
-export function strangerNotice(message: InboundMessage, situation: Situation): string {
+export function strangerNotice(message: InboundMessage): string {
   const key = `channels.${message.channel}`;
   return [
     'This bot is private and does not know you yet.',
-    `If it is yours, add \`${personId(message)}\` to \`owners\` in \`${situation.settingsFile}\` and restart it.`,
+    `If it is yours, add \`${personId(message)}\` to \`owners\` in its settings file and restart it.`,
     `To let in somebody else, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
   ].join('\n\n');
 }
