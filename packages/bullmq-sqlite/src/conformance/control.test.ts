@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
@@ -34,7 +34,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await lab.queue.add('a', {});
     await pause(50);
     expect(await lab.queue.getWaitingCount()).toBe(1);
-    const done = ended(worker, 1);
+    const done = lab.ended(worker, 1);
     void worker.resume();
     await done;
   });
@@ -48,7 +48,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
       },
       { limiter: { max: 2, duration: 300 }, concurrency: 5 },
     );
-    await ended(worker, 5);
+    await lab.ended(worker, 5);
     const sinceFirst = times.map((time) => time - (times[0] ?? 0));
     expect(sinceFirst[2]).toBeGreaterThanOrEqual(290);
     expect(sinceFirst[4]).toBeGreaterThanOrEqual(590);
@@ -112,7 +112,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const worker = lab.worker(() => step.opened);
     await until(async () => (await lab.queue.getActiveCount()) === 1);
     expect(await lab.queue.isMaxed()).toBe(true);
-    const done = ended(worker, 1);
+    const done = lab.ended(worker, 1);
     step.open();
     await done;
     expect(await lab.queue.isMaxed()).toBe(false);
@@ -123,7 +123,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const step = gate();
     const worker = lab.worker(() => step.opened, { concurrency: 3 });
     await until(async () => (await lab.queue.getActiveCount()) === 3);
-    const done = ended(worker, 3);
+    const done = lab.ended(worker, 3);
     step.open();
     await done;
   });

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 describeOnBoth('deduplication', inject('redisUrl'), (it) => {
   it('simple: drops jobs until the first one has ended', async ({ lab }) => {
@@ -21,9 +21,9 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     const deduplication = { id: 'chat' };
     await lab.queue.add('first', {}, { deduplication, attempts: 2, backoff: 300 });
     const worker = lab.worker(() => Promise.reject(new Error('no')));
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     expect((await lab.queue.add('between', {}, { deduplication })).id).toBe('1');
-    await ended(worker, 1);
+    await lab.ended(worker, 2);
     await worker.close();
     expect((await lab.queue.add('after', {}, { deduplication })).id).toBe('3');
   });
@@ -97,7 +97,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       expect((await lab.queue.add('kick', { n }, { deduplication })).id).toBe('1');
     }
     expect(await lab.queue.count()).toBe(0);
-    const done = ended(worker, 2);
+    const done = lab.ended(worker, 2);
     step.open();
     await done;
     await pause(50);
@@ -121,13 +121,15 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     });
     await lab.queue.add('first', {}, { deduplication, removeOnFail: true });
     await until(async () => (await lab.queue.getActiveCount()) === 1);
-    await lab.queue.add('second', {}, { deduplication, delay: 60, priority: 4 });
+    await lab.queue.add('second', {}, { deduplication, delay: 60_000, priority: 4 });
     step.open();
-    await until(async () => (await lab.queue.getDelayedCount()) === 1);
+    await lab.ended(worker, 1);
+    expect(await lab.queue.getDelayedCount()).toBe(1);
     const followUp = await lab.queue.getJob('2');
-    expect(followUp?.opts).toMatchObject({ delay: 60, priority: 4, deduplication });
+    expect(followUp?.opts).toMatchObject({ delay: 60_000, priority: 4, deduplication });
     expect(await lab.queue.getDeduplicationJobId('chat')).toBe('2');
-    await ended(worker, 1);
+    await followUp?.promote();
+    await lab.ended(worker, 2);
     expect(await lab.queue.getCompletedCount()).toBe(1);
   });
 

@@ -1,10 +1,10 @@
 import { QueueEventsProducer } from 'bullmq';
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, type Lab, listening, until } from './lab.ts';
+import { type Lab, until } from './lab.ts';
 
 /** Everything a listener hears, as `name:jobId` with what matters of the rest. */
-async function record(lab: Lab, lastEventId?: string): Promise<string[]> {
+function record(lab: Lab, lastEventId?: string): string[] {
   const heard: string[] = [];
   const events = lab.events(lastEventId);
   events.on('added', ({ jobId, name }) => heard.push(`added ${jobId} ${name}`));
@@ -30,13 +30,12 @@ async function record(lab: Lab, lastEventId?: string): Promise<string[]> {
   events.on('resumed', () => heard.push('resumed'));
   events.on('drained', () => heard.push('drained'));
   events.on('cleaned', ({ count }) => heard.push(`cleaned ${count}`));
-  await listening(events);
   return heard;
 }
 
 describeOnBoth('events', inject('redisUrl'), (it) => {
   it('tells the life of a job that succeeds', async ({ lab }) => {
-    const heard = await record(lab);
+    const heard = record(lab);
     await lab.queue.add('greet', {});
     const worker = lab.worker(async (job) => {
       await job.updateProgress(50);
@@ -55,7 +54,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
   });
 
   it('tells the life of a job that is retried and fails', async ({ lab }) => {
-    const heard = await record(lab);
+    const heard = record(lab);
     await lab.queue.add('flaky', {}, { attempts: 3, backoff: { type: 'custom' } });
     const worker = lab.worker(() => Promise.reject(new Error('no')), {
       settings: { backoffStrategy: (attempts) => (attempts === 1 ? 0 : 30) },
@@ -79,7 +78,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
 
   it('tells what is done to jobs and queues', async ({ lab }) => {
     const { queue } = lab;
-    const heard = await record(lab);
+    const heard = record(lab);
     await queue.pause();
     await queue.add('a', {}, { jobId: 'same' });
     await queue.add('b', {}, { jobId: 'same' });
@@ -110,7 +109,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
 
   it('tells of a follow-up before the end of the job it follows', async ({ lab }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
-    const heard = await record(lab);
+    const heard = record(lab);
     let runs = 0;
     const worker = lab.worker(async () => {
       runs += 1;
@@ -135,7 +134,6 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
 
   it('lets a caller wait for the result of a job', async ({ lab }) => {
     const events = lab.events();
-    await listening(events);
     lab.worker(async (job) => {
       if (job.name === 'bad') throw new Error('too bad');
       return 42;
@@ -149,26 +147,25 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
 
   it('reads the history from the beginning for a late listener', async ({ lab }) => {
     await lab.queue.add('early', {});
-    const heard = await record(lab, '0-0');
+    const heard = record(lab);
     await until(() => heard.length === 2);
     expect(heard).toEqual(['added 1 early', 'waiting 1 -']);
   });
 
   it('goes on behind the last event a listener has seen', async ({ lab }) => {
-    const first = lab.events('0-0');
+    const first = lab.events();
     const ids: string[] = [];
     first.on('added', (_args, id) => ids.push(id));
     await lab.queue.add('one', {});
     await until(() => ids.length === 1);
     await lab.queue.add('two', {});
-    const heard = await record(lab, ids[0]);
+    const heard = record(lab, ids[0]);
     await until(() => heard.length === 3);
     expect(heard).toEqual(['waiting 1 -', 'added 2 two', 'waiting 2 -']);
   });
 
   it('passes on events of the application', async ({ lab }) => {
     const events = lab.events();
-    await listening(events);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     // BullMQ types listeners by name; an application's own names need its own type.
     (events as unknown as NodeJS.EventEmitter).on('answer', resolve);
@@ -185,11 +182,11 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
   it('keeps about as many events as asked', async ({ lab }) => {
     for (let n = 0; n < 30; n += 1) await lab.queue.add('a', {});
     const worker = lab.worker(async () => {});
-    await ended(worker, 30);
+    await lab.ended(worker, 30);
     await worker.close();
     await lab.queue.trimEvents(0);
     await lab.queue.add('last', {});
-    const heard = await record(lab, '0-0');
+    const heard = record(lab);
     await until(() => heard.includes('added 31 last'));
     expect(heard.length).toBeLessThan(110);
   });

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
   const names = (jobs: readonly { name: string }[]) => jobs.map((job) => job.name);
@@ -65,7 +65,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
       await pause(3);
       if (job.name === 'b') throw new Error('b');
     });
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     expect(names(await queue.getCompleted())).toEqual(['c', 'a']);
     expect(names(await queue.getCompleted(0, 0))).toEqual(['c']);
     expect(names(await queue.getFailed())).toEqual(['b']);
@@ -116,7 +116,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
       },
       { metrics: { maxDataPoints: 10 } },
     );
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     expect((await queue.getMetrics('completed')).meta.count).toBe(2);
     expect((await queue.getMetrics('failed')).meta.count).toBe(1);
     expect(await queue.exportPrometheusMetrics()).toContain(

@@ -21,6 +21,7 @@ export class Lab {
   readonly store: Datastore;
   readonly queue: ReturnType<typeof openQueue>;
   readonly #opened: (() => Promise<unknown>)[] = [];
+  readonly #endings = new Map<unknown, number>();
 
   constructor(store: Datastore) {
     this.store = store;
@@ -33,16 +34,24 @@ export class Lab {
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
     worker.on('error', ignore);
+    const count = () => this.#endings.set(worker, (this.#endings.get(worker) ?? 0) + 1);
+    worker.on('completed', count);
+    worker.on('failed', count);
     this.#opened.push(() => worker.close(true));
     return worker;
   }
 
-  /** A listener for every event after `lastEventId`, by default from now on; see {@link listening}. */
-  events(lastEventId = '$') {
+  /** A listener for every event after `lastEventId`, by default for all: the queue is new. */
+  events(lastEventId = '0-0') {
     const events = openEvents(this.store, this.queue.name, lastEventId);
     events.on('error', rethrowLater);
     this.#opened.push(() => events.close());
     return events;
+  }
+
+  /** Waits until a worker has had `count` endings in all, each a completion or a failed attempt. */
+  ended(worker: ReturnType<typeof openWorker>, count: number): Promise<void> {
+    return until(() => (this.#endings.get(worker) ?? 0) >= count);
   }
 
   async close(): Promise<void> {
@@ -55,31 +64,10 @@ export class Lab {
     const worker = this.worker(async (job) => {
       started.push(job.name);
     }, options);
-    await ended(worker, count);
+    await this.ended(worker, count);
     await worker.close();
     return started;
   }
-}
-
-type AnyWorker = ReturnType<typeof openWorker>;
-
-/** Resolves when `count` jobs of a worker have completed or failed. */
-export function ended(worker: AnyWorker, count: number): Promise<void> {
-  return new Promise((resolve) => {
-    let left = count;
-    const step = () => {
-      left -= 1;
-      if (left === 0) resolve();
-    };
-    worker.on('completed', step);
-    worker.on('failed', step);
-  });
-}
-
-/** Resolves when a listener hears what happens: Redis learns of it with the first read. */
-export async function listening(events: ReturnType<Lab['events']>): Promise<void> {
-  await events.waitUntilReady();
-  await pause(20);
 }
 
 /** A promise with its resolver outside, for telling a processor to go on. */

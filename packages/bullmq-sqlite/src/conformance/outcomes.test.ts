@@ -1,12 +1,12 @@
 import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
   it('keeps the result, the times and the number of attempts', async ({ lab }) => {
     await lab.queue.add('sum', {});
-    await ended(
+    await lab.ended(
       lab.worker(async () => ({ total: 3 }), { name: 'adder' }),
       1,
     );
@@ -26,7 +26,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     const worker = lab.worker(async (job) => {
       throw new Error(`try ${job.attemptsStarted}`);
     });
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     const job = await lab.queue.getJob('1');
     expect(await job?.getState()).toBe('failed');
     expect(job?.failedReason).toBe('try 3');
@@ -45,17 +45,17 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       times.push(Date.now());
       if (times.length === 1) throw new Error('first');
     });
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     const job = await lab.queue.getJob('1');
     expect(await job?.getState()).toBe('delayed');
     expect(job?.delay).toBe(300);
-    await ended(worker, 1);
+    await lab.ended(worker, 2);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(295);
   });
 
   it('does not retry an unrecoverable error', async ({ lab }) => {
     await lab.queue.add('hopeless', {}, { attempts: 5 });
-    await ended(
+    await lab.ended(
       lab.worker(() => Promise.reject(new UnrecoverableError('never'))),
       1,
     );
@@ -71,7 +71,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       await job.moveToDelayed(Date.now() + 50, token);
       throw new DelayedError();
     });
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     const job = await lab.queue.getJob('1');
     expect([runs, job?.attemptsMade, job?.attemptsStarted]).toEqual([2, 1, 2]);
   });
@@ -88,7 +88,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       await job.moveToWait(token);
       throw new WaitingError();
     });
-    await ended(worker, 2);
+    await lab.ended(worker, 2);
     expect(started).toEqual(['a', 'a', 'b']);
   });
 
@@ -105,7 +105,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       { limiter: { max: 100, duration: 1000 } },
     );
     const startedAt = Date.now();
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     expect(started).toEqual(['a', 'a', 'b', 'c']);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(90);
   });
@@ -118,10 +118,10 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       if (runs === 1) throw new Error('first');
       return 'fine';
     });
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     const failed = await lab.queue.getJob('1');
     await failed?.retry();
-    await ended(worker, 1);
+    await lab.ended(worker, 2);
     const job = await lab.queue.getJob('1');
     expect([job?.returnvalue, job?.failedReason, job?.attemptsMade]).toEqual([
       'fine',
@@ -130,14 +130,14 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     ]);
     await expect(failed?.retry()).rejects.toMatchObject({ code: -3 });
     await job?.retry('completed', { resetAttemptsMade: true });
-    await ended(worker, 1);
+    await lab.ended(worker, 3);
     expect((await lab.queue.getJob('1'))?.attemptsMade).toBe(1);
   });
 
   it('retries all failed jobs of a queue at once', async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
     const failing = lab.worker(() => Promise.reject(new Error('down')));
-    await ended(failing, 3);
+    await lab.ended(failing, 3);
     await failing.close();
     await lab.queue.retryJobs({ state: 'failed', count: 2 });
     expect(await lab.queue.getWaitingCount()).toBe(3);
@@ -151,7 +151,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     );
     // A pause between them: jobs that end in one millisecond have no order in Redis.
     const worker = lab.worker(() => pause(3));
-    await ended(worker, 4);
+    await lab.ended(worker, 4);
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);
     expect(await lab.queue.getJob('1')).toBeUndefined();
   });
@@ -170,10 +170,10 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     const removeOnFail = { age: 1 };
     await lab.queue.add('old', {}, { removeOnFail });
     const worker = lab.worker(() => Promise.reject(new Error('down')));
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     await pause(1100);
     await lab.queue.add('new', {}, { removeOnFail });
-    await ended(worker, 1);
+    await lab.ended(worker, 2);
     expect((await lab.queue.getFailed()).map((job) => job.name)).toEqual(['new']);
   });
 
@@ -184,7 +184,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
       await job.updateProgress({ percent: 50 });
       for (const line of ['one', 'two', 'three']) await job.log(line);
     });
-    await ended(worker, 1);
+    await lab.ended(worker, 1);
     const job = await lab.queue.getJob('1');
     expect([job?.data, job?.progress]).toEqual([{ step: 1 }, { percent: 50 }]);
     expect(await lab.queue.getJobLogs('1')).toEqual({ logs: ['one', 'two', 'three'], count: 3 });

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 /** A worker that takes jobs and never renews a lock, as if its process had died. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
@@ -27,7 +27,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     rescuer.on('stalled', (jobId) => stalled.push(jobId));
     await lab.queue.add('c', {});
     void rescuer.run();
-    await ended(rescuer, 3);
+    await lab.ended(rescuer, 3);
     expect(started).toEqual(['b', 'a', 'c']);
     expect(stalled).toEqual(['1']);
     const job = await lab.queue.getJob('1');
@@ -41,7 +41,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     lab.worker(() => never.opened, DEAD);
     await until(async () => (await lab.queue.getActiveCount()) === 1);
     const rescuer = lab.worker(async () => {}, { ...RESCUER, maxStalledCount: 0 });
-    await ended(rescuer, 1);
+    await lab.ended(rescuer, 1);
     const job = await lab.queue.getJob('1');
     expect(job?.failedReason).toBe('job stalled more than allowable limit');
     expect(await job?.getState()).toBe('failed');
@@ -56,8 +56,9 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
       await pause(4500);
     };
     const options = { lockDuration: 2000, stalledInterval: 50 };
-    const workers = [1, 2].map(() => lab.worker(processor, options));
-    await Promise.race(workers.map((worker) => ended(worker, 1)));
+    lab.worker(processor, options);
+    lab.worker(processor, options);
+    await until(async () => (await lab.queue.getCompletedCount()) > 0);
     expect(runs).toBe(1);
   });
 
@@ -104,7 +105,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     const rescuer = lab.worker(async (job) => {
       seen.push(job.data);
     }, RESCUER);
-    await ended(rescuer, 2);
+    await lab.ended(rescuer, 2);
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
     never.open();
   });

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, pause, until } from './lab.ts';
+import { gate, pause, until } from './lab.ts';
 
 describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   it('removes a waiting job with its log', async ({ lab }) => {
@@ -21,7 +21,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     const worker = lab.worker(() => step.opened);
     await until(async () => (await job.getState()) === 'active');
     await expect(job.remove()).rejects.toThrow('could not be removed because it is locked');
-    const done = ended(worker, 1);
+    const done = lab.ended(worker, 1);
     step.open();
     await done;
     await job.remove();
@@ -48,7 +48,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   it('cleans finished jobs older than the grace time, oldest first', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
-    await ended(
+    await lab.ended(
       lab.worker(() => pause(3)),
       3,
     );

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
-import { ended, gate, until } from './lab.ts';
+import { gate, until } from './lab.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,7 +14,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
       expect(job.name).toBe('beat');
       expect(job.repeatJobKey).toBe('tick');
     });
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     await lab.queue.removeJobScheduler('tick');
     const [a = 0, b = 0, c = 0] = due;
     expect([(b - a) % 200, (c - b) % 200]).toEqual([0, 0]);
@@ -25,7 +25,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     await lab.queue.upsertJobScheduler('tick', { every: DAY_MS });
     expect(await lab.queue.getJobSchedulersCount()).toBe(1);
     expect(await lab.queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 1, delayed: 0 });
-    await ended(
+    await lab.ended(
       lab.worker(async () => {}),
       1,
     );
@@ -89,7 +89,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     const worker = lab.worker(() => step.opened);
     await until(async () => (await lab.queue.getActiveCount()) === 1);
     await lab.queue.removeJobScheduler('tick');
-    const done = ended(worker, 1);
+    const done = lab.ended(worker, 1);
     step.open();
     await done;
     expect(await lab.queue.getJobCounts('waiting', 'delayed', 'active')).toEqual({
@@ -102,7 +102,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
   it('stops after the number of runs asked for', async ({ lab }) => {
     await lab.queue.upsertJobScheduler('thrice', { every: 30, limit: 3 });
     const worker = lab.worker(async () => {});
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     expect(await lab.queue.getJobCounts('waiting', 'delayed', 'active')).toEqual({
       waiting: 0,
       delayed: 0,
@@ -117,7 +117,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
       runs += 1;
       if (runs === 1) throw new Error('first');
     });
-    await ended(worker, 3);
+    await lab.ended(worker, 3);
     await lab.queue.removeJobScheduler('tick');
     expect(await lab.queue.getFailedCount()).toBe(0);
   });
