@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { startChild } from './child-program.ts';
+import type { Order } from './telegram-process.ts';
+
+const TelegramPlace = z.object({ apiRoot: z.string(), token: z.string() });
+const ModelPlace = z.object({ baseUrl: z.string() });
+const Load = z.object({ answered: z.number(), ms: z.number() });
+
+/** A Telegram for one bot, with people who write to it. */
+export interface TelegramSide {
+  readonly apiRoot: string;
+  readonly token: string;
+  /** When the first poll came, in ms since 1970; waits for it. */
+  firstPoll(): Promise<number>;
+  /** One person, one message after the other; ms from writing to the arrival of each answer. */
+  oneByOne(messages: number): Promise<number[]>;
+  /** Many chats, each always waiting for one answer, until `messages` are written or `ms` are over. */
+  sideBySide(
+    chats: number,
+    messages: number,
+    ms: number,
+  ): Promise<{ answered: number; ms: number }>;
+  close(): Promise<void>;
+}
+
+/** The chat of `oneByOne`; the others are numbered from 1. */
+const SINGLE_CHAT = 1_000;
+
+/** Starts a Telegram that has seen nothing yet. */
+export async function startTelegramSide(): Promise<TelegramSide> {
+  const child = startChild('telegram-process.ts');
+  const place = TelegramPlace.parse(await child.ask());
+  const ask = (order: Order) => child.ask(order);
+  return {
+    ...place,
+    firstPoll: async () => z.number().parse(await ask({ kind: 'first-poll' })),
+    oneByOne: async (messages) =>
+      z.array(z.number()).parse(await ask({ kind: 'one-by-one', chat: SINGLE_CHAT, messages })),
+    sideBySide: async (chats, messages, ms) =>
+      Load.parse(await ask({ kind: 'side-by-side', chats, messages, ms })),
+    close: child.close,
+  };
+}
+
+/** Starts the model that both bots ask. */
+export async function startModelSide() {
+  const child = startChild('model-process.ts');
+  return { ...ModelPlace.parse(await child.ask()), close: child.close };
+}

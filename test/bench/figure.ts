@@ -1,0 +1,76 @@
+import type { SubjectName } from './subject.ts';
+
+/** The sections of the benchmark, in the order they run. */
+export const SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro'] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** What a figure should be. */
+export interface Aim {
+  readonly kind: 'at-most' | 'at-least';
+  readonly value: number;
+}
+
+/** One line of the table: the values of all rounds, side by side with the baseline's. */
+export interface Figure {
+  readonly section: Section;
+  readonly name: string;
+  readonly unit: string;
+  readonly values: Readonly<Record<SubjectName, readonly number[]>>;
+  /** Aimed at by Parley's median. */
+  readonly aim?: Aim;
+}
+
+/** How thorough a run is. */
+export interface Rounds {
+  readonly starts: number;
+  readonly memory: number;
+  readonly latency: number;
+  readonly throughput: number;
+  /** Messages of one round of latency; of throughput; before either, to warm up. */
+  readonly messages: {
+    readonly latency: number;
+    readonly throughput: number;
+    readonly warmUp: number;
+  };
+  /** Longest round of throughput. */
+  readonly throughputMs: number;
+  /** Quiet time before memory is read. */
+  readonly idleMs: number;
+  /** Repetitions of each micro-benchmark. */
+  readonly micro: number;
+}
+
+export const FULL: Rounds = {
+  starts: 9,
+  memory: 3,
+  latency: 4,
+  throughput: 4,
+  messages: { latency: 400, throughput: 2_000, warmUp: 600 },
+  throughputMs: 8_000,
+  idleMs: 5_000,
+  micro: 400,
+};
+
+export const QUICK: Rounds = {
+  starts: 3,
+  memory: 1,
+  latency: 2,
+  throughput: 2,
+  messages: { latency: 100, throughput: 600, warmUp: 200 },
+  throughputMs: 3_000,
+  idleMs: 2_000,
+  micro: 80,
+};
+
+/** Collects the values of a figure as the rounds go by. */
+export class Collector {
+  readonly #values: Record<SubjectName, number[]> = { parley: [], bare: [] };
+
+  add(subject: SubjectName, value: number): void {
+    this.#values[subject].push(value);
+  }
+
+  figure(about: Omit<Figure, 'values'>): Figure {
+    return { ...about, values: this.#values };
+  }
+}
