@@ -31,8 +31,8 @@ interface Placed {
   readonly within: readonly Container[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
-  /** Line ends before this leaf: 0 goes on with the same line, 1 is a new line, 2 an empty line. */
-  readonly gap: 0 | 1 | 2;
+  /** Line ends before this leaf: 1 starts a new line, 2 leaves an empty one. */
+  readonly gap: 1 | 2;
 }
 
 /** A paragraph or, with `heading`, a heading of that level. */

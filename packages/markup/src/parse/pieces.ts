@@ -15,7 +15,7 @@ const DOCUMENT: Risk = {
   marks: 16_000,
   brackets: 16_000,
   references: 4_000,
-  markers: 6_000,
+  markers: 4_000,
   depth: SAFE.depth,
 };
 

@@ -1,6 +1,6 @@
 import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf } from '../document.ts';
 import { addressAfter, linkOf } from '../transform/links.ts';
-import { emptyLinePrefix, linePrefix } from './item-prefix.ts';
+import { emptyLinePrefix, linePrefix } from './line-prefix.ts';
 import type { Printed } from './printed.ts';
 
 /** A thematic break where no rule can be drawn. */
@@ -23,7 +23,7 @@ export function plainText(
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
-    if (before !== undefined && leaf.gap > 0) {
+    if (before !== undefined) {
       text += leaf.gap === 2 ? `\n${emptyLinePrefix(before, leaf)}\n` : '\n';
     }
     text += plainLeaf(leaf, options.addresses);

@@ -1,6 +1,6 @@
 import type { Container, Leaf, Mark, TextLeaf } from '../document.ts';
 import { escapeHtml, languageClass } from './escape-html.ts';
-import { linePrefix, quoteAt } from './item-prefix.ts';
+import { linePrefix } from './line-prefix.ts';
 import { plainText, RULE } from './plain.ts';
 import type { Printed } from './printed.ts';
 import { walkRuns } from './walk-runs.ts';
@@ -40,6 +40,13 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
   }
   if (open !== undefined) writer.text += '</blockquote>';
   return writer;
+}
+
+/** The outermost quote a leaf stands in; the transform leaves none inside it. */
+function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
+  const index = leaf.within.findIndex(({ type }) => type === 'quote');
+  const container = leaf.within[index];
+  return container === undefined ? undefined : { container, index };
 }
 
 function enterQuote(writer: Writer, leaf: Leaf, index: number): void {

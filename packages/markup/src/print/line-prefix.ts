@@ -1,4 +1,4 @@
-import type { Container, Leaf, Marker } from '../document.ts';
+import type { Leaf, Marker } from '../document.ts';
 
 /** Deeper lists are not indented further: a phone has no room for it. */
 const MAX_INDENTED_LEVELS = 8;
@@ -52,13 +52,4 @@ export function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
     if (container.type === 'quote') prefix += QUOTE;
   }
   return prefix.trimEnd();
-}
-
-/** Where the outermost quote stands, for dialects that have a tag for it. */
-export function quoteAt(
-  leaf: Leaf | undefined,
-): { container: Container; index: number } | undefined {
-  const index = leaf?.within.findIndex(({ type }) => type === 'quote') ?? -1;
-  const container = leaf?.within[index];
-  return container === undefined ? undefined : { container, index };
 }
