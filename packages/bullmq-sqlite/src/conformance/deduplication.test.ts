@@ -1,3 +1,4 @@
+import type { Processor } from 'bullmq';
 import { expect, inject } from 'vitest';
 import { describeOnBoth } from './describe-on-both.ts';
 import { gate, pause, until } from './lab.ts';
@@ -140,6 +141,41 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect((await queue.add('kick', { n: 2 }, { deduplication })).id).toBe('1');
     expect(await queue.count()).toBe(1);
     expect((await queue.getJob('1'))?.data).toEqual({ n: 1 });
+  });
+
+  it('keepLastIfActive: whatever comes when, a run starts after each add and none overlap', async ({
+    lab,
+  }) => {
+    let clock = 0;
+    const lastAdd = new Map<string, number>();
+    const lastStart = new Map<string, number>();
+    const active = new Set<string>();
+    let overlaps = 0;
+    const processor: Processor = async (job) => {
+      if (active.has(job.name)) overlaps += 1;
+      active.add(job.name);
+      clock += 1;
+      lastStart.set(job.name, clock);
+      await pause(clock % 4);
+      active.delete(job.name);
+      if (clock % 7 === 0) throw new Error('every now and then');
+    };
+    const workers = [1, 2].map(() => lab.worker(processor, { concurrency: 4 }));
+    for (let n = 1; n <= 400; n += 1) {
+      const id = `chat-${(n * n) % 5}`;
+      clock += 1;
+      lastAdd.set(id, clock);
+      const deduplication = { id, keepLastIfActive: true };
+      await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
+      if (n % 3 === 0) await pause(n % 5);
+      // Every so often no further add comes that could make up for one that was lost.
+      if (n % 16 > 0) continue;
+      await until(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
+      for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);
+    }
+    expect(lastAdd.size).toBeGreaterThan(2);
+    expect(overlaps).toBe(0);
+    await Promise.all(workers.map((worker) => worker.close()));
   });
 
   it('removing the job or the key lets the next job in', async ({ lab }) => {
