@@ -94,7 +94,7 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
 }
 
 /** Neighbours with the same marks become one run. */
-export function joinEqual(runs: readonly Run[]): Run[] {
+function joinEqual(runs: readonly Run[]): Run[] {
   const joined: Run[] = [];
   for (const run of runs) {
     const last = joined.at(-1);

@@ -79,7 +79,7 @@ export function rowContainers(within: readonly Container[], rows: number): Conta
 }
 
 /** What a cell shows. */
-export function cellText(cell: Cell): string {
+function cellText(cell: Cell): string {
   return cell.map(({ text }) => text).join('');
 }
 
