@@ -1,7 +1,7 @@
 import type { Leaf } from '../document.ts';
 import { cutCode, cutRows } from './cut-lines.ts';
 import { cutText } from './cut-text.ts';
-import { largest } from './search.ts';
+import { mostWithin } from './search.ts';
 import { simplify } from './simplify.ts';
 
 /** What the splitter must know about the target. */
@@ -20,7 +20,7 @@ export function splitLeaves(leaves: readonly Leaf[], room: Room): Leaf[][] {
   const parts: Leaf[][] = [];
   let rest = [...leaves];
   while (rest.length > 0) {
-    const fitting = largest(rest.length, (count) => room.load(rest.slice(0, count)) <= 1);
+    const fitting = mostWithin(rest.length, (count) => room.load(rest.slice(0, count)));
     if (fitting === rest.length) {
       parts.push(rest);
       break;
@@ -40,7 +40,8 @@ interface Step {
 /** The best place between leaves that leaves the part full enough; later is better among equals. */
 function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
   let best: { count: number; rank: number } | undefined;
-  const least = 1 + largest(fitting, (count) => room.load(leaves.slice(0, count)) < FULL_ENOUGH);
+  const load = (count: number) => room.load(leaves.slice(0, count)) / FULL_ENOUGH;
+  const least = 1 + mostWithin(fitting, load);
   for (let count = fitting; count >= least; count -= 1) {
     const rank = boundaryRank(leaves[count - 1], leaves[count]);
     if (rank !== undefined && (best === undefined || rank < best.rank)) best = { count, rank };
