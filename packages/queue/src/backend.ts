@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   type BackendFactory,
@@ -14,6 +14,9 @@ import { QueueError } from './queue-error.ts';
 export interface WakeUp {
   readonly key: string;
 }
+
+/** A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up. */
+export const MAX_STALLED = 20;
 
 /** What Parley uses of a BullMQ worker's settings; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
@@ -70,14 +73,30 @@ export async function openBackend(url: string): Promise<QueueBackend> {
 }
 
 async function openSqlite(file: string): Promise<QueueBackend> {
-  const { openSqliteQueues } = await import('bullmq-sqlite');
+  const { openSqliteQueues, SqliteQueueError } = await import('bullmq-sqlite');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const queues = openSqliteQueues({ file });
+  const open = () => {
+    try {
+      return openSqliteQueues({ file });
+    } catch (error) {
+      if (!(error instanceof SqliteQueueError) || error.retryable || !existsSync(file)) throw error;
+      // Wake-ups are all it holds, and the sweep finds their work again: a fresh file loses nothing.
+      setAside(file);
+      return openSqliteQueues({ file });
+    }
+  };
+  const queues = open();
   return {
     ...bind(queues.backend, {}),
-    releaseOrphans: () => queues.releaseOrphans(),
+    releaseOrphans: () => queues.releaseOrphans({ maxStalledCount: MAX_STALLED }),
     close: () => queues.close(),
   };
+}
+
+/** Keeps a file that cannot be read, under another name, for whoever wants to know why. */
+function setAside(file: string): void {
+  renameSync(file, `${file}.damaged`);
+  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 
 function openRedis(url: string): QueueBackend {
