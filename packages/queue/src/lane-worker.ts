@@ -1,5 +1,6 @@
 import type { LiveBus } from '@parley/contracts';
 import { type LaneDeps, runLane } from './lane.ts';
+import type { StopReason } from './stop-reason.ts';
 import { startSweep } from './sweep.ts';
 import type { WakeUpQueue } from './wake-up-queue.ts';
 
@@ -19,6 +20,8 @@ export interface LaneWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
+/** When to ask again for a lane that an earlier run of this very process has not left yet. */
+const STILL_HERE_MS = 500;
 
 /** Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. */
 export async function startLaneWorker(
@@ -26,19 +29,22 @@ export async function startLaneWorker(
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
   const running = new Map<string, AbortController>();
+  const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);
   const unsubscribe = options.bus.subscribe((event) => {
-    if (event.type === 'stop-turn') running.get(event.conversationId)?.abort('stopped');
+    if (event.type === 'stop-turn') end(running.get(event.conversationId), 'stopped');
   });
   const worker = await options.queue.work(async (conversationId, signal) => {
+    // A wake-up that looked dead is handed out again; its first run must leave the lane before.
+    if (running.has(conversationId)) return STILL_HERE_MS;
     const stop = new AbortController();
-    const shutDown = (): void => stop.abort('shutdown');
-    signal.addEventListener('abort', shutDown, { once: true });
+    const handBack = (): void => end(stop, 'handed-back');
+    signal.addEventListener('abort', handBack, { once: true });
     running.set(conversationId, stop);
     try {
       return await runLane(deps, conversationId, stop);
     } finally {
       running.delete(conversationId);
-      signal.removeEventListener('abort', shutDown);
+      signal.removeEventListener('abort', handBack);
     }
   }, options.concurrency);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, Logger, NewId } from '@parley/contracts';
+import { type Clock, type Logger, type NewId, reasonOf } from '@parley/contracts';
 import type { ClaimedTurn, ClaimMode, LaneRepository, Lease } from '@parley/store';
 import { collectPause } from './collect-pause.ts';
+import { keepLease, LEASE_MS } from './keep-lease.ts';
+import type { StopReason } from './stop-reason.ts';
 
-/** Runs one turn to its commit. The signal fires when the turn must end: stop, lost lease, shutdown. */
+/** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
 export type RunTurn = (turn: ClaimedTurn, lease: Lease, signal: AbortSignal) => Promise<void>;
 
 /** What a lane needs: the table, the work, and how messages that wait together become turns. */
@@ -17,51 +19,56 @@ export interface LaneDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Logger;
+  /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
+  readonly leaseMs?: number;
 }
-
-/** How long a lease lives without renewal; a dead worker's lane is free again after this. */
-const LEASE_MS = 10_000;
-const RENEW_EVERY_MS = 3_000;
 
 /**
  * Works on one conversation until nothing waits (D02): lease, claim, turn, commit, look again.
- * Returns after how many ms to come back when another worker holds the lane, else null.
+ * Returns after how many ms to come back when another worker holds the lane, else null. Throws what
+ * `runTurn` threw, with the lane given back.
  */
 export async function runLane(
   deps: LaneDeps,
   conversationId: string,
   stop: AbortController,
 ): Promise<number | null> {
-  const taken = await deps.lanes.acquire(conversationId, deps.owner, deps.clock(), LEASE_MS);
+  const { lanes, owner, clock, leaseMs = LEASE_MS } = deps;
+  const taken = await lanes.acquire(conversationId, owner, clock(), leaseMs);
   if (taken.kind === 'busy') return taken.retryInMs;
   const { lease } = taken;
-  const renewal = keepLease(deps, lease, stop);
+  const lost: StopReason = 'lease-lost';
+  const endRenewal = keepLease(deps, lease, () => stop.abort(lost));
   try {
-    for (let turns = 0; !stop.signal.aborted; turns += 1) {
-      if (turns > 0 && deps.mode === 'collect')
-        await waitForQuiet(deps, conversationId, stop.signal);
-      if (stop.signal.aborted) break;
-      const claimed = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
-      if (claimed.kind !== 'turn') break;
-      await deps.runTurn(claimed.turn, lease, stop.signal);
-    }
+    await runTurns(deps, lease, stop.signal);
   } finally {
-    clearInterval(renewal);
-    await deps.lanes.release(lease);
+    endRenewal();
+    await giveBack(deps, lease);
   }
   return null;
 }
 
-function keepLease(deps: LaneDeps, lease: Lease, stop: AbortController): NodeJS.Timeout {
-  return setInterval(async () => {
-    try {
-      const kept = await deps.lanes.renew(lease, deps.clock() + LEASE_MS);
-      if (!kept) stop.abort('lease-lost');
-    } catch (error) {
-      // The epoch protects the commit, so a renewal that fails costs at most this turn's work.
-      deps.log.warn({ conversation: lease.conversationId, error }, 'lease not renewed');
-    }
-  }, RENEW_EVERY_MS);
+async function runTurns(deps: LaneDeps, lease: Lease, signal: AbortSignal): Promise<void> {
+  for (let turns = 0; !signal.aborted; turns += 1) {
+    const burst = turns > 0 && deps.mode === 'collect';
+    if (burst) await waitForQuiet(deps, lease.conversationId, signal);
+    if (signal.aborted) return;
+    const claimed = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
+    if (claimed.kind !== 'turn') return;
+    await deps.runTurn(claimed.turn, lease, signal);
+  }
+}
+
+/** A lease that cannot be given back runs out by itself, so the work is not failed for it. */
+async function giveBack({ lanes, log }: LaneDeps, lease: Lease): Promise<void> {
+  try {
+    await lanes.release(lease);
+  } catch (error) {
+    log.warn(
+      { conversation: lease.conversationId, reason: reasonOf(error) },
+      'lease not given back',
+    );
+  }
 }
 
 async function waitForQuiet(
@@ -69,13 +76,14 @@ async function waitForQuiet(
   conversationId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const waitingSince = deps.clock();
+  const { lanes, clock, collectPauseMs: pauseMs } = deps;
+  const waitingSince = clock();
   while (!signal.aborted) {
-    const newestWaiting = await deps.lanes.newestWaiting(conversationId);
+    const newestWaiting = await lanes.newestWaiting(conversationId);
     if (newestWaiting === null) return;
-    const pauseMs = deps.collectPauseMs;
-    const pause = collectPause({ newestWaiting, now: deps.clock(), pauseMs, waitingSince });
+    const pause = collectPause({ newestWaiting, now: clock(), pauseMs, waitingSince });
     if (pause === 0) return;
-    await sleep(pause, undefined, { signal }).catch(() => {});
+    // Ends early when the lane is stopped, which the loop sees.
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -63,7 +63,7 @@ async function startWorker(
   const worker = backend.newWorker(
     name,
     async (job, token, signal) => {
-      const again = await handler(job.data.key, signal ?? new AbortController().signal);
+      const again = await handler(job.data.key, signal ?? AbortSignal.any([]));
       if (again === null) return;
       await job.moveToDelayed(Date.now() + Math.max(1, again), token);
       throw new DelayedError();
@@ -83,10 +83,12 @@ async function startWorker(
   await worker.waitUntilReady();
   return {
     async close(graceMs) {
-      const drained = worker.close();
       const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
-      await drained;
-      clearTimeout(timer);
+      try {
+        await worker.close();
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
 }
