@@ -25,5 +25,11 @@ export class ParleyError extends Error {
 /** The message of anything that was thrown, for logs and for people; never throws itself. */
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === 'string' ? thrown : JSON.stringify(thrown);
+  if (typeof thrown === 'string') return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    // A circle or a BigInt has no JSON.
+    return Object.prototype.toString.call(thrown);
+  }
 }

@@ -22,7 +22,8 @@ export type LiveEvent =
       readonly type: 'turn-ended';
       readonly conversationId: string;
       readonly turnId: string;
-      readonly outcome: 'answered' | 'silent' | 'stopped' | 'failed' | 'fenced';
+      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. */
+      readonly outcome: 'answered' | 'silent' | 'stopped' | 'failed' | 'fenced' | 'handed-back';
     }
   | { readonly type: 'stop-turn'; readonly conversationId: string };
 
