@@ -7,6 +7,7 @@ import {
   type OutboundPart,
   type PassPoint,
   type Receipt,
+  type ReplyRoute,
   reasonOf,
 } from '@parley/contracts';
 import { render } from '@parley/markup';
@@ -17,8 +18,10 @@ import { canBeTold, refusedNotice, UNCERTAIN_NOTICE } from './delivery-notices.t
 /** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
   readonly outbox: OutboxRepository;
-  readonly capabilities: Capabilities;
+  readonly capabilities: Pick<Capabilities, 'idempotentSend'>;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
+  /** Wakes the delivery of another chat of this account: where a group has moved to. */
+  readonly wake: (chatId: string) => Promise<void>;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -31,7 +34,8 @@ const SEND_TIMEOUT_MS = 30_000;
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
- * back, or null when all is sent. Only one call per chat may run at a time.
+ * back, or null when all is sent. Only one call per chat may run at a time. The signal ends a send
+ * that is under way; its outcome is then as unknown as after a crash.
  */
 export async function deliverChat(
   deps: DeliveryDeps,
@@ -47,7 +51,7 @@ export async function deliverChat(
     }
     const wait = due.notBefore - deps.clock();
     if (wait > 0) return wait;
-    if (await deps.outbox.markSending(due.part.id, deps.clock())) await sendPart(deps, chat, due);
+    if (await deps.outbox.markSending(due.part.id, deps.clock())) await sendPart(deps, due, signal);
   }
   return null;
 }
@@ -58,71 +62,82 @@ async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
     await deps.outbox.retryLater(part.id, deps.clock(), 'interrupted while sending', 'free');
     return;
   }
-  await giveUp(deps, part, 'unknown', 'interrupted while sending', UNCERTAIN_NOTICE);
+  const reason = 'interrupted while sending';
+  await giveUp(deps, part, { state: 'unknown', reason, notice: UNCERTAIN_NOTICE });
 }
 
-async function sendPart(deps: DeliveryDeps, chat: ChatKey, due: DuePart): Promise<void> {
+async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
   const { part } = due;
   const startedAt = deps.clock();
   deps.pass('part-sending');
+  let receipt: Receipt;
   try {
-    const receipt = await deps.send(part, AbortSignal.timeout(SEND_TIMEOUT_MS));
-    deps.pass('part-sent');
-    await deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock());
-    if (receipt.migratedTo !== undefined) await deps.outbox.migrateChat(chat, receipt.migratedTo);
-    deps.meter.count('parley_outbox_parts_total', { channel: chat.channel, state: 'sent' });
-    deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, {
-      channel: chat.channel,
-    });
+    receipt = await deps.send(
+      part,
+      AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),
+    );
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
       deps.log.error({ part: part.id, reason: reasonOf(thrown) }, 'adapter defect');
-    await afterThrow(deps, due, asChannelError(thrown));
+    return afterThrow(deps, due, asChannelError(thrown));
   }
+  deps.pass('part-sent');
+  const { channel } = part.route;
+  deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
+  await record(deps, part, receipt);
+}
+
+/** Throws when the database fails: the part stays in `sending`, as after a crash. */
+async function record(deps: DeliveryDeps, part: OutboundPart, receipt: Receipt): Promise<void> {
+  const { channel, account, chatId } = part.route;
+  await deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock());
+  deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
+  if (receipt.migratedTo === undefined) return;
+  await deps.outbox.migrateChat({ channel, account, chatId }, receipt.migratedTo);
+  await deps.wake(receipt.migratedTo);
 }
 
 async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError): Promise<void> {
   const { part } = due;
-  const { idempotentSend } = deps.capabilities;
-  const facts = {
+  const decision = afterFailure({
     failure: error.failure,
     attempts: due.attempts,
-    idempotentSend,
+    idempotentSend: deps.capabilities.idempotentSend,
     random: deps.random(),
-  };
-  const decision = afterFailure(facts);
+  });
   if (decision.kind === 'retry') {
-    deps.log.warn(
-      { part: part.id, afterMs: decision.afterMs, reason: error.message },
-      'send again later',
-    );
-    await deps.outbox.retryLater(
-      part.id,
-      deps.clock() + decision.afterMs,
-      error.message,
-      decision.attempt,
-    );
+    const { afterMs, attempt } = decision;
+    deps.log.warn({ part: part.id, afterMs, reason: error.message }, 'send again later');
+    await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
     return;
   }
-  const notice = decision.state === 'unknown' ? UNCERTAIN_NOTICE : refusedNotice(error.message);
-  await giveUp(deps, part, decision.state, error.message, canBeTold(error.failure) ? notice : null);
+  const { state } = decision;
+  const reason = error.message;
+  const words = state === 'unknown' ? UNCERTAIN_NOTICE : refusedNotice(reason);
+  const notice = canBeTold(error.failure) ? words : null;
+  await giveUp(deps, part, { state, reason, notice });
 }
 
-async function giveUp(
-  deps: DeliveryDeps,
-  part: OutboundPart,
-  state: 'failed' | 'unknown',
-  reason: string,
-  notice: string | null,
-): Promise<void> {
+interface Ending {
+  readonly state: 'failed' | 'unknown';
+  readonly reason: string;
+  /** What the chat is told, in Markdown; null where it cannot be told. */
+  readonly notice: string | null;
+}
+
+async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
   const { route } = part;
+  const { state, reason, notice } = ending;
   // A notice that fails must not bring forth another one.
-  const body =
-    part.turnId !== null && notice !== null ? render(notice, route.target)[0] : undefined;
-  const told: NewPart | null = body ? { route, body } : null;
+  const told = part.turnId === null || notice === null ? null : noticePart(notice, route);
   await deps.outbox.giveUp(part.id, state, reason, deps.clock(), told);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
+}
+
+function noticePart(markdown: string, route: ReplyRoute): NewPart | null {
+  const [body] = render(markdown, route.target);
+  return body === undefined ? null : { route, body };
 }
 
 function asChannelError(thrown: unknown): ChannelError {

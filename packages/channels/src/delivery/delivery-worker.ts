@@ -4,7 +4,7 @@ import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 
 /** Deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
-  /** Takes no new chats and waits up to `graceMs` for sends that are under way. */
+  /** Takes no new chats, waits up to `graceMs` for sends that are under way, then ends them. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -22,10 +22,11 @@ const SWEEP_BATCH = 500;
 
 /** Starts delivering, and sweeps for parts whose wake-up was lost. */
 export async function startDeliveryWorker(
-  deps: DeliveryDeps,
+  deps: Omit<DeliveryDeps, 'wake'>,
   options: DeliveryWorkerOptions,
 ): Promise<DeliveryWorker> {
   const { channel, account, queue } = options;
+  const wake = (chatId: string): Promise<void> => queue.kick(chatId);
   const busy = new Set<string>();
   const worker = await queue.work(async (chatId, signal) => {
     // A stalled job may be handed out again while its first run is still sending.
@@ -33,7 +34,7 @@ export async function startDeliveryWorker(
     busy.add(chatId);
     const chat: ChatKey = { channel, account, chatId };
     try {
-      return await deliverChat(deps, chat, signal);
+      return await deliverChat({ ...deps, wake }, chat, signal);
     } finally {
       busy.delete(chatId);
     }
@@ -44,7 +45,7 @@ export async function startDeliveryWorker(
     deps.log,
     async () => {
       const chats = await deps.outbox.chatsWithWork(channel, account, deps.clock(), SWEEP_BATCH);
-      for (const { chatId } of chats) await queue.kick(chatId);
+      for (const { chatId } of chats) await wake(chatId);
     },
   );
   return {
