@@ -1,12 +1,7 @@
-import {
-  type LiveBus,
-  type LiveEvent,
-  type Logger,
-  type ReplyRoute,
-  reasonOf,
-} from '@parley/contracts';
-import type { ChannelAdapter, ChatAddress } from '../adapter.ts';
-import { createThrottle, type Throttle } from './throttle.ts';
+import { type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/contracts';
+import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
+import { createThrottle } from './throttle.ts';
+import { keepTyping } from './typing.ts';
 
 /** Signs of life of running turns: typing, and the answer as it grows (F12). */
 export interface Presence {
@@ -21,92 +16,87 @@ export interface PresenceDeps {
   readonly log: Logger;
 }
 
-/** Quick answers need no "typing": it would cost a call and arrive with the answer. */
-const TYPING_AFTER_MS = 300;
-/** Typing always stops (F12), even when the end of a turn is never told; twice the longest model call. */
+/** Signs of life end (F12) even when the end of a turn is never told; twice the longest model call. In ms. */
 const LONGEST_TURN_MS = 20 * 60_000;
 
+/** What one turn shows in its chat. */
 interface Sign {
-  text: string;
-  readonly timers: readonly NodeJS.Timeout[];
-  readonly stream: Throttle | null;
-  readonly end: () => Promise<void>;
+  /** The answer goes on with `text`. */
+  grow(text: string): void;
+  end(): void;
 }
 
 /** Shows typing and streams for every turn whose chat is served by this process. */
 export function startPresence(deps: PresenceDeps): Presence {
   const signs = new Map<string, Sign>();
-  const stop = (turnId: string): void => {
-    const sign = signs.get(turnId);
-    if (!sign) return;
+  const end = (turnId: string): void => {
+    signs.get(turnId)?.end();
     signs.delete(turnId);
-    for (const timer of sign.timers) clearTimeout(timer);
-    sign.stream?.cancel();
-    sign
-      .end()
-      .catch((error: unknown) =>
-        deps.log.debug({ reason: reasonOf(error) }, 'stream end not shown'),
-      );
   };
-  const unsubscribe = deps.bus.subscribe((event: LiveEvent) => {
-    if (event.type === 'turn-started') {
-      stop(event.turnId);
-      const adapter = deps.adapterOf(event.route.channel, event.route.account);
-      if (adapter)
-        signs.set(
-          event.turnId,
-          show(deps, adapter, event.route, event.turnId, () => stop(event.turnId), signs),
-        );
-    } else if (event.type === 'turn-delta') {
-      const sign = signs.get(event.turnId);
-      if (!sign) return;
-      sign.text += event.text;
-      sign.stream?.request();
-    } else if (event.type === 'turn-ended') {
-      stop(event.turnId);
-    }
+  const begin = ({ turnId, route }: Extract<LiveEvent, { type: 'turn-started' }>): void => {
+    // The same turn once more: its first run died without a word.
+    end(turnId);
+    const adapter = deps.adapterOf(route.channel, route.account);
+    if (!adapter) return;
+    const address = { chatId: route.chatId, threadId: route.threadId };
+    const sign = showSign(adapter, { address, turnId }, deps.log);
+    const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
+    const endAll = (): void => {
+      clearTimeout(timer);
+      sign.end();
+    };
+    signs.set(turnId, { grow: sign.grow, end: endAll });
+  };
+  const unsubscribe = deps.bus.subscribe((event) => {
+    if (event.type === 'turn-started') begin(event);
+    else if (event.type === 'turn-delta') signs.get(event.turnId)?.grow(event.text);
+    else if (event.type === 'turn-ended') end(event.turnId);
   });
   return {
     close() {
       unsubscribe();
-      for (const turnId of [...signs.keys()]) stop(turnId);
+      for (const turnId of [...signs.keys()]) end(turnId);
     },
   };
 }
 
-function show(
-  deps: PresenceDeps,
-  adapter: ChannelAdapter,
-  route: ReplyRoute,
-  turnId: string,
-  stop: () => void,
-  signs: ReadonlyMap<string, Sign>,
-): Sign {
-  const address: ChatAddress = { chatId: route.chatId, threadId: route.threadId };
-  const { streaming, typing } = adapter;
-  const timers: NodeJS.Timeout[] = [unref(setTimeout(stop, LONGEST_TURN_MS))];
-  if (typing) {
-    const tick = (): void => {
-      typing
-        .show(address)
-        .catch((error: unknown) => deps.log.debug({ reason: reasonOf(error) }, 'typing not shown'));
-    };
-    const first = setTimeout(() => {
-      tick();
-      timers.push(unref(setInterval(tick, typing.repeatMs)));
-    }, TYPING_AFTER_MS);
-    timers.push(unref(first));
-  }
-  const stream = streaming
-    ? createThrottle(streaming.minIntervalMs, deps.log, async () => {
-        const text = signs.get(turnId)?.text;
-        if (text) await streaming.update(address, turnId, text);
-      })
-    : null;
-  return { text: '', timers, stream, end: async () => streaming?.end(address, turnId) };
+/** The turn that is shown, and where. */
+interface Shown {
+  readonly address: ChatAddress;
+  readonly turnId: string;
 }
 
-function unref(timer: NodeJS.Timeout): NodeJS.Timeout {
-  timer.unref();
-  return timer;
+function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
+  const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
+  const stream = streaming ? streamAnswer(streaming, shown, log) : null;
+  return {
+    grow: (text) => stream?.grow(text),
+    end() {
+      stopTyping();
+      stream?.end();
+    },
+  };
+}
+
+function streamAnswer(streaming: StreamingFacet, { address, turnId }: Shown, log: Logger): Sign {
+  let answer = '';
+  const updates = createThrottle(streaming.minIntervalMs, log, () =>
+    streaming.update(address, turnId, answer),
+  );
+  const endStream = async (): Promise<void> => {
+    // An update that is under way would otherwise be shown after the end.
+    await updates.cancel();
+    await streaming.end(address, turnId);
+  };
+  return {
+    grow(text) {
+      answer += text;
+      updates.request();
+    },
+    end() {
+      endStream().catch((error: unknown) =>
+        log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown'),
+      );
+    },
+  };
 }

@@ -3,7 +3,8 @@ import { type Logger, reasonOf } from '@parley/contracts';
 /** Runs a task at most once per interval and never twice at a time; the last request is never lost. */
 export interface Throttle {
   request(): void;
-  cancel(): void;
+  /** Runs nothing more; resolves once a run that is under way has ended. */
+  cancel(): Promise<void>;
 }
 
 /** Makes a throttle around `task`; a task that fails is logged and the next request tries again. */
@@ -13,29 +14,36 @@ export function createThrottle(
   task: () => Promise<void>,
 ): Throttle {
   let timer: NodeJS.Timeout | undefined;
-  let state: 'idle' | 'cooling' | 'wanted' | 'cancelled' = 'idle';
-  const run = (): void => {
-    state = 'cooling';
-    task()
-      .catch((error: unknown) => log.debug({ reason: reasonOf(error) }, 'stream update failed'))
-      .then(() => {
-        if (state === 'cancelled') return;
-        timer = setTimeout(cooled, intervalMs);
-        timer.unref();
-      });
+  let state: 'idle' | 'busy' | 'wanted' = 'idle';
+  let cancelled = false;
+  let underWay = Promise.resolve();
+  const run = async (): Promise<void> => {
+    state = 'busy';
+    try {
+      await task();
+    } catch (error) {
+      log.debug({ reason: reasonOf(error) }, 'stream update failed');
+    }
+    // The interval counts from the end: a slow platform is asked less often.
+    if (!cancelled) timer = setTimeout(cooled, intervalMs).unref();
+  };
+  const begin = (): void => {
+    underWay = run();
   };
   const cooled = (): void => {
-    if (state === 'wanted') run();
-    else if (state === 'cooling') state = 'idle';
+    if (state === 'wanted') begin();
+    else if (state === 'busy') state = 'idle';
   };
   return {
     request() {
-      if (state === 'idle') run();
-      else if (state === 'cooling') state = 'wanted';
+      if (cancelled) return;
+      if (state === 'idle') begin();
+      else if (state === 'busy') state = 'wanted';
     },
     cancel() {
-      state = 'cancelled';
+      cancelled = true;
       clearTimeout(timer);
+      return underWay;
     },
   };
 }
