@@ -8,23 +8,16 @@ import {
   ParleyError,
   type PassPoint,
 } from '@parley/contracts';
-import { render } from '@parley/markup';
 import type { WakeUpQueue } from '@parley/queue';
-import type { AdmittedMessage, CommandEffect, NewPart, Store } from '@parley/store';
+import type { AdmittedMessage, Store } from '@parley/store';
 import { z } from 'zod';
-import type { CommandName } from './command.ts';
+import { carryOut } from './carry-out.ts';
 import { conversationIdOf } from './conversation-id.ts';
 import { type DecisionRules, decideIngress } from './decide.ts';
-import {
-  commandAnswer,
-  overflowNotice,
-  type Situation,
-  strangerNotice,
-  tooLongNotice,
-} from './notices.ts';
+import { createExplainer, type Explainer } from './explain.ts';
+import type { Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { routeOf } from './route.ts';
-import { createSeldom } from './seldom.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
@@ -47,18 +40,16 @@ export type Receive = (
   capabilities: Capabilities,
 ) => Promise<IngressOutcome>;
 
-const EXPLAIN_EVERY_MS = 60 * 60_000;
-
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
-  const explainNow = createSeldom(EXPLAIN_EVERY_MS, deps.clock);
+  const explain = createExplainer(deps);
   return async (unchecked, capabilities) => {
     deps.pass('received');
     const message = validate(unchecked);
     const route = routeOf(message, capabilities);
     const conversationId = conversationIdOf(message);
     const admitted = { conversationId, message, route, receivedAt: deps.clock() };
-    const outcome = await take(deps, admitted, explainNow);
+    const outcome = await take(deps, admitted, explain);
     deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: outcome.kind });
     const reason = 'reason' in outcome ? outcome.reason : undefined;
     deps.log.debug(
@@ -83,28 +74,24 @@ function validate(unchecked: InboundMessage): InboundMessage {
 async function take(
   deps: IngressDeps,
   admitted: AdmittedMessage,
-  explainNow: (key: string) => boolean,
+  explain: Explainer,
 ): Promise<IngressOutcome> {
-  const { message, route } = admitted;
-  const decision = decideIngress(message, deps.rules);
+  const { limits } = deps.rules;
+  const decision = decideIngress(admitted.message, deps.rules);
   switch (decision.kind) {
     case 'ignore':
       return { kind: 'ignored', reason: decision.reason };
-    case 'refuse': {
-      const explanation = decision.tell && explainNow(`${decision.tell} ${message.sender.id}`);
-      if (explanation) await tell(deps, admitted, refusalNotice(deps, admitted, decision.tell));
+    case 'refuse':
+      if (decision.tell === 'stranger') await explain.stranger(admitted);
+      if (decision.tell === 'too-long') await explain.tooLong(admitted, limits.messageCharacters);
       return { kind: 'refused', reason: decision.reason };
-    }
     case 'command':
       return carryOut(deps, admitted, decision.name);
     case 'turn': {
       const waiting = await deps.store.inbox.waiting(admitted.conversationId);
-      if (waiting >= deps.rules.limits.waitingPerConversation) {
-        if (explainNow(`overflow ${route.chatId}`))
-          await tell(deps, admitted, overflowNotice(waiting));
-        return { kind: 'refused', reason: `${waiting} messages of this conversation wait already` };
-      }
-      return accept(deps, admitted);
+      if (waiting < limits.waitingPerConversation) return accept(deps, admitted);
+      await explain.overflow(admitted, waiting);
+      return { kind: 'refused', reason: `${waiting} messages of this conversation wait already` };
     }
   }
 }
@@ -116,44 +103,4 @@ async function accept(deps: IngressDeps, admitted: AdmittedMessage): Promise<Ing
   await deps.lanes.kick(admitted.conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   return { kind: 'accepted', conversationId: admitted.conversationId };
-}
-
-function effectOf(name: CommandName): CommandEffect {
-  if (name === 'stop') return { kind: 'stop' };
-  if (name === 'new') return { kind: 'new-session' };
-  return { kind: 'none' };
-}
-
-async function carryOut(
-  deps: IngressDeps,
-  admitted: AdmittedMessage,
-  name: CommandName,
-): Promise<IngressOutcome> {
-  const { conversationId, message, route } = admitted;
-  const result = await deps.store.inbox.command(admitted, effectOf(name), (found) =>
-    partsOf(commandAnswer(name, message, found, deps.situation()), route),
-  );
-  deps.pass('inbox-committed');
-  if (name === 'stop') deps.bus.publish({ type: 'stop-turn', conversationId });
-  await deps.deliver(route.chatId);
-  return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name };
-}
-
-function refusalNotice(
-  deps: IngressDeps,
-  admitted: AdmittedMessage,
-  tell: 'stranger' | 'too-long' | null,
-): string {
-  const { message } = admitted;
-  if (tell === 'stranger') return strangerNotice(message);
-  return tooLongNotice(message.text.length, deps.rules.limits.messageCharacters);
-}
-
-async function tell(deps: IngressDeps, admitted: AdmittedMessage, markdown: string): Promise<void> {
-  await deps.store.outbox.enqueue(partsOf(markdown, admitted.route), admitted.receivedAt);
-  await deps.deliver(admitted.route.chatId);
-}
-
-function partsOf(markdown: string, route: AdmittedMessage['route']): NewPart[] {
-  return render(markdown, route.target).map((body) => ({ route, body }));
 }
