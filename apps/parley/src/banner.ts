@@ -1,4 +1,6 @@
 import type { AccountStatus } from '@parley/gateway';
+import { commandLine } from './command-line.ts';
+import type { DataFolder } from './data-folder.ts';
 
 /** What a person wants to know when Parley has started. */
 export interface BannerFacts {
@@ -8,10 +10,35 @@ export interface BannerFacts {
   readonly channels: readonly AccountStatus[];
   /** Address of the web page with its token. */
   readonly chatAddress: string;
+  /** The command that chats in a terminal. */
+  readonly chatCommand: string;
   readonly dataFolder: string;
   readonly settingsFile: string;
   /** No model of the operator's choice answers yet. */
   readonly offline: boolean;
+}
+
+/** What is known of a running installation; the rest of the banner follows from it. */
+export interface Running extends Pick<BannerFacts, 'agent' | 'model' | 'channels'> {
+  /** Of the web page, without its token. */
+  readonly address: string;
+  readonly token: string;
+  readonly folder: DataFolder;
+}
+
+/** Gathers the facts of the start banner. */
+export function bannerFacts(running: Running): BannerFacts {
+  const { agent, model, channels, address, token, folder } = running;
+  return {
+    agent,
+    model,
+    channels,
+    offline: model.startsWith('offline'),
+    chatAddress: `${address}/?token=${token}`,
+    chatCommand: commandLine('chat', folder),
+    dataFolder: folder.path,
+    settingsFile: folder.settingsFile,
+  };
 }
 
 /** The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. */
@@ -33,7 +60,7 @@ export function banner(facts: BannerFacts): string {
     ...channels,
     '',
     `Chat now   ${facts.chatAddress}`,
-    `or type    npx parley chat${''}   (in another terminal)`,
+    `or type    ${facts.chatCommand}   (in another terminal)`,
     ...nextSteps(facts),
     '',
     'Stop with Ctrl-C.',

@@ -13,6 +13,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { reasonOf } from '@parley/contracts';
 import { CliError } from './cli-error.ts';
+import { commandLine } from './command-line.ts';
+import { findInstance } from './instance-file.ts';
 
 /** Where everything an installation keeps is found. All paths are absolute. */
 export interface DataFolder {
@@ -26,9 +28,14 @@ export interface DataFolder {
   readonly tokenFile: string;
 }
 
+/** Where the data folder is when nobody says otherwise. */
+export function defaultDataFolder(): string {
+  return join(homedir(), '.parley');
+}
+
 /** Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Touches nothing. */
 export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEnv): DataFolder {
-  const path = resolve(flag ?? env.PARLEY_HOME ?? join(homedir(), '.parley'));
+  const path = resolve(flag ?? (env.PARLEY_HOME || defaultDataFolder()));
   return {
     path,
     settingsFile: join(path, 'parley.yaml'),
@@ -46,12 +53,7 @@ export function createDataFolder(folder: DataFolder): void {
     mkdirSync(folder.path, { recursive: true, mode: 0o700 });
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    const why = reasonOf(error);
-    throw new CliError(
-      'data-unwritable',
-      `Parley cannot write in its data folder ${folder.path} (${why}). Make it writable, or choose another one with --data FOLDER.`,
-      error,
-    );
+    throw unwritable(folder, error);
   }
 }
 
@@ -60,19 +62,40 @@ export function createDataFolder(folder: DataFolder): void {
  * the lock of a killed process. Throws CliError when another process has it.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
-  const lock = new DatabaseSync(join(folder.path, 'lock'), { timeout: 0 });
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(join(folder.path, 'lock'), { timeout: 0 });
     lock.exec('pragma locking_mode = exclusive; begin exclusive');
   } catch (error) {
-    lock.close();
-    const holder = existsSync(folder.instanceFile) ? ` (${describeHolder(folder)})` : '';
-    throw new CliError(
-      'data-locked',
-      `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "parley chat", or choose another folder with --data FOLDER.`,
-      error,
-    );
+    lock?.close();
+    throw isBusy(error) ? locked(folder, error) : unwritable(folder, error);
   }
-  return { release: () => lock.close() };
+  const held = lock;
+  return { release: () => held.close() };
+}
+
+const SQLITE_BUSY = 5;
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
+}
+
+function locked(folder: DataFolder, cause: unknown): CliError {
+  const instance = findInstance(folder);
+  const holder = instance ? ` (process ${instance.pid} at ${instance.address})` : '';
+  return new CliError(
+    'data-locked',
+    `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${commandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
+    cause,
+  );
+}
+
+function unwritable(folder: DataFolder, cause: unknown): CliError {
+  return new CliError(
+    'data-unwritable',
+    `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
+    cause,
+  );
 }
 
 /** The secret of the web page and the API; made at the first start, kept with mode 0600. */
@@ -85,10 +108,4 @@ export function readOrMakeToken(folder: DataFolder): string {
   writeFileSync(folder.tokenFile, `${token}\n`, { mode: 0o600 });
   chmodSync(folder.tokenFile, 0o600);
   return token;
-}
-
-function describeHolder(folder: DataFolder): string {
-  return readFileSync(folder.instanceFile, 'utf8')
-    .replaceAll(/[\s"{}]+/g, ' ')
-    .trim();
 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
+import { CliError } from './cli-error.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -69,9 +71,16 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   return program;
 }
 
+/** Throws CliError when a named settings file is not there: a slip of the pen must not start with defaults. */
 function folderOf(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);
-  return flags.config === undefined ? folder : { ...folder, settingsFile: resolve(flags.config) };
+  if (flags.config === undefined) return folder;
+  const settingsFile = resolve(flags.config);
+  if (existsSync(settingsFile)) return { ...folder, settingsFile };
+  throw new CliError(
+    'settings-missing',
+    `There is no settings file ${settingsFile}. Check --config, or leave it out to use ${folder.settingsFile}.`,
+  );
 }
 
 function print(text: string): void {

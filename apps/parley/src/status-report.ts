@@ -1,16 +1,42 @@
 import type { Clock } from '@parley/contracts';
-import type { PartState, Store, TurnTotals } from '@parley/store';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+
+const Count = z.int().nonnegative();
 
 /** What `GET /api/status` and `parley status` tell besides the channels. */
-export interface StatusReport {
-  readonly agent: string;
+export const StatusReport = z.object({
+  agent: z.string(),
   /** Which model answers and why. */
-  readonly model: string;
-  readonly dataFolder: string;
+  model: z.string(),
+  dataFolder: z.string(),
   /** The last 24 hours. */
-  readonly turns: TurnTotals;
-  readonly outbox: Readonly<Record<PartState, number>>;
-}
+  turns: z.object({
+    answered: Count,
+    failed: Count,
+    stopped: Count,
+    inputTokens: Count,
+    outputTokens: Count,
+    /** US dollars, as far as prices are known. */
+    costUsd: z.number(),
+  }),
+  outbox: z.object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count }),
+});
+export type StatusReport = z.infer<typeof StatusReport>;
+
+const ChannelState = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('starting') }),
+  z.object({ kind: z.literal('connected'), as: z.string() }),
+  z.object({ kind: z.literal('retrying'), reason: z.string(), nextAttemptAt: z.number() }),
+  z.object({ kind: z.literal('failed'), reason: z.string(), mend: z.string() }),
+  z.object({ kind: z.literal('stopped') }),
+]);
+
+/** The whole answer of `GET /api/status`. */
+export const GatewayStatus = StatusReport.extend({
+  channels: z.array(z.object({ channel: z.string(), account: z.string(), state: ChannelState })),
+});
+export type GatewayStatus = z.infer<typeof GatewayStatus>;
 
 const DAY_MS = 24 * 60 * 60_000;
 

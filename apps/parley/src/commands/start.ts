@@ -3,8 +3,8 @@ import { banner } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { startParley } from '../start-parley.ts';
 
-/** The supervisor's patience (D11): past this the process ends whatever still runs. */
-const EXIT_WITHIN_MS = 10_000;
+/** Supervisors kill after 10 s (D11); a little earlier the process ends whatever still runs by itself. */
+const EXIT_WITHIN_MS = 9_500;
 /** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
 const SAME_KEYSTROKE_MS = 1_000;
 
@@ -14,9 +14,12 @@ export async function start(
   env: NodeJS.ProcessEnv,
   pass: PassPoint,
 ): Promise<number> {
+  // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
+  const signal = signalled();
   const parley = await startParley({ folder, env, clock: Date.now, pass });
-  process.stdout.write(banner(await parley.banner()));
-  await signalled();
+  const shown = parley.banner().then((facts) => void process.stdout.write(banner(facts)));
+  await Promise.race([shown, signal]);
+  await signal;
   const deadline = setTimeout(() => {
     process.stderr.write(
       'Parley could not end everything in time; what was running goes on at the next start.\n',

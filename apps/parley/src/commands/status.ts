@@ -1,35 +1,46 @@
 import { readFileSync } from 'node:fs';
-import type { AccountStatus } from '@parley/gateway';
+import { reasonOf } from '@parley/contracts';
 import { channelLine } from '../banner.ts';
+import { CliError } from '../cli-error.ts';
+import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { findInstance } from '../instance-file.ts';
-import type { StatusReport } from '../status-report.ts';
+import { findInstance, type Instance } from '../instance-file.ts';
+import { GatewayStatus } from '../status-report.ts';
+
+const ANSWER_WITHIN_MS = 5_000;
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when all its channels work. */
 export async function status(folder: DataFolder, print: (text: string) => void): Promise<number> {
   const instance = findInstance(folder);
   if (!instance) {
-    print(`No Parley runs on ${folder.path}. Start it with "parley start".`);
+    print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
     return 3;
   }
-  const token = readFileSync(folder.tokenFile, 'utf8').trim();
-  const response = await fetch(`${instance.address}/api/status`, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(5_000),
-  });
-  if (!response.ok) {
-    print(
-      `Parley (process ${instance.pid}) answered ${response.status} to a status request at ${instance.address}.`,
-    );
-    return 1;
-  }
-  // Our own process on loopback, guarded by the token, answers in our own shape.
-  const report = (await response.json()) as StatusReport & { channels: AccountStatus[] };
+  const report = await askGateway(folder, instance);
   print(statusText(report, instance.address));
   return report.channels.every(({ state }) => state.kind === 'connected') ? 0 : 1;
 }
 
-function statusText(report: StatusReport & { channels: AccountStatus[] }, address: string): string {
+/** Throws CliError when the gateway does not answer, or not as a Parley of this version does. */
+async function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
+  try {
+    const token = readFileSync(folder.tokenFile, 'utf8').trim();
+    const response = await fetch(`${instance.address}/api/status`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    return GatewayStatus.parse(await response.json());
+  } catch (error) {
+    throw new CliError(
+      'status-unanswered',
+      `Process ${instance.pid} should be a Parley at ${instance.address}, but does not tell how it is (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
+      error,
+    );
+  }
+}
+
+function statusText(report: GatewayStatus, address: string): string {
   const { turns, outbox } = report;
   const cost = turns.costUsd > 0 ? `, $${turns.costUsd.toFixed(4)}` : '';
   return [

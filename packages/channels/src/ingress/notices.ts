@@ -7,7 +7,7 @@ import { COMMANDS, type CommandName } from './command.ts';
 export interface Situation {
   /** The agent's name for people. */
   readonly agentName: string;
-  /** One line for people: which model answers and why. */
+  /** Which model answers and why, without a capital or a full stop: `offline – no model …`. */
   readonly model: string;
 }
 
@@ -24,7 +24,7 @@ export function commandAnswer(
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return `${situation.agentName} is here. ${situation.model}`;
+      return `${situation.agentName} is here.\n\nModel: ${situation.model}`;
     case 'stop':
       return stopText(result);
     case 'whoami':
