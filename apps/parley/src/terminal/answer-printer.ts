@@ -16,7 +16,8 @@ export function createAnswerPrinter(): AnswerPrinter {
     grow(turnId, text) {
       const before = written.get(turnId) ?? '';
       // A block may still change its looks while it grows; one that is followed by another may not.
-      const stable = text.slice(0, text.lastIndexOf('\n\n') + 2).replace(/^\n+$/, '');
+      const end = text.lastIndexOf('\n\n');
+      const stable = end === -1 ? '' : text.slice(0, end + 2);
       if (stable.length <= before.length || !stable.startsWith(before)) return '';
       written.set(turnId, stable);
       return stable.slice(before.length);
