@@ -1,4 +1,3 @@
-/** Serves the page's files. */
-export function servePage(path: string): Response {
-  return new Response(`no page yet: ${path}\n`, { status: 404 });
-}
+export { createConsole } from './server/console-routes.ts';
+export { SECURITY_HEADERS } from './server/security-headers.ts';
+export { isOpenFile, signInPage } from './server/sign-in-page.ts';

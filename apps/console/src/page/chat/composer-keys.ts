@@ -1,0 +1,49 @@
+import type { CommandHint } from './wire.ts';
+
+/** What a key in the composer does; `type` leaves it to the browser. */
+export type KeyAction =
+  | { readonly kind: 'type' }
+  | { readonly kind: 'send'; readonly text: string }
+  | { readonly kind: 'choose'; readonly at: number }
+  | { readonly kind: 'complete'; readonly text: string }
+  | { readonly kind: 'close-menu' }
+  | { readonly kind: 'stop' };
+
+/** The parts of a keyboard event that decide. */
+export interface Key {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+  readonly isComposing: boolean;
+  readonly keyCode: number;
+}
+
+/** What the composer shows when the key is pressed. */
+export interface ComposerFacts {
+  /** The commands in the menu; empty when it is closed. */
+  readonly matches: readonly CommandHint[];
+  /** The one that is chosen. */
+  readonly at: number;
+  readonly draft: string;
+  readonly busy: boolean;
+}
+
+/** An input method reports its own Enter with this code, in browsers that forget `isComposing`. */
+const IN_COMPOSITION = 229;
+
+/** Decides what a key does. */
+export function afterKey(key: Key, { matches, at, draft, busy }: ComposerFacts): KeyAction {
+  if (key.isComposing || key.keyCode === IN_COMPOSITION) return { kind: 'type' };
+  const command = matches[at];
+  if (command) {
+    const { length } = matches;
+    if (key.key === 'ArrowDown') return { kind: 'choose', at: (at + 1) % length };
+    if (key.key === 'ArrowUp') return { kind: 'choose', at: (at + length - 1) % length };
+    if (key.key === 'Tab' && !key.shiftKey) return { kind: 'complete', text: `/${command.name} ` };
+    if (key.key === 'Escape') return { kind: 'close-menu' };
+    if (key.key === 'Enter') return { kind: 'send', text: `/${command.name}` };
+  }
+  if (key.key === 'Enter' && !key.shiftKey && !key.altKey) return { kind: 'send', text: draft };
+  if (key.key === 'Escape' && busy && draft === '') return { kind: 'stop' };
+  return { kind: 'type' };
+}

@@ -1,0 +1,102 @@
+import { h, type VNode } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { Icon } from '../ui/icons.ts';
+import type { ElementSlot } from '../ui/use-element.ts';
+import { CommandMenu } from './command-menu.ts';
+import { afterKey } from './composer-keys.ts';
+import { matchCommands } from './match-commands.ts';
+import type { CommandHint } from './wire.ts';
+
+interface ComposerProps {
+  readonly field: ElementSlot<HTMLTextAreaElement>;
+  readonly draft: string;
+  readonly agent: string;
+  readonly commands: readonly CommandHint[];
+  /** An answer is being made. */
+  readonly busy: boolean;
+  readonly onDraft: (text: string) => void;
+  readonly onSend: (text: string) => void;
+  readonly onStop: () => void;
+}
+
+/** Where one writes. Enter sends, Shift+Enter begins a line, Escape in an empty field stops the answer. */
+export function Composer(props: ComposerProps): VNode {
+  const { field, draft, busy, onSend, onStop } = props;
+  const [chosen, setChosen] = useState(0);
+  const [closedFor, setClosedFor] = useState<string | null>(null);
+  const matches = closedFor === draft ? [] : matchCommands(draft, props.commands);
+  const at = Math.min(chosen, Math.max(0, matches.length - 1));
+  useLayoutEffect(() => fitHeight(field.current), [draft]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const action = afterKey(event, { matches, at, draft, busy });
+    if (action.kind === 'type') return;
+    event.preventDefault();
+    if (action.kind === 'send') onSend(action.text);
+    else if (action.kind === 'choose') setChosen(action.at);
+    else if (action.kind === 'complete') props.onDraft(action.text);
+    else if (action.kind === 'close-menu') setClosedFor(draft);
+    else onStop();
+  };
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    onSend(draft);
+  };
+  return h(
+    'form',
+    { class: 'composer', onSubmit },
+    h(CommandMenu, { matches, at, onPick: onSend }),
+    h('label', { class: 'visually-hidden', for: 'message' }, `Message to ${props.agent}`),
+    h(MessageField, { ...props, onKeyDown, active: matches[at] }),
+    busy &&
+      h(
+        'button',
+        { type: 'button', class: 'stop', onClick: onStop, title: 'Stop this answer (Esc)' },
+        h(Icon, { name: 'stop' }),
+        'Stop',
+      ),
+    h(
+      'button',
+      {
+        type: 'submit',
+        class: 'send',
+        'aria-label': 'Send',
+        title: 'Send (Enter)',
+        disabled: draft.trim() === '',
+      },
+      h(Icon, { name: 'send' }),
+    ),
+  );
+}
+
+interface FieldProps extends ComposerProps {
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly active: CommandHint | undefined;
+}
+
+function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: FieldProps): VNode {
+  return h('textarea', {
+    ref: field.ref,
+    id: 'message',
+    rows: 1,
+    dir: 'auto',
+    value: draft,
+    placeholder: `Message ${agent}`,
+    enterKeyHint: 'send',
+    autoComplete: 'off',
+    'aria-autocomplete': 'list',
+    'aria-controls': active && 'commands',
+    'aria-activedescendant': active && `command-${active.name}`,
+    onInput: (event: Event) => {
+      if (event.target instanceof HTMLTextAreaElement) onDraft(event.target.value);
+    },
+    onKeyDown,
+  });
+}
+
+/** Grows with its text; the style sheet says how far. */
+function fitHeight(field: HTMLTextAreaElement | null): void {
+  if (!field) return;
+  field.style.height = 'auto';
+  field.style.height = `${field.scrollHeight}px`;
+}

@@ -1,0 +1,175 @@
+import type { ChatEvent, CommandHint, History, Inbound, Part } from './wire.ts';
+
+/** How far a message of one's own has come. */
+export type Delivery =
+  /** `late`: the gateway could not be reached; it is tried again until it can. */
+  | { readonly kind: 'sending'; readonly late: boolean }
+  /** `outcome` says how its turn ended; null while it waits. */
+  | { readonly kind: 'sent'; readonly outcome: string | null }
+  /** The gateway will not take it, however often it is sent. */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** What the person wrote. */
+export interface Mine {
+  readonly kind: 'mine';
+  readonly id: string;
+  readonly text: string;
+  readonly at: number;
+  readonly delivery: Delivery;
+}
+
+/** What was answered; `turnId` is null for commands and notices, which no model wrote. */
+export interface Answer {
+  readonly kind: 'answer';
+  readonly id: string;
+  readonly turnId: string | null;
+  readonly html: string;
+  readonly at: number;
+}
+
+/** One line of the conversation. */
+export type Entry = Mine | Answer;
+
+/** An answer that is still being written; `ended` while its final text is on the way. */
+export interface Live {
+  readonly turnId: string;
+  readonly html: string;
+  readonly ended: boolean;
+}
+
+/** Whether the gateway is there, as the person sees it. */
+export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
+
+/** Everything the chat view shows. */
+export interface Conversation {
+  readonly entries: readonly Entry[];
+  readonly live: Live | null;
+  readonly typing: boolean;
+  readonly link: Link;
+  /** False until the history was here once: an empty chat and an unknown one look different. */
+  readonly loaded: boolean;
+  readonly commands: readonly CommandHint[];
+}
+
+/** Everything that changes a conversation. */
+export type Change =
+  | { readonly type: 'told'; readonly event: ChatEvent }
+  | { readonly type: 'history'; readonly history: History }
+  | { readonly type: 'composed'; readonly id: string; readonly text: string; readonly at: number }
+  | {
+      readonly type: 'delivery';
+      readonly id: string;
+      readonly delivery: Delivery;
+      readonly at?: number;
+    }
+  | { readonly type: 'dismissed'; readonly id: string }
+  | { readonly type: 'link'; readonly link: Link }
+  | { readonly type: 'typing-faded' };
+
+/** A conversation nothing is known of yet. */
+export const UNKNOWN: Conversation = {
+  entries: [],
+  live: null,
+  typing: false,
+  link: 'connecting',
+  loaded: false,
+  commands: [],
+};
+
+/** The conversation after a change. Told twice, an event changes nothing the second time. */
+export function changed(now: Conversation, change: Change): Conversation {
+  switch (change.type) {
+    case 'told':
+      return afterEvent(now, change.event);
+    case 'history':
+      return afterHistory(now, change.history);
+    case 'composed': {
+      const { id, text, at } = change;
+      const delivery = { kind: 'sending', late: false } as const;
+      return withEntries(now, [{ kind: 'mine', id, text, at, delivery }]);
+    }
+    case 'delivery':
+      return afterDelivery(now, change);
+    case 'dismissed':
+      return { ...now, entries: now.entries.filter(({ id }) => id !== change.id) };
+    case 'link':
+      // What was being typed when the line broke is told again, or is over.
+      return { ...now, link: change.link, ...(change.link === 'online' ? {} : { typing: false }) };
+    case 'typing-faded':
+      return { ...now, typing: false };
+  }
+}
+
+/** Whether an answer is being made that `/stop` would end. */
+export function isBusy({ live, typing, link }: Conversation): boolean {
+  return link === 'online' && (typing || (live !== null && !live.ended));
+}
+
+function afterEvent(now: Conversation, event: ChatEvent): Conversation {
+  switch (event.type) {
+    case 'inbound':
+    case 'part':
+      return withEntries(now, [entryOf(event)]);
+    case 'typing':
+      return { ...now, typing: true };
+    case 'stream': {
+      const { turnId, html } = event;
+      if (hasAnswer(now.entries, turnId)) return now;
+      return { ...now, live: { turnId, html, ended: false } };
+    }
+    case 'stream-end': {
+      const live = now.live?.turnId === event.turnId ? { ...now.live, ended: true } : now.live;
+      return { ...now, live, typing: false };
+    }
+  }
+}
+
+/** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
+function afterHistory(now: Conversation, { entries, commands }: History): Conversation {
+  const live = now.live?.ended ? null : now.live;
+  return withEntries({ ...now, live, loaded: true, commands }, entries.map(entryOf));
+}
+
+function afterDelivery(
+  now: Conversation,
+  { id, delivery, at }: Extract<Change, { type: 'delivery' }>,
+): Conversation {
+  const entry = now.entries.find((other) => other.id === id);
+  if (entry?.kind !== 'mine') return now;
+  return withEntries(now, [{ ...entry, delivery, at: at ?? entry.at }]);
+}
+
+function entryOf(told: Inbound | Part): Entry {
+  if (told.type === 'part') {
+    const { id, turnId, html, at } = told;
+    return { kind: 'answer', id, turnId, html, at };
+  }
+  const { id, text, at, outcome } = told;
+  return { kind: 'mine', id, text, at, delivery: { kind: 'sent', outcome } };
+}
+
+function withEntries(now: Conversation, news: readonly Entry[]): Conversation {
+  const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
+  for (const entry of news) byId.set(entry.id, merged(byId.get(entry.id), entry));
+  const entries = [...byId.values()].sort((a, b) => rank(a) - rank(b) || a.at - b.at);
+  const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
+  return { ...now, entries, live };
+}
+
+/** A part keeps the place where it was first shown; a message keeps the best that is known of it. */
+function merged(old: Entry | undefined, entry: Entry): Entry {
+  if (old?.kind === 'answer' && entry.kind === 'answer') return { ...entry, at: old.at };
+  if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
+  // It is in the tables already, so a second sending of it changes nothing.
+  if (entry.delivery.kind !== 'sent') return old;
+  return entry.delivery.outcome === null ? { ...entry, delivery: old.delivery } : entry;
+}
+
+/** What is not sent yet stands below everything that is; a question stands above its answer. */
+function rank(entry: Entry): number {
+  return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
+}
+
+function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
+  return entries.some((entry) => entry.kind === 'answer' && entry.turnId === turnId);
+}

@@ -1,0 +1,27 @@
+import { h, render } from 'preact';
+import { createChatClient } from './chat/chat-client.ts';
+import { browserConnection } from './chat/connection.ts';
+import { createSender } from './chat/sender.ts';
+import { createUnsentStore } from './chat/unsent-store.ts';
+import { Shell } from './shell.ts';
+import { randomId } from './ui/random-id.ts';
+
+const BASE = '/channels/web/default';
+
+/** Wires the page: everything that touches the browser is made here. */
+function main(): void {
+  const root = document.getElementById('app');
+  if (!root) throw new Error('The page has no #app; its index.html is damaged.');
+  const client = createChatClient({
+    connection: browserConnection(BASE),
+    sender: (listener) =>
+      createSender({ base: BASE, fetch: (...args) => fetch(...args), setTimeout, listener }),
+    unsent: createUnsentStore(localStorage),
+    newId: randomId,
+    clock: Date.now,
+  });
+  render(h(Shell, { client }), root);
+  client.start();
+}
+
+main();

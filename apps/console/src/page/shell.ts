@@ -1,0 +1,86 @@
+import { h, type VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ChatClient } from './chat/chat-client.ts';
+import { type Conversation, isBusy, type Link } from './chat/conversation.ts';
+import { useConversation } from './chat/use-conversation.ts';
+import { type AgentInfo, askAgentInfo, SOME_AGENT } from './gateway-info.ts';
+import { Icon } from './ui/icons.ts';
+import { ChatView } from './views/chat-view.ts';
+
+const LINK_WORDS: Readonly<Record<Link, string>> = {
+  connecting: 'Connecting…',
+  online: 'Connected',
+  reconnecting: 'Reconnecting…',
+  'signed-out': 'Signed out',
+};
+
+/** The frame of the console: who answers, how the line is, and the view below. */
+export function Shell({ client }: { readonly client: ChatClient }): VNode {
+  const conversation = useConversation(client);
+  const { link } = conversation;
+  const [agent, setAgent] = useState(SOME_AGENT);
+  useEffect(() => {
+    if (link !== 'online') return;
+    askAgentInfo().then((info) => {
+      if (info) setAgent(info);
+    });
+  }, [link]);
+  useEffect(() => {
+    document.title = agent.name;
+  }, [agent]);
+  return h(
+    'div',
+    { class: 'shell' },
+    h(TopBar, { agent, link, onNew: () => client.send('/new') }),
+    link === 'signed-out' && h(SignedOut, null),
+    h(ChatView, { client, conversation, agent }),
+    h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
+  );
+}
+
+interface TopBarProps {
+  readonly agent: AgentInfo;
+  readonly link: Link;
+  readonly onNew: () => void;
+}
+
+function TopBar({ agent, link, onNew }: TopBarProps): VNode {
+  return h(
+    'header',
+    { class: 'top' },
+    h('img', { src: '/page/icon.svg', alt: '', width: 34, height: 34 }),
+    h(
+      'div',
+      { class: 'who' },
+      h('h1', null, agent.name),
+      h('p', { class: 'model', title: agent.model }, agent.model),
+    ),
+    h('span', { class: `link is-${link}` }, h('i', { 'aria-hidden': 'true' }), LINK_WORDS[link]),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'fresh',
+        onClick: onNew,
+        title: 'Start afresh: what was said is left out from now on',
+      },
+      h(Icon, { name: 'fresh' }),
+      'New',
+    ),
+  );
+}
+
+function SignedOut(): VNode {
+  return h(
+    'p',
+    { class: 'banner', role: 'alert' },
+    'This browser is not signed in any more. What you wrote is kept. ',
+    h('a', { href: '/' }, 'Sign in again'),
+  );
+}
+
+/** What a screen reader says of changes that others see. */
+function announcement(conversation: Conversation, { name }: AgentInfo): string {
+  if (conversation.link !== 'online') return LINK_WORDS[conversation.link];
+  return isBusy(conversation) ? `${name} is writing…` : '';
+}

@@ -1,0 +1,95 @@
+import { h, type VNode } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { safeFragment } from './safe-html.ts';
+import { useElement } from './use-element.ts';
+
+/** Shows an answer that the gateway printed. While it grows, only the blocks that changed are replaced. */
+export function HtmlBlock({ html }: { readonly html: string }): VNode {
+  const box = useElement(HTMLDivElement);
+  useLayoutEffect(() => {
+    if (!box.current) return;
+    const fragment = safeFragment(html);
+    decorate(fragment);
+    replaceChanged(box.current, fragment);
+  }, [html]);
+  return h('div', { ref: box.ref, class: 'prose', dir: 'auto', onClick });
+}
+
+/** So that a selection, or a scrolled block of code, survives the next piece of the answer. */
+function replaceChanged(box: Element, fragment: DocumentFragment): void {
+  const next = [...fragment.childNodes];
+  const old = [...box.childNodes];
+  for (const [index, node] of next.entries()) {
+    const before = old[index];
+    if (before === undefined) box.append(node);
+    else if (!before.isEqualNode(node)) before.replaceWith(node);
+  }
+  for (const rest of old.slice(next.length)) rest.remove();
+}
+
+function decorate(fragment: DocumentFragment): void {
+  for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBox(pre));
+  for (const table of fragment.querySelectorAll('table')) {
+    const box = scrollBox('table-box', 'Table');
+    table.replaceWith(box);
+    box.append(table);
+  }
+  for (const spoiler of fragment.querySelectorAll<HTMLElement>('.spoiler')) {
+    spoiler.tabIndex = 0;
+    spoiler.title = 'Hidden text: point at it or focus it to read it';
+  }
+}
+
+function codeBox(pre: HTMLPreElement): HTMLElement {
+  const language = /(?:^|\s)language-(\S+)/.exec(pre.firstElementChild?.className ?? '')?.[1];
+  const box = document.createElement('div');
+  box.className = 'code-box';
+  const bar = document.createElement('div');
+  bar.className = 'code-bar';
+  const name = document.createElement('span');
+  name.textContent = language ?? 'text';
+  const copy = document.createElement('button');
+  copy.type = 'button';
+  copy.className = 'copy';
+  copy.dataset.copy = '';
+  copy.textContent = 'Copy';
+  copy.setAttribute('aria-label', 'Copy code');
+  bar.append(name, copy);
+  const scroll = scrollBox('code-scroll', 'Code');
+  scroll.append(pre.cloneNode(true));
+  box.append(bar, scroll);
+  return box;
+}
+
+/** What is too wide scrolls in a box of its own, by keyboard too. */
+function scrollBox(name: string, label: string): HTMLDivElement {
+  const box = document.createElement('div');
+  box.className = name;
+  box.tabIndex = 0;
+  box.setAttribute('role', 'group');
+  box.setAttribute('aria-label', label);
+  return box;
+}
+
+const COPIED_MS = 1_600;
+
+function onClick(event: MouseEvent): void {
+  const { target } = event;
+  if (!(target instanceof HTMLButtonElement) || target.dataset.copy === undefined) return;
+  const pre = target.closest('.code-box')?.querySelector('pre');
+  if (pre) copyText(pre, target);
+}
+
+async function copyText(pre: HTMLPreElement, button: HTMLButtonElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(pre.textContent ?? '');
+    button.textContent = 'Copied';
+  } catch {
+    // Without HTTPS a browser keeps the clipboard to itself beyond this machine.
+    getSelection()?.selectAllChildren(pre);
+    button.textContent = 'Selected: press Ctrl+C';
+  }
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, COPIED_MS);
+}

@@ -1,0 +1,96 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { extname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One file as a browser gets it. */
+export interface PageFile {
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The page's files by their paths, `/`, `/page/main.ts`, `/vendor/preact.js`. */
+export interface PageFiles {
+  /** Null when there is no such file. */
+  file(path: string): Promise<PageFile | null>;
+}
+
+const FOLDER = fileURLToPath(new URL('../page', import.meta.url));
+
+/** Libraries the page imports by name, and where the browser finds them. */
+const VENDOR: Readonly<Record<string, string>> = {
+  preact: '/vendor/preact.js',
+  'preact/hooks': '/vendor/preact-hooks.js',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
+};
+
+/**
+ * Opens the page's folder: TypeScript is served with its types taken out, so that there is nothing to
+ * build. Only files found now are served, whatever a path says, and each is read once.
+ */
+export async function openPageFiles(): Promise<PageFiles> {
+  const sources = await findSources();
+  const ready = new Map<string, Promise<PageFile>>();
+  return {
+    async file(path) {
+      const source = sources.get(path);
+      if (source === undefined) return null;
+      const known = ready.get(path) ?? prepare(source, [...sources.keys()]);
+      ready.set(path, known);
+      return known;
+    },
+  };
+}
+
+async function findSources(): Promise<ReadonlyMap<string, string>> {
+  const sources = new Map<string, string>();
+  for (const name of await readdir(FOLDER, { recursive: true })) {
+    if (!(extname(name) in TYPES) || name.endsWith('.test.ts')) continue;
+    const path = name === 'index.html' ? '/' : `/page/${name.replaceAll(sep, '/')}`;
+    sources.set(path, join(FOLDER, name));
+  }
+  for (const [name, path] of Object.entries(VENDOR)) {
+    sources.set(path, fileURLToPath(import.meta.resolve(name)));
+  }
+  return sources;
+}
+
+async function prepare(source: string, paths: readonly string[]): Promise<PageFile> {
+  const text = await readFile(source, 'utf8');
+  const type = TYPES[extname(source)] ?? 'text/javascript; charset=utf-8';
+  if (source.endsWith('.html')) return { type, body: withPreloads(text, paths) };
+  if (source.endsWith('.ts')) return { type, body: withVendorPaths(withoutTypes(text)) };
+  return { type, body: source.endsWith('.mjs') ? withVendorPaths(text) : text };
+}
+
+/** Modules import one another in a chain; naming all at once saves a round trip for each link of it. */
+function withPreloads(html: string, paths: readonly string[]): string {
+  const scripts = paths.filter((path) => path.endsWith('.ts') || path.endsWith('.js'));
+  const links = scripts.map((path) => `<link rel="modulepreload" href="${path}">`);
+  return html.replace('<!-- modules -->', links.join(''));
+}
+
+/** A browser does not know where packages are. */
+function withVendorPaths(code: string): string {
+  return code.replaceAll(
+    /(\bfrom\s*)(["'])(preact(?:\/hooks)?)\2/g,
+    (_match, from: string, quote: string, name: string) => `${from}${quote}${VENDOR[name]}${quote}`,
+  );
+}
+
+/** Node calls this function experimental in a warning that an operator could do nothing about. */
+function withoutTypes(code: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(code);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
