@@ -32,7 +32,7 @@ export async function turnPrompt(
   deps: TurnPromptDeps,
 ): Promise<AssembledPrompt> {
   const facts = turnFacts(turn, deps.agent, deps.clock());
-  const reader = turnReader(turn, deps);
+  const reader = readerOf(facts, deps.owners, turn.conversationId);
   const view = deps.workspace.for(reader);
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   return deps.prompt.assemble({

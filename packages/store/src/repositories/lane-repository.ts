@@ -11,8 +11,13 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
   return {
     acquire: (conversationId, owner, now, leaseMs) =>
       database.write(async (sql) => {
-        await ensureConversation(sql, conversationId, now);
-        const epoch = await takeLease(sql, conversationId, owner, now, now + leaseMs);
+        const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
+        let epoch = await take();
+        if (epoch === null) {
+          // Held by another worker, or, which is rare, not there yet.
+          await ensureConversation(sql, conversationId, now);
+          epoch = await take();
+        }
         if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } } as const;
         const held = await lockConversation(database, sql, conversationId);
         return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) } as const;
