@@ -24,6 +24,12 @@ export interface LaneDeps {
 }
 
 /**
+ * How long to leave a busy lane alone at most, in ms. Its holder may let go early, and until then a
+ * wake-up for a message it has just missed counts as a repetition.
+ */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
  * Works on one conversation until nothing waits (D02): lease, claim, turn, commit, look again.
  * Returns after how many ms to come back when another worker holds the lane, else null. Throws what
  * `runTurn` threw, with the lane given back.
@@ -35,7 +41,7 @@ export async function runLane(
 ): Promise<number | null> {
   const { lanes, owner, clock, leaseMs = LEASE_MS } = deps;
   const taken = await lanes.acquire(conversationId, owner, clock(), leaseMs);
-  if (taken.kind === 'busy') return taken.retryInMs;
+  if (taken.kind === 'busy') return Math.min(taken.retryInMs, LOOK_AGAIN_MS);
   const { lease } = taken;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(deps, lease, () => stop.abort(lost));

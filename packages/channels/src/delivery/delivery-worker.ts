@@ -19,6 +19,8 @@ export interface DeliveryWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
+/** When to ask again for a chat that an earlier run has not left yet. */
+const STILL_SENDING_MS = 500;
 
 /** Starts delivering, and sweeps for parts whose wake-up was lost. */
 export async function startDeliveryWorker(
@@ -30,7 +32,7 @@ export async function startDeliveryWorker(
   const busy = new Set<string>();
   const worker = await queue.work(async (chatId, signal) => {
     // A stalled job may be handed out again while its first run is still sending.
-    if (busy.has(chatId)) return options.sweepMs;
+    if (busy.has(chatId)) return STILL_SENDING_MS;
     busy.add(chatId);
     const chat: ChatKey = { channel, account, chatId };
     try {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { InboundMessage } from './inbound-message.ts';
+
+const valid = {
+  channel: 'telegram',
+  account: 'default',
+  messageId: '7',
+  chat: { id: '42', type: 'direct' },
+  sender: { id: '42', name: 'Ada', isBot: false },
+  text: 'hello',
+  addressed: true,
+  sentAt: 1_000,
+};
+
+describe('an inbound message', () => {
+  it('[F01] has no mentions and no variables unless told', () => {
+    expect(InboundMessage.parse(valid)).toEqual({ ...valid, mentions: [], variables: {} });
+  });
+
+  it.each([
+    ['an empty text, as a picture without words has', { text: '' }],
+    ['a sender without a name', { sender: { ...valid.sender, name: '' } }],
+    ['half a surrogate pair and control characters', { text: '\ud83d \u0000' }],
+    ['a thread', { chat: { ...valid.chat, type: 'thread', threadId: '9' } }],
+    ['an id of 256 characters', { messageId: 'x'.repeat(256) }],
+    ['a reply to somebody unknown', { replyTo: { messageId: '6' } }],
+  ])('[F01] may have %s', (_case, change) => {
+    expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(true);
+  });
+
+  it.each([
+    ['an empty message id', { messageId: '' }],
+    ['an id of 257 characters', { messageId: 'x'.repeat(257) }],
+    ['a number as an id', { chat: { ...valid.chat, id: 42 } }],
+    ['a kind of chat that nobody knows', { chat: { ...valid.chat, type: 'forum' } }],
+    ['a time that is no whole number', { sentAt: 1.5 }],
+    ['a time before 1970', { sentAt: -1 }],
+    ['a field of the platform', { update_id: 1 }],
+    ['a field of the platform inside', { sender: { ...valid.sender, is_premium: true } }],
+    ['no word on whether the sender is a bot', { sender: { id: '42', name: 'Ada' } }],
+    ['variables that are no text', { variables: { n: 1 } }],
+  ])('[F01] must not have %s', (_case, change) => {
+    expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(false);
+  });
+});

@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunTurn } from './lane.ts';
+import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
+import { stopReasonOf } from './stop-reason.ts';
+import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+
+let scene: LaneScene;
+const workers: LaneWorker[] = [];
+beforeAll(async () => {
+  scene = await openLaneScene();
+});
+afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(1_000))));
+afterAll(() => scene.close());
+
+/** One thing that happens to a conversation, some ms after the one before. */
+interface Event {
+  readonly afterMs: number;
+  readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
+}
+
+/** What turns did, for the checks. */
+interface Diary {
+  readonly running: Map<string, number>;
+  readonly answered: Map<string, string[]>;
+  overlaps: number;
+}
+
+const conversation = (kinds: readonly Event['what'][]) =>
+  fc.array(fc.record({ afterMs: fc.nat({ max: 12 }), what: fc.constantFrom(...kinds) }), {
+    minLength: 1,
+    maxLength: 10,
+  });
+
+let chats = 0;
+
+/** Plays the conversations side by side; resolves when nothing is unanswered any more. */
+async function play(plans: readonly (readonly Event[])[]): Promise<readonly string[]> {
+  const names = plans.map(() => {
+    chats += 1;
+    return `chat-${chats}`;
+  });
+  await Promise.all(
+    plans.map(async (plan, index) => {
+      for (const { afterMs, what } of plan) {
+        await sleep(afterMs);
+        await happen(names[index] ?? '', what);
+      }
+    }),
+  );
+  await expect
+    .poll(async () => (await Promise.all(names.map(scene.outcomes))).flat(), {
+      timeout: 10_000,
+      interval: 5,
+    })
+    .not.toContain(null);
+  return names;
+}
+
+async function happen(chat: string, what: Event['what']): Promise<void> {
+  if (what === 'stop') return scene.stop(chat);
+  if (what === 'lease lost') return scene.loseLease(chat);
+  await scene.write(chat);
+  if (what === 'message') await scene.queues.lanes.kick(chat);
+}
+
+/** A turn that takes up to `longestMs`, some of them deaf to their signal. */
+function randomTurn(diary: Diary, longestMs: number): RunTurn {
+  return async (turn, lease, signal) => {
+    const { conversationId: chat } = turn;
+    const running = diary.running.get(chat) ?? 0;
+    if (running > 0) diary.overlaps += 1;
+    diary.running.set(chat, running + 1);
+    const deaf = Math.random() < 0.3;
+    await sleep(Math.random() * longestMs, undefined, deaf ? {} : { signal }).catch(
+      () => undefined,
+    );
+    diary.running.set(chat, (diary.running.get(chat) ?? 0) - 1);
+    if (await scene.answer(turn, lease)) {
+      diary.answered.set(chat, [...(diary.answered.get(chat) ?? []), ...idsOf(turn)]);
+    }
+  };
+}
+
+async function startWorker(
+  runTurn: RunTurn,
+  owner: string,
+  mode: 'collect' | 'followup' = 'collect',
+): Promise<LaneWorker> {
+  const options = { queue: scene.queues.lanes, bus: scene.bus, concurrency: 20, sweepMs: 15 };
+  const worker = await startLaneWorker(scene.laneDeps(runTurn, { owner, mode }), options);
+  workers.push(worker);
+  return worker;
+}
+
+const newDiary = (): Diary => ({ running: new Map(), answered: new Map(), overlaps: 0 });
+
+/** In order, each at most once. */
+function expectInOrder(diary: Diary, names: readonly string[]): void {
+  for (const name of names) {
+    const numbers = (diary.answered.get(name) ?? []).map((id) => Number(id.split('_')[1]));
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  }
+}
+
+describe('a worker of lanes', () => {
+  it.each(['collect', 'followup'] as const)(
+    '[D02] [D03] never runs two turns of a conversation at once, keeps their order and leaves nothing unanswered, whatever comes when (%s)',
+    async (mode) => {
+      const diary = newDiary();
+      await startWorker(randomTurn(diary, 15), 'one', mode);
+      const kinds = ['message', 'message', 'message without wake-up', 'stop'] as const;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(conversation(kinds), { minLength: 1, maxLength: 5 }),
+          async (plans) => {
+            const names = await play(plans);
+            expect(diary.overlaps).toBe(0);
+            expectInOrder(diary, names);
+            for (const [index, name] of names.entries()) {
+              const stopped = plans[index]?.some(({ what }) => what === 'stop') ?? false;
+              const outcomes = await scene.outcomes(name);
+              expect(outcomes.every((outcome) => outcome === 'answered' || stopped)).toBe(true);
+              const answered = outcomes.filter((outcome) => outcome === 'answered');
+              expect(diary.answered.get(name) ?? []).toHaveLength(answered.length);
+            }
+          },
+        ),
+        { numRuns: 20 },
+      );
+    },
+  );
+
+  it('[D02] [D04] answers each message once and in order when workers lose their leases', async () => {
+    const diary = newDiary();
+    const turn = randomTurn(diary, 15);
+    await startWorker(turn, 'first');
+    await startWorker(turn, 'second');
+    const kinds = ['message', 'message without wake-up', 'lease lost'] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(conversation(kinds), { minLength: 1, maxLength: 5 }),
+        async (plans) => {
+          const names = await play(plans);
+          expectInOrder(diary, names);
+          for (const name of names) {
+            const outcomes = await scene.outcomes(name);
+            expect(outcomes.every((outcome) => outcome === 'answered')).toBe(true);
+            expect(diary.answered.get(name) ?? []).toHaveLength(outcomes.length);
+          }
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('[D02] lets no conversation wait for another', async () => {
+    const seen: string[] = [];
+    let release = (): void => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await startWorker(async (turn, lease) => {
+      if (turn.conversationId === 'slow') await slow;
+      seen.push(turn.conversationId);
+      await scene.answer(turn, lease);
+    }, 'parallel');
+    for (const chat of ['slow', 'quick-1', 'quick-2', 'quick-3']) {
+      await scene.write(chat);
+      await scene.queues.lanes.kick(chat);
+    }
+    await expect.poll(() => seen.length).toBe(3);
+    release();
+    await expect.poll(() => seen).toContain('slow');
+    expect(seen.at(-1)).toBe('slow');
+  });
+
+  it('[D01] finds at its start what an earlier process has left', async () => {
+    await scene.write('left');
+    await startWorker(async (turn, lease) => void (await scene.answer(turn, lease)), 'next');
+    await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
+  });
+
+  it('[F09] /stop ends the running turn at once and drops what waits', async () => {
+    let reason: unknown;
+    await startWorker(async (_turn, _lease, signal) => {
+      await sleep(20_000, undefined, { signal }).catch(() => undefined);
+      reason = stopReasonOf(signal);
+    }, 'stopping');
+    await scene.write('to-stop');
+    await scene.queues.lanes.kick('to-stop');
+    await expect.poll(async () => (await scene.store.lanes.withWork(Date.now(), 9)).length).toBe(0);
+    await scene.write('to-stop');
+    await scene.stop('to-stop');
+    await expect.poll(() => reason).toBe('stopped');
+    expect(await scene.outcomes('to-stop')).toEqual(['stopped', 'stopped']);
+  });
+});
+
+describe('a worker of lanes that shuts down', () => {
+  const answering: RunTurn = async (turn, lease, signal) => {
+    await sleep(100, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) await scene.answer(turn, lease);
+  };
+  const busyWorker = async (chat: string): Promise<LaneWorker> => {
+    let begun = false;
+    const worker = await startWorker((...args) => {
+      begun = true;
+      return answering(...args);
+    }, `closing ${chat}`);
+    await scene.write(chat);
+    await scene.queues.lanes.kick(chat);
+    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    return worker;
+  };
+
+  it('[D11] finishes a turn that ends within the grace', async () => {
+    await (await busyWorker('graceful')).close(5_000);
+    expect(await scene.outcomes('graceful')).toEqual(['answered']);
+  });
+
+  it('[D11] hands a longer one back, and the next worker goes on with it', async () => {
+    await (await busyWorker('handed')).close(1);
+    expect(await scene.outcomes('handed')).toEqual([null]);
+    let resumed: boolean | undefined;
+    await startWorker(async (turn, lease) => {
+      resumed = turn.resumed;
+      await scene.answer(turn, lease);
+    }, 'successor');
+    await expect.poll(() => scene.outcomes('handed')).toEqual(['answered']);
+    expect(resumed).toBe(true);
+  });
+});

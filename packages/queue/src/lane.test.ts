@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runLane } from './lane.ts';
+import { stopReasonOf } from './stop-reason.ts';
+import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import { recordingLogger } from './testing/recording-logger.ts';
+
+let scene: LaneScene;
+beforeAll(async () => {
+  scene = await openLaneScene();
+});
+afterAll(() => scene.close());
+
+describe('a lane', () => {
+  it('[D03] collects what arrives during a turn into the next one', async () => {
+    const turns: (readonly string[])[] = [];
+    const written = [await scene.write('collect')];
+    const deps = scene.laneDeps(async (turn, lease) => {
+      turns.push(idsOf(turn));
+      if (turns.length === 1) {
+        for (let i = 0; i < 3; i += 1) written.push(await scene.write('collect'));
+      }
+      await scene.answer(turn, lease);
+    });
+    expect(await runLane(deps, 'collect', new AbortController())).toBeNull();
+    expect(turns).toEqual([written.slice(0, 1), written.slice(1)]);
+  });
+
+  it('[D03] goes on collecting while somebody writes in a burst', async () => {
+    const turns: (readonly string[])[] = [];
+    await scene.write('burst');
+    let burst: Promise<unknown> = Promise.resolve();
+    const deps = scene.laneDeps(
+      async (turn, lease) => {
+        turns.push(idsOf(turn));
+        await scene.answer(turn, lease);
+        if (turns.length > 1) return;
+        await scene.write('burst');
+        burst = sleep(20).then(() => scene.write('burst'));
+      },
+      { collectPauseMs: 200 },
+    );
+    await runLane(deps, 'burst', new AbortController());
+    await burst;
+    expect(turns.map(({ length }) => length)).toEqual([1, 2]);
+  });
+
+  it('[D03] answers one by one in the mode "followup", without a pause', async () => {
+    const turns: (readonly string[])[] = [];
+    const written = [await scene.write('follow'), await scene.write('follow')];
+    const run = async (
+      ...[turn, lease]: Parameters<ReturnType<typeof scene.laneDeps>['runTurn']>
+    ) => {
+      turns.push(idsOf(turn));
+      await scene.answer(turn, lease);
+    };
+    const deps = scene.laneDeps(run, { mode: 'followup', collectPauseMs: 60_000 });
+    await runLane(deps, 'follow', new AbortController());
+    expect(turns).toEqual(written.map((id) => [id]));
+  });
+
+  it('[D02] is left to the worker that holds it, with the time to look again', async () => {
+    await scene.write('held');
+    await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
+    const deps = scene.laneDeps(async () => {
+      throw new Error('must not run');
+    });
+    const again = await runLane(deps, 'held', new AbortController());
+    expect(again).toBeGreaterThan(0);
+    expect(again).toBeLessThanOrEqual(5_000);
+  });
+
+  it('[D02] ends its turn as soon as the lease is lost, and lets the other worker commit', async () => {
+    await scene.write('lost');
+    const stop = new AbortController();
+    const deps = scene.laneDeps(
+      async (turn, lease, signal) => {
+        await scene.loseLease('lost');
+        await sleep(10_000, undefined, { signal }).catch(() => undefined);
+        expect(stopReasonOf(signal)).toBe('lease-lost');
+        expect(await scene.answer(turn, lease)).toBe(false);
+      },
+      { leaseMs: 50 },
+    );
+    await runLane(deps, 'lost', stop);
+    expect(await scene.outcomes('lost')).toEqual([null]);
+  });
+
+  it('[D02] holds its lease for as long as a turn takes', async () => {
+    await scene.write('long');
+    const deps = scene.laneDeps(
+      async (turn, lease) => {
+        await sleep(300);
+        const other = await scene.store.lanes.acquire('long', 'other', Date.now(), 100);
+        expect(other.kind).toBe('busy');
+        await scene.answer(turn, lease);
+      },
+      { leaseMs: 100 },
+    );
+    await runLane(deps, 'long', new AbortController());
+    expect(await scene.outcomes('long')).toEqual(['answered']);
+  });
+
+  it('is given back when a turn throws, with its work unfinished', async () => {
+    await scene.write('throws');
+    const deps = scene.laneDeps(async () => {
+      throw new Error('a defect');
+    });
+    await expect(runLane(deps, 'throws', new AbortController())).rejects.toThrow('a defect');
+    expect(await scene.store.lanes.withWork(Date.now(), 100)).toContain('throws');
+  });
+
+  it('does not fail a finished turn because the lane cannot be given back', async () => {
+    await scene.write('kept');
+    const { log, lines } = recordingLogger();
+    const lanes = {
+      ...scene.store.lanes,
+      release: () => Promise.reject(new Error('database away')),
+    };
+    const deps = scene.laneDeps(
+      async (turn, lease) => {
+        await scene.answer(turn, lease);
+      },
+      { lanes, log },
+    );
+    await runLane(deps, 'kept', new AbortController());
+    expect(lines.join()).toContain('database away');
+    expect(await scene.outcomes('kept')).toEqual(['answered']);
+  });
+
+  it('[D02] ends its turn when the lease runs out because the database does not answer', async () => {
+    await scene.write('away');
+    const { log, lines } = recordingLogger();
+    const lanes = { ...scene.store.lanes, renew: () => Promise.reject(new Error('away')) };
+    let reason: unknown;
+    const deps = scene.laneDeps(
+      async (_turn, _lease, signal) => {
+        await sleep(10_000, undefined, { signal }).catch(() => undefined);
+        reason = stopReasonOf(signal);
+      },
+      { lanes, log, leaseMs: 60 },
+    );
+    await runLane(deps, 'away', new AbortController());
+    expect(reason).toBe('lease-lost');
+    expect(lines.length).toBeGreaterThan(1);
+  });
+
+  it('begins nothing after it was told to stop', async () => {
+    await scene.write('stopped');
+    const stop = new AbortController();
+    stop.abort('handed-back');
+    const deps = scene.laneDeps(async () => {
+      throw new Error('must not run');
+    });
+    expect(await runLane(deps, 'stopped', stop)).toBeNull();
+    expect(await scene.outcomes('stopped')).toEqual([null]);
+  });
+});

@@ -1,0 +1,32 @@
+import type { LiveEvent } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { createLocalBus } from './local-bus.ts';
+import { recordingLogger } from './testing/recording-logger.ts';
+
+const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
+
+describe('the live bus of one process', () => {
+  it('tells every listener, in the order of subscribing, until it leaves', () => {
+    const bus = createLocalBus(recordingLogger().log);
+    const heard: string[] = [];
+    const leave = bus.subscribe(() => heard.push('first'));
+    bus.subscribe(() => heard.push('second'));
+    bus.publish(stop);
+    leave();
+    bus.publish(stop);
+    expect(heard).toEqual(['first', 'second', 'second']);
+  });
+
+  it('is not stopped by a listener that throws', () => {
+    const { log, lines } = recordingLogger();
+    const bus = createLocalBus(log);
+    const heard: LiveEvent[] = [];
+    bus.subscribe(() => {
+      throw new Error('a defect');
+    });
+    bus.subscribe((event) => heard.push(event));
+    bus.publish(stop);
+    expect(heard).toEqual([stop]);
+    expect(lines).toEqual(['a live listener failed {"event":"stop-turn","reason":"a defect"}']);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LiveBus, type NewId, silentLogger } from '@parley/contracts';
+import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import type { LaneDeps, RunTurn } from '../lane.ts';
+import { createLocalBus } from '../local-bus.ts';
+import { openQueues, type Queues } from '../queues.ts';
+
+/** For tests: a real database, real queues and what people write into them. */
+export interface LaneScene {
+  readonly store: Store;
+  readonly queues: Queues;
+  readonly bus: LiveBus;
+  /** Stores a message for a chat and wakes nobody; gives back its id. */
+  write(chatId: string): Promise<string>;
+  /** Stores a /stop and tells the running turn, as ingress does. */
+  stop(chatId: string): Promise<void>;
+  /** Takes the lane from whoever has it and gives it up at once: the lease is lost. */
+  loseLease(chatId: string): Promise<void>;
+  /** How each message of a chat ended, in the order of writing; null for one that waits. */
+  outcomes(chatId: string): Promise<readonly (string | null)[]>;
+  /** The deps of a lane whose turns are run by `runTurn`. */
+  laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
+  /** Ends a turn as answered; false when the lane was lost. */
+  answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const TARGET = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
+const LONG_AFTER = 1_000_000;
+
+/** Opens a scene in a folder of its own. */
+export async function openLaneScene(): Promise<LaneScene> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-queue-'));
+  const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+  const url = `sqlite:${join(folder, 'queue.db')}`;
+  const queues = await openQueues({ url, log: silentLogger, exclusive: true });
+  const bus = createLocalBus(silentLogger);
+  let made = 0;
+  const newId: NewId = (prefix) => {
+    made += 1;
+    return `${prefix}_${made}`;
+  };
+  return {
+    store,
+    queues,
+    bus,
+    async write(chatId) {
+      const id = newId('message');
+      await store.inbox.accept(admitted(chatId, id));
+      return id;
+    },
+    async stop(chatId) {
+      await store.inbox.command(admitted(chatId, newId('stop')), { kind: 'stop' }, () => []);
+      bus.publish({ type: 'stop-turn', conversationId: chatId });
+    },
+    async loseLease(chatId) {
+      const lapsed = Date.now() + LONG_AFTER;
+      const taken = await store.lanes.acquire(chatId, 'thief', lapsed, 1 - LONG_AFTER);
+      if (taken.kind === 'held') await store.lanes.release(taken.lease);
+    },
+    async outcomes(chatId) {
+      const rows = await store.inbox.recent({ channel: 'web', account: 'default', chatId }, 1_000);
+      const messages = rows.filter(({ message }) => message.messageId.startsWith('message'));
+      return messages.map(({ outcome }) => outcome);
+    },
+    laneDeps: (runTurn, change = {}) => ({
+      lanes: store.lanes,
+      runTurn,
+      mode: 'collect',
+      collectPauseMs: 5,
+      owner: 'worker',
+      clock: Date.now,
+      newId,
+      log: silentLogger,
+      ...change,
+    }),
+    async answer({ turnId }, lease) {
+      const commit = { turnId, outcome: 'answered', entries: [], parts: [], usage: null } as const;
+      return (await store.lanes.commit(lease, commit, Date.now())) === 'committed';
+    },
+    async close() {
+      await queues.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The conversation has the name of its chat. */
+function admitted(chatId: string, messageId: string): AdmittedMessage {
+  const place = { channel: 'web', account: 'default' } as const;
+  return {
+    conversationId: chatId,
+    route: { ...place, chatId, target: TARGET },
+    receivedAt: Date.now(),
+    message: {
+      ...place,
+      messageId,
+      chat: { id: chatId, type: 'direct' },
+      sender: { id: 'u', name: 'Ada', isBot: false },
+      text: messageId,
+      mentions: [],
+      addressed: true,
+      sentAt: 0,
+      variables: {},
+    },
+  };
+}
+
+/** The ids of the messages that a turn answers. */
+export function idsOf(turn: ClaimedTurn): readonly string[] {
+  return turn.messages.map(({ message }) => message.messageId);
+}

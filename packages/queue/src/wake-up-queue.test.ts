@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '@parley/contracts';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openQueues, type Queues } from './queues.ts';
+import { recordingLogger } from './testing/recording-logger.ts';
+import type { WakeUpHandler, WakeUpWorker } from './wake-up-queue.ts';
+
+const redisUrl = inject('redisUrl');
+const folder = mkdtempSync(join(tmpdir(), 'parley-wake-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('wake-ups on SQLite', () => behaviour(`sqlite:${join(folder, 'queue.db')}`));
+describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
+
+/** The same promises on every backend. */
+function behaviour(url: string): void {
+  const { log, lines } = recordingLogger();
+  const workers: WakeUpWorker[] = [];
+  let queues: Queues;
+  beforeAll(async () => {
+    queues = await openQueues({ url, log, exclusive: false });
+  });
+  afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(100))));
+  afterAll(() => queues.close());
+
+  /** A queue that no other test uses, served by `handler`. */
+  async function served(handler: WakeUpHandler) {
+    const queue = queues.deliveries('test', randomUUID());
+    const worker = await queue.work(handler, 10);
+    workers.push(worker);
+    return { queue, worker };
+  }
+
+  it('work on different keys at the same time', async () => {
+    const begun: string[] = [];
+    let release = (): void => {};
+    const together = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { queue } = await served(async (key) => {
+      begun.push(key);
+      if (begun.length === 3) release();
+      await together;
+      return null;
+    });
+    await Promise.all(['a', 'b', 'c'].map((key) => queue.kick(key)));
+    await together;
+    expect(begun.sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('[D02] work on one key one at a time, and once more for what came meanwhile', async () => {
+    let running = 0;
+    let most = 0;
+    let runs = 0;
+    let release = (): void => {};
+    const first = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { queue } = await served(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      runs += 1;
+      if (runs === 1) await first;
+      running -= 1;
+      return null;
+    });
+    await queue.kick('one');
+    await expect.poll(() => runs).toBe(1);
+    for (let i = 0; i < 5; i += 1) await queue.kick('one');
+    release();
+    await expect.poll(() => runs).toBe(2);
+    await sleep(100);
+    expect({ runs, most }).toEqual({ runs: 2, most: 1 });
+  });
+
+  it('count once while they wait', async () => {
+    const queue = queues.deliveries('test', randomUUID());
+    for (let i = 0; i < 5; i += 1) await queue.kick('waiting');
+    let runs = 0;
+    workers.push(
+      await queue.work(async () => {
+        runs += 1;
+        return null;
+      }, 10),
+    );
+    await expect.poll(() => runs).toBe(1);
+    await sleep(100);
+    expect(runs).toBe(1);
+  });
+
+  it('come again after the time that the handler names, and may be kicked afresh afterwards', async () => {
+    const at: number[] = [];
+    const { queue } = await served(async () => {
+      at.push(Date.now());
+      return at.length === 1 ? 200 : null;
+    });
+    await queue.kick('later');
+    await expect.poll(() => at.length, { timeout: 5_000 }).toBe(2);
+    // One millisecond of leeway: timers and clocks round differently.
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
+    await queue.kick('later');
+    await expect.poll(() => at.length).toBe(3);
+  });
+
+  it('are tried again when the handler throws, and say so', async () => {
+    let runs = 0;
+    const { queue } = await served(async () => {
+      runs += 1;
+      if (runs === 1) throw new Error('the database is away');
+      return null;
+    });
+    await queue.kick('again');
+    await expect.poll(() => runs, { timeout: 5_000 }).toBe(2);
+    expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
+  });
+
+  it('[D11] let work end within the grace, then tell it to end', async () => {
+    const ended: string[] = [];
+    const { queue, worker } = await served(async (key, signal) => {
+      await sleep(key === 'quick' ? 50 : 60_000, undefined, { signal }).catch(() => undefined);
+      ended.push(`${key} ${signal.aborted ? 'aborted' : 'finished'}`);
+      return null;
+    });
+    await Promise.all([queue.kick('quick'), queue.kick('slow')]);
+    await sleep(30);
+    await worker.close(200);
+    expect(ended).toEqual(['quick finished', 'slow aborted']);
+  });
+
+  it('never throw, even when they cannot be stored', async () => {
+    const own = await openQueues({ url, log, exclusive: false });
+    const queue = own.deliveries('test', randomUUID());
+    await own.close();
+    await queue.kick('nobody');
+    expect(lines.join('\n')).toContain('wake-up not stored; the sweep will find the work');
+  });
+}
+
+describe('the address of the queue', () => {
+  it.each(['postgres://somewhere', 'queue.db', ''])('cannot be "%s"', async (url) => {
+    const opening = openQueues({ url, log: silentLogger, exclusive: false });
+    await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
+  });
+});
