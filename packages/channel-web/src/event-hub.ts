@@ -5,6 +5,8 @@ export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
   /** Returns the function that ends watching. */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
+  /** Whether anybody watches; what nobody sees need not be drawn. */
+  isWatched(chatId: string): boolean;
 }
 
 /** Makes an empty hub. */
@@ -12,7 +14,7 @@ export function createEventHub(): EventHub {
   const watchers = new Map<string, Set<(event: WebEvent) => void>>();
   return {
     publish(chatId, event) {
-      for (const listener of watchers.get(chatId) ?? []) listener(event);
+      for (const listener of [...(watchers.get(chatId) ?? [])]) listener(event);
     },
     watch(chatId, listener) {
       const listeners = watchers.get(chatId) ?? new Set();
@@ -23,5 +25,6 @@ export function createEventHub(): EventHub {
         if (listeners.size === 0) watchers.delete(chatId);
       };
     },
+    isWatched: (chatId) => watchers.has(chatId),
   };
 }

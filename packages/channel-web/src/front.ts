@@ -8,6 +8,12 @@ export interface WebFront {
   readonly target: RenderTarget;
 }
 
+/** The only chat of a front: whoever holds the token is the owner, and talks in one place. */
+export const CHAT_ID = 'main';
+
+/** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
+export const OWNER_ID = 'owner';
+
 /** Neither a page nor a terminal has a limit; one answer is one part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;
 

@@ -1,9 +1,11 @@
-import type { ChannelContext, HistoryEntry } from '@parley/channels';
-import { Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { type ChannelContext, COMMANDS, type HistoryEntry } from '@parley/channels';
+import type { InboundMessage } from '@parley/contracts';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { EventHub } from './event-hub.ts';
-import { CHAT_ID, OWNER_ID } from './web-adapter.ts';
+import { eventStream } from './event-stream.ts';
+import { CHAT_ID, OWNER_ID } from './front.ts';
+import { readBody } from './read-body.ts';
 import type { WebHistoryEntry } from './web-event.ts';
 
 /** What the routes of one front work with. */
@@ -11,8 +13,8 @@ export interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
   readonly channel: string;
-  /** Ends every open stream. */
-  readonly closing: AbortController;
+  /** Fires when the gateway stops taking messages; ends every open stream. */
+  readonly closing: AbortSignal;
 }
 
 /** A message from a page. `id` is chosen by the page, so that sending again after a fault is harmless. */
@@ -24,67 +26,66 @@ const Posted = z.strictObject({
 /** Largest request, in bytes; the limit of a message's length is decided by ingress, with a kinder answer. */
 const LARGEST_BODY = 4_000_000;
 const HISTORY_ENTRIES = 200;
-/** Proxies and browsers give up on a stream that is silent for a minute. */
-const KEEP_ALIVE_MS = 20_000;
 
 /** History, sending and live events of one front, below `/channels/<channel>/<account>`. */
 export function createRoutes(deps: RouteDeps): Hono {
-  const { context, hub, channel } = deps;
+  const { context, hub, channel, closing } = deps;
   const app = new Hono().basePath(`/channels/${channel}/${context.account}`);
   app.get('/history', async (c) => {
     const entries = await context.history(CHAT_ID, HISTORY_ENTRIES);
-    return c.json({ entries: entries.map(shown) });
+    c.header('cache-control', 'no-store');
+    return c.json({ entries: entries.map(shown), commands: COMMANDS });
   });
   app.post('/messages', async (c) => {
-    if (Number(c.req.header('content-length') ?? 0) > LARGEST_BODY) {
+    if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
+    const body = await readBody(c.req.raw, LARGEST_BODY);
+    if (body.kind === 'too-large') {
       return c.json({ error: 'That message is larger than 4 MB. Please send less at once.' }, 413);
     }
-    const body = await readText(c.req.raw);
-    if (body === null) return c.json({ error: 'The message is not valid UTF-8.' }, 400);
-    const posted = Posted.safeParse(parseJson(body));
+    if (body.kind === 'not-utf8') return c.json({ error: 'The message is not valid UTF-8.' }, 400);
+    const posted = Posted.safeParse(parseJson(body.text));
     if (!posted.success) return c.json({ error: z.prettifyError(posted.error) }, 400);
-    const { id, text } = posted.data;
-    const outcome = await context.receive(inbound(deps, id, text));
-    if (outcome.kind === 'accepted' || outcome.kind === 'command') {
-      hub.publish(CHAT_ID, { type: 'inbound', messageId: id, text, at: context.clock() });
-    }
-    return c.json({ outcome });
+    return take(c, deps, posted.data);
   });
-  app.get('/events', (c) => streamEvents(c, deps));
+  app.get('/events', (c) => {
+    if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
+    return eventStream({ hub, chatId: CHAT_ID, closing });
+  });
+  app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
+  app.onError((error, c) => {
+    // The page tries again by itself: nothing is lost while the database is away.
+    context.log.error({ path: c.req.path, error }, 'web request failed');
+    return c.json({ error: 'Parley could not do that just now. Please try again.' }, 503);
+  });
   return app;
 }
 
-function streamEvents(c: Parameters<typeof streamSSE>[0], { hub, closing }: RouteDeps): Response {
-  return streamSSE(c, async (stream) => {
-    await new Promise<void>((resolve) => {
-      const write = (event: object): void => {
-        stream.writeSSE({ data: JSON.stringify(event) }).catch(resolve);
-      };
-      const unwatch = hub.watch(CHAT_ID, write);
-      const alive = setInterval(() => write({ type: 'alive' }), KEEP_ALIVE_MS);
-      const end = (): void => {
-        clearInterval(alive);
-        unwatch();
-        resolve();
-      };
-      stream.onAbort(end);
-      closing.signal.addEventListener('abort', end, { once: true });
-      write({ type: 'alive' });
-    });
-  });
+async function take(c: Context, deps: RouteDeps, { id, text }: z.infer<typeof Posted>) {
+  // Taken before the message is stored: a quick answer may be told first, and must not look older.
+  const at = deps.context.clock();
+  const outcome = await deps.context.receive(inbound(deps, id, text, at));
+  if (outcome.kind === 'accepted' || outcome.kind === 'command') {
+    deps.hub.publish(CHAT_ID, { type: 'inbound', messageId: id, text, at });
+  }
+  return c.json({ outcome, at });
 }
 
-function inbound({ context, channel }: RouteDeps, id: string, text: string) {
+function inbound(
+  { context, channel }: RouteDeps,
+  id: string,
+  text: string,
+  sentAt: number,
+): InboundMessage {
   return {
     channel,
     account: context.account,
     messageId: id,
-    chat: { id: CHAT_ID, type: 'direct' as const },
+    chat: { id: CHAT_ID, type: 'direct' },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
     mentions: [],
     addressed: true,
-    sentAt: context.clock(),
+    sentAt,
     variables: {},
   };
 }
@@ -96,16 +97,6 @@ function shown(entry: HistoryEntry): WebHistoryEntry {
   }
   const { partId, turnId, body, at } = entry;
   return { type: 'part', partId, turnId, text: body.text, at };
-}
-
-/** The body as text, or null when it is not UTF-8: replacing characters would change what was said. */
-async function readText(request: Request): Promise<string | null> {
-  const bytes = await request.arrayBuffer();
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function parseJson(text: string): unknown {

@@ -1,18 +1,10 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities, RenderTarget } from '@parley/contracts';
-import { renderPrefix } from '@parley/markup';
 import { createEventHub } from './event-hub.ts';
 import type { WebFront } from './front.ts';
+import { createStreaming } from './streaming.ts';
 
-/** The only chat of a front: whoever holds the token is the owner, and talks in one place. */
-export const CHAT_ID = 'main';
-
-/** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
-export const OWNER_ID = 'owner';
-
-/** Pages redraw this often at most while an answer grows, in ms. */
-const STREAM_EVERY_MS = 50;
-/** Shown typing fades in the page after this; repeated while the agent works. */
+/** Shown typing fades in the page soon after this; repeated while the agent works. */
 const TYPING_EVERY_MS = 4_000;
 
 /** Connects a front of our own: nothing to log in to, so it is connected once it has started. */
@@ -21,45 +13,52 @@ export function createWebAdapter(
   front: WebFront,
 ): ChannelAdapter {
   const hub = createEventHub();
-  const routes = { context, hub, channel: front.channel, closing: new AbortController() };
-  let app: Promise<{ fetch(request: Request): Response | Promise<Response> }> | undefined;
+  const closing = new AbortController();
+  const underWay = new Set<Promise<Response>>();
+  const answer = lazyRoutes(async () => {
+    const { createRoutes } = await import('./routes.ts');
+    return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
+  });
   return {
     capabilities: capabilitiesOf(front.target),
     async start() {
       context.report({ kind: 'connected', as: front.as });
     },
     async stop() {
-      routes.closing.abort();
+      closing.abort();
+      await Promise.allSettled(underWay);
       context.report({ kind: 'stopped' });
     },
-    async send(part) {
-      const { id, turnId, body, route } = part;
-      hub.publish(route.chatId, {
-        type: 'part',
-        partId: id,
-        turnId,
-        text: body.text,
-        at: context.clock(),
-      });
+    async send({ id, turnId, body, route }) {
+      const at = context.clock();
+      hub.publish(route.chatId, { type: 'part', partId: id, turnId, text: body.text, at });
       return { platformMessageId: id };
     },
     typing: {
       repeatMs: TYPING_EVERY_MS,
       show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
     },
-    streaming: {
-      minIntervalMs: STREAM_EVERY_MS,
-      async update({ chatId }, turnId, markdown) {
-        hub.publish(chatId, { type: 'stream', turnId, text: renderPrefix(markdown, front.target) });
-      },
-      end: async ({ chatId }, turnId) => hub.publish(chatId, { type: 'stream-end', turnId }),
-    },
+    streaming: createStreaming(hub, front.target, context.clock),
     http: {
       async fetch(request) {
-        app ??= import('./routes.ts').then(({ createRoutes }) => createRoutes(routes));
-        return (await app).fetch(request);
+        const response = answer(request);
+        underWay.add(response);
+        return response.finally(() => underWay.delete(response));
       },
     },
+  };
+}
+
+interface Routes {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** The web framework is loaded by the first request: a gateway nobody looks at does not carry it. */
+function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
+  let routes: Promise<Routes> | undefined;
+  return async (request) => {
+    routes ??= load();
+    return (await routes).fetch(request);
   };
 }
 

@@ -1,10 +1,12 @@
 import type { HttpFacet } from '@parley/channels';
-import { servePage } from '@parley/console';
+import { createConsole, isOpenFile, SECURITY_HEADERS } from '@parley/console';
 import { type Logger, reasonOf } from '@parley/contracts';
-import { Hono } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
+import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
+import { type Context, Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
 import type { AccountStatus } from '../channel-account.ts';
-import { guard, sameSecret } from './guard.ts';
+import { guard } from './guard.ts';
+import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions {
@@ -24,34 +26,24 @@ export interface HttpAppOptions {
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
 
-/** Cookies are shared by all ports of a host, so two gateways must not overwrite each other's. */
-function cookieName(host: string | undefined): string {
-  return `parley-${/:(\d+)$/.exec(host ?? '')?.[1] ?? '80'}`;
-}
-
-/** All routes of the gateway (D10, U03). Everything but health wants the token. */
+/** All routes of the gateway (D10, U03). Everything but health and looks wants the token. */
 export function createHttpApp(options: HttpAppOptions): Hono {
   const app = new Hono();
-  addHealth(app, options);
-  addLogin(app, options);
   app.use('*', async (c, next) => {
-    const host = c.req.header('host');
-    const { method } = c.req;
-    const decision = guard(
-      {
-        method,
-        host,
-        origin: c.req.header('origin'),
-        cookie: getCookie(c, cookieName(host)),
-        authorization: c.req.header('authorization'),
-      },
-      options.token,
-      options.host,
-    );
-    if (decision.kind === 'reject') return c.text(`${decision.message}\n`, decision.status);
-    return next();
+    await next();
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
-  app.get('/metrics', async (c) => c.text(await options.metrics()));
+  addHealth(app, options);
+  addSignIn(app, options.token);
+  app.use('*', async (c, next) => {
+    const decision = guard(guardFacts(c), options.token, options.host);
+    if (decision.kind === 'pass') return next();
+    if (decision.status === 401 && isOpenFile(c.req.path)) return next();
+    return refuse(c, decision.status, decision.message);
+  });
+  app.get('/metrics', async (c) =>
+    c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE }),
+  );
   app.get('/api/status', async (c) => c.json(await options.report()));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
@@ -59,12 +51,22 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     if (!facet) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
     return facet.fetch(c.req.raw);
   });
-  app.get('*', (c) => servePage(c.req.path));
+  app.route('/', createConsole());
   app.onError((error, c) => {
     options.log.error({ path: c.req.path, error }, 'web request failed');
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
+}
+
+function guardFacts(c: Context) {
+  const host = c.req.header('host');
+  return {
+    host,
+    origin: c.req.header('origin'),
+    cookie: getCookie(c, sessionCookieName(host)),
+    authorization: c.req.header('authorization'),
+  };
 }
 
 /** Health is open: a supervisor has no token, and learns nothing but yes or no. */
@@ -77,28 +79,10 @@ function addHealth(app: Hono, options: HttpAppOptions): void {
       options.log.warn({ reason: reasonOf(error) }, 'not ready');
       return c.text('the database does not answer\n', 503);
     }
-    const waiting = options.status().filter(({ state }) => state.kind === 'starting');
-    return waiting.length === 0 ? c.text('ready\n') : c.text('channels are connecting\n', 503);
-  });
-}
-
-/** `/?token=…` trades the token for a cookie and an address without it. */
-function addLogin(app: Hono, options: HttpAppOptions): void {
-  app.get('/', async (c, next) => {
-    const token = c.req.query('token');
-    if (token === undefined) return next();
-    if (!sameSecret(token, options.token)) {
-      return c.text(
-        'That token is not the one of this gateway. "parley start" prints the right address.\n',
-        401,
-      );
-    }
-    setCookie(c, cookieName(c.req.header('host')), token, {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-      maxAge: 400 * 24 * 60 * 60,
-    });
-    return c.redirect('/', 303);
+    // A channel that failed stays failed until a person mends it; the others are served all the same.
+    const states = options.status().map(({ state }) => state.kind);
+    if (states.includes('starting')) return c.text('channels are connecting\n', 503);
+    if (states.includes('stopped')) return c.text('shutting down\n', 503);
+    return c.text('ready\n');
   });
 }

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** What the guard knows of a request. */
 export interface GuardFacts {
-  readonly method: string;
   /** The `Host` header. */
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -11,7 +10,7 @@ export interface GuardFacts {
   readonly authorization: string | undefined;
 }
 
-/** Let in, or turned away with a status and a sentence for people. */
+/** Let in, or turned away with a status and a sentence for people. 401 can be mended by signing in. */
 export type GuardDecision =
   | { readonly kind: 'pass' }
   | { readonly kind: 'reject'; readonly status: 401 | 403; readonly message: string };
@@ -31,7 +30,7 @@ export function guard(facts: GuardFacts, token: string, boundHost: string): Guar
       message: 'Open this page by its address, as "parley start" printed it.',
     };
   }
-  if (facts.origin !== undefined && facts.origin !== `http://${facts.host}`) {
+  if (!isOwnOrigin(facts.origin, facts.host)) {
     return { kind: 'reject', status: 403, message: 'Requests from other sites are not taken.' };
   }
   const bearer = /^Bearer (.+)$/.exec(facts.authorization ?? '')?.[1];
@@ -39,9 +38,16 @@ export function guard(facts: GuardFacts, token: string, boundHost: string): Guar
   return {
     kind: 'reject',
     status: 401,
-    message:
-      'This page needs its token: open the address that "parley start" printed, or run "parley status".',
+    message: 'This needs the token of the gateway: open the address that "parley start" printed.',
   };
+}
+
+/** Pages of other sites name themselves here, as do those of other programs on this machine. */
+function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
+  // Absent from programs and from what a browser opens by itself.
+  if (origin === undefined) return true;
+  // Behind a proxy that speaks TLS the scheme differs.
+  return origin === `http://${host}` || origin === `https://${host}`;
 }
 
 function isOwnName(host: string | undefined, boundHost: string): boolean {
