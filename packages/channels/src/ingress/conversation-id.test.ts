@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from './a-message.ts';
+import { aMessage } from '../testing/a-message.ts';
 import { conversationIdOf } from './conversation-id.ts';
 
 describe('the conversation of a message', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aMessage } from './a-message.ts';
+import { aMessage } from '../testing/a-message.ts';
 import { type DecisionRules, decideIngress } from './decide.ts';
 import type { AccountPolicy } from './policy.ts';
 

@@ -1,0 +1,182 @@
+import { type DurablePoint, type OutboundPart, silentMeter } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
+import { recordingLogger } from '../testing/recording-logger.ts';
+import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
+import { UNCERTAIN_NOTICE } from './delivery-notices.ts';
+
+const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
+
+let scene: DeliveryScene;
+let now: number;
+let points: DurablePoint[];
+let woken: string[];
+beforeEach(async () => {
+  now = 1_000;
+  points = [];
+  woken = [];
+  scene = await openDeliveryScene(() => now);
+});
+afterEach(() => scene.store.close());
+
+function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
+  return {
+    outbox: scene.store.outbox,
+    capabilities: { idempotentSend: false },
+    send: scene.send,
+    wake: async (chatId) => void woken.push(chatId),
+    log: recordingLogger().log,
+    meter: silentMeter,
+    clock: () => now,
+    random: () => 0,
+    pass: (point) => void points.push(point),
+    ...change,
+  };
+}
+
+const deliver = (change?: Partial<DeliveryDeps>, chat = CHAT) =>
+  deliverChat(deps(change), chat, new AbortController().signal);
+const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
+
+/** A process dies while it sends: the row stays in `sending`. */
+async function dieWhileSending(arrived: boolean): Promise<void> {
+  const died = new Error('killed');
+  const outbox = {
+    ...scene.store.outbox,
+    markSent: () => Promise.reject(died),
+    retryLater: () => Promise.reject(died),
+  };
+  if (!arrived) scene.answer('c', { kind: 'transient' });
+  await expect(deliver({ outbox })).rejects.toBe(died);
+}
+
+describe('delivering to a chat', () => {
+  it('[D04] sends what is owed, in order, and leaves nothing', async () => {
+    await scene.owe('c', ['one', 'two']);
+    await scene.owe('c', ['three']);
+    expect(await deliver()).toBeNull();
+    expect(seen()).toEqual(['one', 'two', 'three']);
+    expect(await scene.states('c')).toEqual(['sent', 'sent', 'sent']);
+    expect(points.slice(0, 2)).toEqual(['part-sending', 'part-sent']);
+  });
+
+  it('[D04] notes durably that it is sending before the platform is called', async () => {
+    await scene.owe('c', ['one']);
+    let during: readonly string[] = [];
+    const send = async (part: OutboundPart, signal: AbortSignal) => {
+      during = await scene.states('c');
+      return scene.send(part, signal);
+    };
+    await deliver({ send });
+    expect(during).toEqual(['sending']);
+  });
+
+  it('[D05] stops at a part that must wait, and nothing overtakes it', async () => {
+    await scene.owe('c', ['one', 'two']);
+    scene.answer('c', { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' });
+    expect(await deliver()).toBe(7_000);
+    expect(await deliver()).toBe(7_000);
+    expect(seen()).toEqual([]);
+    now += 7_000;
+    expect(await deliver()).toBeNull();
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D05] gives up a part after eight attempts, tells the chat, and goes on with the next', async () => {
+    await scene.owe('c', ['one', 'two']);
+    scene.answer('c', ...Array.from({ length: 8 }, () => ({ kind: 'transient' }) as const));
+    for (let wait = await deliver(); wait !== null; wait = await deliver()) now += wait;
+    expect(seen()).toEqual(['two', expect.stringContaining('the platform says transient')]);
+    expect(await scene.states('c')).toEqual(['failed', 'sent', 'sent']);
+  });
+
+  it.each(['refused', 'refused-format'] as const)(
+    '[D05] tells the chat once that a part was %s, and goes on',
+    async (kind) => {
+      await scene.owe('c', ['one', 'two']);
+      scene.answer('c', { kind });
+      await deliver();
+      expect(seen()).toEqual(['two', expect.stringContaining(`the platform says ${kind}`)]);
+    },
+  );
+
+  it.each(['gone', 'forbidden'] as const)(
+    '[D05] tells nobody in a chat that is %s',
+    async (kind) => {
+      await scene.owe('c', ['one']);
+      scene.answer('c', { kind });
+      await deliver();
+      expect(await scene.states('c')).toEqual(['failed']);
+      expect(scene.sends).toHaveLength(1);
+    },
+  );
+
+  it('[D05] does not tell of a notice that failed, or there would be no end', async () => {
+    await scene.owe('c', ['one']);
+    scene.answer('c', { kind: 'refused' }, { kind: 'refused' });
+    await deliver();
+    expect(await scene.states('c')).toEqual(['failed', 'failed']);
+  });
+
+  it('[D04] treats an error that no adapter should throw as an unknown outcome, and reports it', async () => {
+    await scene.owe('c', ['one']);
+    const { log, lines } = recordingLogger();
+    const send = () => Promise.reject(new TypeError('x is not a function'));
+    await deliver({ send, log });
+    expect((await scene.states('c'))[0]).toBe('unknown');
+    expect(lines[0]).toContain('adapter defect');
+  });
+
+  it('[D11] ends a send that is under way when it is told to, as one whose outcome nobody knows', async () => {
+    await scene.owe('c', ['one']);
+    const stop = new AbortController();
+    const send = (_part: OutboundPart, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('cut off')));
+        stop.abort();
+      });
+    expect(await deliverChat(deps({ send }), CHAT, stop.signal)).toBeNull();
+    expect(await scene.states('c')).toEqual(['unknown', 'pending']);
+  });
+
+  it('follows a group that has moved, with all that is still owed', async () => {
+    await scene.owe('c', ['one', 'two']);
+    scene.answer('c', { kind: 'sent', migratedTo: 'new' });
+    await deliver();
+    expect(woken).toEqual(['new']);
+    await deliver({}, { ...CHAT, chatId: 'new' });
+    expect(seen('new')).toEqual(['one', 'two']);
+    expect(seen('c')).toEqual([]);
+  });
+});
+
+describe('a part that was being sent when the process died', () => {
+  it.each([true, false])(
+    '[D04] is reported as uncertain, once, and not sent again where the platform would double it (arrived: %s)',
+    async (arrived) => {
+      await scene.owe('c', ['one', 'two']);
+      await dieWhileSending(arrived);
+      await deliver();
+      await deliver();
+      const notice = '⚙️ I was interrupted while sending my last message';
+      expect(seen()).toEqual([...(arrived ? ['one'] : []), 'two', expect.stringContaining(notice)]);
+      expect(await scene.states('c')).toEqual(['unknown', 'sent', 'sent']);
+    },
+  );
+
+  it.each([true, false])(
+    '[D04] is sent again where the platform knows its key, and seen once (arrived: %s)',
+    async (arrived) => {
+      await scene.owe('c', ['one', 'two']);
+      await dieWhileSending(arrived);
+      await deliver({ capabilities: { idempotentSend: true } });
+      expect(seen()).toEqual(['one', 'two']);
+      expect(scene.sends).toHaveLength(3);
+      expect(await scene.states('c')).toEqual(['sent', 'sent']);
+    },
+  );
+
+  it('[G08] is told under the mark of the system', () => {
+    expect(UNCERTAIN_NOTICE.startsWith('⚙️ ')).toBe(true);
+  });
+});

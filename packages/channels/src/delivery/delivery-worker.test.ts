@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
+import { openQueues, type Queues } from '@parley/queue';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
+import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
+
+let scene: DeliveryScene;
+let queues: Queues;
+let folder: string;
+const workers: DeliveryWorker[] = [];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-delivery-'));
+  scene = await openDeliveryScene(Date.now);
+  const url = `sqlite:${join(folder, 'queue.db')}`;
+  queues = await openQueues({ url, log: silentLogger, exclusive: true });
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.close(100)));
+  await queues.close();
+  await scene.store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startWorker(send = scene.send, sweepMs = 20): Promise<DeliveryWorker> {
+  const deps = {
+    outbox: scene.store.outbox,
+    capabilities: CAPABILITIES,
+    send,
+    log: silentLogger,
+    meter: silentMeter,
+    clock: Date.now,
+    random: () => 0,
+    pass: () => {},
+  };
+  const queue = queues.deliveries('test', 'default');
+  const place = { channel: 'test', account: 'default', concurrency: 10 };
+  const worker = await startDeliveryWorker(deps, { ...place, queue, sweepMs });
+  workers.push(worker);
+  return worker;
+}
+
+const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
+
+describe('the deliveries of an account', () => {
+  it('[D04] send at the start what an earlier process left behind', async () => {
+    await scene.owe('left', ['one', 'two']);
+    await startWorker(scene.send, 60_000);
+    await expect.poll(() => seen('left')).toEqual(['one', 'two']);
+  });
+
+  it('[D04] find parts whose wake-up was lost', async () => {
+    await startWorker();
+    await scene.owe('lost', ['one']);
+    await expect.poll(() => seen('lost')).toEqual(['one']);
+  });
+
+  it('[D05] hold up one chat that the platform limits, and no other', async () => {
+    scene.answer('slow', { kind: 'rate-limited', retryAfterMs: 400, scope: 'chat' });
+    await scene.owe('slow', ['one', 'two']);
+    for (const chat of ['a', 'b', 'c']) await scene.owe(chat, ['one']);
+    await startWorker();
+    await expect.poll(() => ['a', 'b', 'c'].map(seen)).toEqual([['one'], ['one'], ['one']]);
+    expect(seen('slow')).toEqual([]);
+    await expect.poll(() => seen('slow'), { timeout: 5_000 }).toEqual(['one', 'two']);
+  });
+
+  it('[D04] keep the order of each chat when many are woken over and over', async () => {
+    const send = async (part: OutboundPart, signal: AbortSignal) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+      return scene.send(part, signal);
+    };
+    await startWorker(send);
+    const chats = Array.from({ length: 8 }, (_, index) => `chat-${index}`);
+    const texts = Array.from({ length: 10 }, (_, index) => `part ${index}`);
+    for (const text of texts) {
+      for (const chat of chats) {
+        await scene.owe(chat, [text]);
+        await queues.deliveries('test', 'default').kick(chat);
+      }
+    }
+    await expect.poll(() => chats.map(seen), { timeout: 5_000 }).toEqual(chats.map(() => texts));
+  });
+
+  it('[D11] wait for a send that is under way and lose nothing that is still owed', async () => {
+    let begun = false;
+    const slow = async (part: OutboundPart, signal: AbortSignal) => {
+      begun = true;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return scene.send(part, signal);
+    };
+    const worker = await startWorker(slow);
+    await scene.owe('closing', ['one']);
+    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    await worker.close(5_000);
+    expect(await scene.states('closing')).toEqual(['sent']);
+  });
+});

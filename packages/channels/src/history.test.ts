@@ -1,0 +1,59 @@
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chatHistory } from './history.ts';
+import { conversationIdOf } from './ingress/conversation-id.ts';
+import { routeOf } from './ingress/route.ts';
+import { aMessage } from './testing/a-message.ts';
+import { CAPABILITIES } from './testing/capabilities.ts';
+
+const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
+const route = routeOf(aMessage(), CAPABILITIES);
+let store: Store;
+beforeEach(async () => {
+  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+});
+afterEach(() => store.close());
+
+async function ask(text: string, at: number, chatId = '42'): Promise<void> {
+  const message = aMessage({ text, messageId: `${text} ${at}`, chat: { id: chatId } });
+  const conversationId = conversationIdOf(message);
+  await store.inbox.accept({ conversationId, message, route, receivedAt: at });
+}
+
+async function answer(text: string, at: number): Promise<void> {
+  await store.outbox.enqueue([{ route, body: { text, plain: text } }], at);
+}
+
+const shown = async (limit = 10) =>
+  (await chatHistory(store, CHAT, limit)).map((entry) =>
+    entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text,
+  );
+
+describe('the history of a chat', () => {
+  it('shows what was asked and answered in its order, also within one millisecond', async () => {
+    await ask('one', 10);
+    await answer('first', 10);
+    await answer('second', 10);
+    await ask('two', 20);
+    await answer('third', 30);
+    expect(await shown()).toEqual(['> one', 'first', 'second', '> two', 'third']);
+  });
+
+  it('ends with the newest when there is more than fits', async () => {
+    for (let at = 1; at <= 5; at += 1) {
+      await ask(`q${at}`, at * 10);
+      await answer(`a${at}`, at * 10 + 5);
+    }
+    expect(await shown(3)).toEqual(['a4', '> q5', 'a5']);
+  });
+
+  it('[W02] knows no word of another chat', async () => {
+    await ask('private', 10, '43');
+    expect(await shown()).toEqual([]);
+  });
+
+  it('tells which messages still wait', async () => {
+    await ask('one', 10);
+    expect(await chatHistory(store, CHAT, 1)).toMatchObject([{ outcome: null }]);
+  });
+});

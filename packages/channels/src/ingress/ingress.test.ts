@@ -1,0 +1,210 @@
+import {
+  type DurablePoint,
+  type InboundMessage,
+  type LiveEvent,
+  silentMeter,
+} from '@parley/contracts';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { recordingLogger } from '../testing/recording-logger.ts';
+import { conversationIdOf } from './conversation-id.ts';
+import { createIngress, type Receive } from './ingress.ts';
+import type { AccountPolicy } from './policy.ts';
+
+const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
+const POLICY: AccountPolicy = {
+  access: { direct: 'allowlist', groups: 'open', allow: [], allowGroups: [] },
+  activation: 'mention',
+};
+
+let store: Store;
+let now: number;
+let happened: string[];
+let receive: Receive;
+const events: LiveEvent[] = [];
+const { log, lines } = recordingLogger();
+
+beforeEach(async () => {
+  now = 1_000_000;
+  happened = [];
+  events.length = 0;
+  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  receive = createIngress({
+    store,
+    lanes: { kick: async (key) => void happened.push(`kick ${key}`) },
+    deliver: async (chatId) => void happened.push(`deliver ${chatId}`),
+    bus: {
+      publish: (event) => {
+        events.push(event);
+        happened.push(event.type);
+      },
+      subscribe: () => () => {},
+    },
+    rules: {
+      policy: POLICY,
+      owners: ['telegram:42'],
+      limits: { messageCharacters: 30, waitingPerConversation: 3 },
+    },
+    situation: () => ({ agentName: 'Polly', model: 'offline – no model' }),
+    log,
+    meter: silentMeter,
+    clock: () => now,
+    pass: (point: DurablePoint) => void happened.push(point),
+  });
+});
+afterEach(() => store.close());
+
+const take = (message: InboundMessage) => receive(message, CAPABILITIES);
+const inbox = async (chat = CHAT) =>
+  (await store.inbox.recent(chat, 100)).map((row) => row.message.text);
+const told = async (chat = CHAT) =>
+  (await store.outbox.recent(chat, 100)).map(({ part }) => part.body.plain);
+
+describe('ingress', () => {
+  it('[D01] says "accepted" only when the message is stored, and wakes its lane after that', async () => {
+    const outcome = await take(aMessage());
+    expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
+    expect(await inbox()).toEqual(['hello']);
+    expect(happened).toEqual(['received', 'inbox-committed', 'kick telegram:default:42']);
+  });
+
+  it('[D01] rejects when the message cannot be stored, so that the platform brings it again', async () => {
+    await store.close();
+    await expect(take(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
+    expect(happened).toEqual(['received']);
+    store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  });
+
+  it('[F08] takes a message that is told twice once, and wakes its lane both times', async () => {
+    await take(aMessage());
+    expect(await take(aMessage())).toEqual({ kind: 'duplicate' });
+    expect(await inbox()).toEqual(['hello']);
+    expect(happened.filter((line) => line.startsWith('kick'))).toHaveLength(2);
+  });
+
+  it('[F11] fixes the route of the answer with the message', async () => {
+    const chat = { id: '-9', type: 'thread', threadId: '5' } as const;
+    await take(aMessage({ chat, addressed: true, messageId: '77' }));
+    const [row] = await store.inbox.recent({ ...CHAT, chatId: '-9' }, 1);
+    expect(row?.route).toEqual({
+      channel: 'telegram',
+      account: 'default',
+      chatId: '-9',
+      threadId: '5',
+      replyToMessageId: '77',
+      target: CAPABILITIES.target,
+    });
+  });
+
+  it('[F01] refuses what an adapter made wrong, and says whose defect it is', async () => {
+    const broken = { ...aMessage(), messageId: '' };
+    await expect(take(broken)).rejects.toMatchObject({ code: 'inbound-invalid', retryable: false });
+  });
+});
+
+describe('a stranger in a direct chat', () => {
+  const stranger = (id = '9', messageId = '1') =>
+    aMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
+
+  it('[F05] is refused, and no word of the message is kept', async () => {
+    expect((await take(stranger())).kind).toBe('refused');
+    expect(await inbox({ ...CHAT, chatId: '9' })).toEqual([]);
+    const words = JSON.stringify(await store.outbox.recent({ ...CHAT, chatId: '9' }, 9));
+    expect(`${words} ${lines.join()}`).not.toContain('secret');
+  });
+
+  it('[F05] is told once an hour how to be let in, each stranger for themselves', async () => {
+    for (const id of ['1', '2', '3']) await take(stranger('9', id));
+    await take(stranger('8'));
+    expect(await told({ ...CHAT, chatId: '9' })).toHaveLength(1);
+    expect(await told({ ...CHAT, chatId: '8' })).toHaveLength(1);
+    now += 60 * 60_000;
+    await take(stranger('9', '4'));
+    const notices = await told({ ...CHAT, chatId: '9' });
+    expect(notices).toHaveLength(2);
+    expect(notices[0]).toContain('telegram:9');
+    expect(happened.filter((line) => line === 'deliver 9')).toHaveLength(2);
+  });
+});
+
+describe('the bounds of what is taken', () => {
+  it('[D07] tells each time that a message is too long', async () => {
+    const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
+    expect(await take(long('1'))).toMatchObject({ kind: 'refused' });
+    await take(long('2'));
+    expect(await inbox()).toEqual([]);
+    const notices = await told();
+    expect(notices).toHaveLength(2);
+    expect(notices[0]).toContain('31');
+    expect(notices[0]).toContain('30');
+  });
+
+  it('[D07] takes no more than may wait, and tells a flood once', async () => {
+    for (let i = 1; i <= 8; i += 1) await take(aMessage({ messageId: `${i}`, text: `text ${i}` }));
+    expect(await inbox()).toEqual(['text 1', 'text 2', 'text 3']);
+    expect(await told()).toHaveLength(1);
+    now += 60_000;
+    expect(await take(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('[D07] counts each conversation for itself, and lets commands through', async () => {
+    for (let i = 1; i <= 4; i += 1) await take(aMessage({ messageId: `${i}` }));
+    const group = { id: '-9', type: 'group' } as const;
+    expect((await take(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
+    expect(await take(aMessage({ messageId: '9', text: '/stop' }))).toEqual({
+      kind: 'command',
+      name: 'stop',
+    });
+  });
+});
+
+describe('a command', () => {
+  it('[F09] is answered without lane or model, in the transaction that stores it', async () => {
+    await take(aMessage({ text: '/whoami' }));
+    expect(await told()).toEqual([expect.stringContaining('telegram:42')]);
+    expect(happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
+    expect(await store.lanes.withWork(now, 9)).toEqual([]);
+  });
+
+  it('[F08] is carried out once, however often it is told', async () => {
+    await take(aMessage({ text: '/new' }));
+    expect(await take(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('[F09] /stop ends what runs, drops what waits and says so', async () => {
+    await take(aMessage({ messageId: '1' }));
+    const conversationId = conversationIdOf(aMessage());
+    const held = await store.lanes.acquire(conversationId, 'w', now, 10_000);
+    if (held.kind === 'busy') throw new Error('the lane is busy');
+    await store.lanes.claim(held.lease, 'collect', 'turn-1', now);
+    await take(aMessage({ messageId: '2' }));
+    await take(aMessage({ messageId: '3', text: '/stop' }));
+    expect(await told()).toEqual(['Stopped. One message that waited is set aside unanswered.']);
+    expect(events).toEqual([{ type: 'stop-turn', conversationId }]);
+    const outcomes = (await store.inbox.recent(CHAT, 9)).map(({ outcome }) => outcome);
+    expect(outcomes.slice(0, 2)).toEqual(['stopped', 'stopped']);
+  });
+
+  it('[F09] /stop that is told twice stops nothing that was asked after it', async () => {
+    await take(aMessage({ messageId: '1', text: '/stop' }));
+    await take(aMessage({ messageId: '2' }));
+    expect(await take(aMessage({ messageId: '1', text: '/stop' }))).toEqual({ kind: 'duplicate' });
+    expect(events).toHaveLength(1);
+    expect(await store.inbox.waiting(conversationIdOf(aMessage()))).toBe(1);
+  });
+
+  it.each([
+    ['/help', ['Polly', '/stop', '/whoami']],
+    ['/status', ['Polly is here.', 'Model: offline – no model']],
+    ['/new', ['fresh start']],
+    ['/stop', ['Nothing was running.']],
+  ])('[F09] %s answers in words for people', async (text, words) => {
+    await take(aMessage({ text }));
+    const [answer] = await told();
+    for (const word of words) expect(answer).toContain(word);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { routeOf } from './route.ts';
+
+const { target } = CAPABILITIES;
+
+describe('the route of an answer', () => {
+  it('[F11] leads back to a direct chat, without a quotation', () => {
+    expect(routeOf(aMessage(), CAPABILITIES)).toEqual({
+      channel: 'telegram',
+      account: 'default',
+      chatId: '42',
+      target,
+    });
+  });
+
+  it.each(['group', 'channel'] as const)('[F11] quotes the question in a %s', (type) => {
+    const message = aMessage({ chat: { id: '-1', type }, messageId: '7' });
+    expect(routeOf(message, CAPABILITIES)).toMatchObject({ chatId: '-1', replyToMessageId: '7' });
+  });
+
+  it('[F11] keeps the thread and the account', () => {
+    const chat = { id: '-1', type: 'thread', threadId: '9' } as const;
+    const message = aMessage({ chat, account: 'second' });
+    expect(routeOf(message, CAPABILITIES)).toMatchObject({ threadId: '9', account: 'second' });
+  });
+});

@@ -1,0 +1,97 @@
+import {
+  ChannelError,
+  type ChannelFailure,
+  type OutboundPart,
+  type Receipt,
+} from '@parley/contracts';
+import { openStore, type Store } from '@parley/store';
+import { CAPABILITIES } from './capabilities.ts';
+
+/** For tests: how the platform answers one send. */
+export type Answer = ChannelFailure | { readonly kind: 'sent'; readonly migratedTo?: string };
+
+/** For tests: an outbox in memory and a platform that does as it is told. */
+export interface DeliveryScene {
+  readonly store: Store;
+  /** Chat id and text of each send, in order. */
+  readonly sends: string[];
+  /** What people see, by chat. */
+  readonly visible: Map<string, string[]>;
+  /** The next sends to a chat are answered so, one each; later ones are taken. */
+  answer(chatId: string, ...answers: readonly Answer[]): void;
+  send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
+  /** Puts the parts of one turn into the outbox; they are due at `at`. */
+  owe(chatId: string, texts: readonly string[], at?: number): Promise<void>;
+  /** State of each part of a chat, in order. */
+  states(chatId: string): Promise<readonly string[]>;
+}
+
+/** Opens a scene whose database starts empty. */
+export async function openDeliveryScene(clock: () => number): Promise<DeliveryScene> {
+  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const sends: string[] = [];
+  const visible = new Map<string, string[]>();
+  const answers = new Map<string, Answer[]>();
+  const known = new Set<string>();
+  let turns = 0;
+  return {
+    store,
+    sends,
+    visible,
+    answer: (chatId, ...more) =>
+      void answers.set(chatId, [...(answers.get(chatId) ?? []), ...more]),
+    async send({ route, body, idempotencyKey }) {
+      const { chatId } = route;
+      sends.push(`${chatId}: ${body.text}`);
+      const answer = answers.get(chatId)?.shift() ?? { kind: 'sent' };
+      if (answer.kind !== 'sent')
+        throw new ChannelError(answer, `the platform says ${answer.kind}`);
+      const shownIn = answer.migratedTo ?? chatId;
+      if (!known.has(idempotencyKey))
+        visible.set(shownIn, [...(visible.get(shownIn) ?? []), body.text]);
+      known.add(idempotencyKey);
+      const migrated = answer.migratedTo === undefined ? {} : { migratedTo: answer.migratedTo };
+      return { platformMessageId: `m${sends.length}`, ...migrated };
+    },
+    async owe(chatId, texts, at = 0) {
+      turns += 1;
+      await commitTurn(store, { turnId: `turn-${turns}`, chatId, texts, at });
+    },
+    async states(chatId) {
+      const rows = await store.outbox.recent({ channel: 'test', account: 'default', chatId }, 100);
+      return rows.map(({ state }) => state);
+    },
+  };
+}
+
+interface TurnOf {
+  readonly turnId: string;
+  readonly chatId: string;
+  readonly texts: readonly string[];
+  readonly at: number;
+}
+
+/** Parts get into the outbox as they do in life: by the commit of a turn. */
+async function commitTurn(store: Store, { turnId, chatId, texts, at }: TurnOf): Promise<void> {
+  const place = { channel: 'test', account: 'default' } as const;
+  const route = { ...place, chatId, target: CAPABILITIES.target };
+  const message = {
+    ...place,
+    messageId: turnId,
+    chat: { id: chatId, type: 'direct' as const },
+    sender: { id: 'u', name: 'Ada', isBot: false },
+    text: 'question',
+    mentions: [],
+    addressed: true,
+    sentAt: 0,
+    variables: {},
+  };
+  await store.inbox.accept({ conversationId: chatId, message, route, receivedAt: at });
+  const taken = await store.lanes.acquire(chatId, turnId, at, 1_000);
+  if (taken.kind === 'busy') throw new Error('the lane is busy');
+  await store.lanes.claim(taken.lease, 'collect', turnId, at);
+  const parts = texts.map((text) => ({ route, body: { text, plain: text } }));
+  const commit = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
+  await store.lanes.commit(taken.lease, commit, at);
+  await store.lanes.release(taken.lease);
+}
