@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { preciseNow } from './clock.ts';
 import type { TelegramSide } from './doubles.ts';
 
@@ -27,6 +28,7 @@ export interface RunningSubject {
   stop(): Promise<void>;
 }
 
+const Manifest = z.object({ scripts: z.object({ start: z.string() }) });
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts a subject as its user does on Node 24: node itself, no shell and no npm between. */
@@ -62,8 +64,15 @@ function parley({ folder, telegram, modelUrl }: Surroundings) {
   };
   // JSON is YAML.
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
-  const args = [join(ROOT, 'apps/parley/bin/parley.js'), 'start', '--data', data];
-  return { args, env: {}, readyLine: 'Parley is running' };
+  return { args: [...npmStart(), '--data', data], env: {}, readyLine: 'Parley is running' };
+}
+
+/** What `npm start` gives to node, flags included; from the manifest, so that they cannot differ. */
+function npmStart(): string[] {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const [program, ...args] = Manifest.parse(manifest).scripts.start.split(' ');
+  if (program !== 'node') throw new Error(`"npm start" runs ${program}, and not node.`);
+  return args;
 }
 
 function bare({ folder, telegram, modelUrl }: Surroundings) {
