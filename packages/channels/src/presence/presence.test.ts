@@ -1,0 +1,208 @@
+import type { LiveEvent } from '@parley/contracts';
+import { createLocalBus } from '@parley/queue';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChannelAdapter, ChatAddress } from '../adapter.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { recordingLogger } from '../testing/recording-logger.ts';
+import { type Presence, startPresence } from './presence.ts';
+
+const place = { channel: 'test', account: 'default' };
+const ref = { conversationId: 'c', turnId: 't' };
+const route = { ...place, chatId: '7', threadId: '9', target: CAPABILITIES.target };
+const started: LiveEvent = { type: 'turn-started', ...ref, route };
+const delta = (text: string): LiveEvent => ({ type: 'turn-delta', ...ref, text });
+const ended = (outcome: 'answered' | 'failed' | 'stopped' | 'handed-back'): LiveEvent => ({
+  type: 'turn-ended',
+  ...ref,
+  outcome,
+});
+
+const { log, lines } = recordingLogger();
+const bus = createLocalBus(log);
+let shown: string[];
+let typed: ChatAddress[];
+let updateTakesMs: number;
+let presence: Presence;
+
+/** Typing has to be repeated every 4 s; an answer may be shown every second. */
+const adapter: ChannelAdapter = {
+  capabilities: CAPABILITIES,
+  start: async () => {},
+  stop: async () => {},
+  send: async () => ({ platformMessageId: '1' }),
+  typing: { repeatMs: 4_000, show: async (address) => void typed.push(address) },
+  streaming: {
+    minIntervalMs: 1_000,
+    async update(_address, turnId, markdown) {
+      await new Promise((resolve) => setTimeout(resolve, updateTakesMs));
+      shown.push(`${turnId}: ${markdown}`);
+    },
+    end: async (_address, turnId) => void shown.push(`${turnId} ended`),
+  },
+};
+
+let served: ChannelAdapter | undefined;
+beforeEach(() => {
+  vi.useFakeTimers();
+  shown = [];
+  typed = [];
+  updateTakesMs = 0;
+  served = adapter;
+  presence = startPresence({ bus, adapterOf: () => served, log });
+});
+afterEach(() => {
+  presence.close();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('typing', () => {
+  it('[F12] is not shown for an answer that comes at once', async () => {
+    bus.publish(started);
+    await pass(299);
+    bus.publish(ended('answered'));
+    await pass(60_000);
+    expect(typed).toEqual([]);
+  });
+
+  it('[F12] is shown after 300 ms, in the chat and thread, and again before it fades', async () => {
+    bus.publish(started);
+    await pass(300);
+    expect(typed).toEqual([{ chatId: '7', threadId: '9' }]);
+    await pass(8_000);
+    expect(typed).toHaveLength(3);
+  });
+
+  it.each(['answered', 'failed', 'stopped', 'handed-back'] as const)(
+    '[F12] stops when the turn is %s',
+    async (outcome) => {
+      bus.publish(started);
+      await pass(5_000);
+      bus.publish(ended(outcome));
+      const before = typed.length;
+      await pass(60_000);
+      expect(typed).toHaveLength(before);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it('[F12] stops by itself when nobody ever tells that the turn has ended', async () => {
+    bus.publish(started);
+    await pass(20 * 60_000);
+    const before = typed.length;
+    await pass(60_000);
+    expect(typed).toHaveLength(before);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('[F12] goes on once, not twice, when the same turn is begun again', async () => {
+    bus.publish(started);
+    await pass(1_000);
+    bus.publish(started);
+    await pass(300);
+    typed = [];
+    await pass(4_000);
+    expect(typed).toHaveLength(1);
+  });
+
+  it('[F12] that fails is tried again and ends nothing', async () => {
+    served = { ...adapter, typing: { repeatMs: 10, show: () => Promise.reject(new Error('429')) } };
+    bus.publish(started);
+    await pass(1_000);
+    bus.publish(delta('still here'));
+    await pass(1);
+    expect(shown).toEqual(['t: still here']);
+  });
+
+  it('[F12] and all else ends with the gateway', async () => {
+    bus.publish(started);
+    await pass(1_000);
+    presence.close();
+    await pass(0);
+    expect(vi.getTimerCount()).toBe(0);
+    bus.publish(started);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('an answer that grows', () => {
+  it('[F12] is shown at once, then once a second, each time whole', async () => {
+    bus.publish(started);
+    for (const text of ['a', 'b', 'c', 'd']) {
+      bus.publish(delta(text));
+      await pass(300);
+    }
+    await pass(1_000);
+    expect(shown).toEqual(['t: a', 't: abcd']);
+  });
+
+  it('[F12] ends after the update that is under way, and shows nothing later', async () => {
+    updateTakesMs = 500;
+    bus.publish(started);
+    bus.publish(delta('first'));
+    await pass(10);
+    bus.publish(delta(' second'));
+    bus.publish(ended('answered'));
+    await pass(60_000);
+    expect(shown).toEqual(['t: first', 't ended']);
+  });
+
+  it('[F12] is asked for less often where an update takes long', async () => {
+    updateTakesMs = 3_000;
+    bus.publish(started);
+    for (let i = 0; i < 80; i += 1) {
+      bus.publish(delta('.'));
+      await pass(100);
+    }
+    expect(shown).toHaveLength(2);
+  });
+
+  it('[F12] survives an update that fails, and shows the whole with the next one', async () => {
+    let failures = 1;
+    const streaming = {
+      minIntervalMs: 1_000,
+      end: async () => {},
+      async update(_address: ChatAddress, _turnId: string, markdown: string) {
+        failures -= 1;
+        if (failures >= 0) throw new Error('edit refused');
+        shown.push(markdown);
+      },
+    };
+    served = { ...adapter, streaming };
+    bus.publish(started);
+    bus.publish(delta('one '));
+    bus.publish(delta('two'));
+    await pass(1_500);
+    expect(shown).toEqual(['one two']);
+  });
+
+  it('leaves nothing behind when its end cannot be shown', async () => {
+    const end = () => Promise.reject(new Error('gone'));
+    served = { ...adapter, streaming: { minIntervalMs: 10, update: async () => {}, end } };
+    bus.publish(started);
+    bus.publish(delta('x'));
+    bus.publish(ended('answered'));
+    await pass(1_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a turn whose chat is not served here', () => {
+  it('shows nothing and waits for nothing', async () => {
+    served = undefined;
+    bus.publish(started);
+    bus.publish(delta('x'));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('shows nothing where the platform has neither typing nor streaming', async () => {
+    const { typing: _typing, streaming: _streaming, ...bare } = adapter;
+    served = bare;
+    bus.publish(started);
+    bus.publish(delta('x'));
+    await pass(5_000);
+    bus.publish(ended('answered'));
+    expect({ typed, shown, lines }).toEqual({ typed: [], shown: [], lines: [] });
+  });
+});
