@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { judge, type Verdict } from './verdict.ts';
+import { replyTo, type Stretch, stretchesIn } from './words.ts';
+
+const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0 };
+const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch => ({
+  reply,
+  part,
+  of,
+  answers: numbers.map((number) => ({ sender: 1, number })),
+});
+
+describe('the count after a crash', () => {
+  it.each<[string, number, readonly Stretch[], readonly Stretch[], Partial<Verdict>]>([
+    ['is zero when each question has one answer, in order', 2, [s(1, [1]), s(2, [2])], [], {}],
+    ['is zero when one answer covers a burst', 3, [s(1, [1]), s(2, [2, 3])], [], {}],
+    [
+      'is zero when an answer of several parts is complete',
+      1,
+      [s(4, [1], 1, 2), s(4, [1], 2, 2)],
+      [],
+      {},
+    ],
+    ['finds a question without an answer', 3, [s(1, [1]), s(2, [3])], [], { lost: 1 }],
+    ['finds an answer that lacks a part', 1, [s(4, [1], 1, 2)], [], { lost: 1 }],
+    [
+      'takes a part that is reported uncertain as not lost',
+      1,
+      [s(4, [1], 1, 2)],
+      [s(4, [1], 2, 2)],
+      {},
+    ],
+    ['takes an uncertain part that did arrive as seen once', 1, [s(1, [1])], [s(1, [1])], {}],
+    [
+      'does not let a reply excuse another one',
+      1,
+      [s(4, [1], 1, 2)],
+      [s(8, [1], 2, 2)],
+      { lost: 1 },
+    ],
+    ['finds a part that was sent twice', 1, [s(1, [1]), s(1, [1])], [], { doubled: 1 }],
+    ['finds a question answered by two replies', 2, [s(1, [1]), s(2, [1, 2])], [], { doubled: 1 }],
+    ['finds answers that overtook others', 2, [s(2, [2]), s(1, [1])], [], { outOfOrder: 1 }],
+    [
+      'finds parts that overtook others',
+      1,
+      [s(4, [1], 2, 2), s(4, [1], 1, 2)],
+      [],
+      { outOfOrder: 1 },
+    ],
+  ])('%s', (_, asked, heard, uncertain, wrong) => {
+    expect(judge({ asked: new Map([[1, asked]]), heard, uncertain })).toEqual({
+      ...FINE,
+      ...wrong,
+    });
+  });
+
+  it('keeps the senders of a shared chat apart', () => {
+    const answers = [{ sender: 2, number: 1 }];
+    const heard = [s(1, [1, 2]), { reply: 2, part: 1, of: 1, answers }];
+    const asked = new Map([
+      [1, 2],
+      [2, 1],
+    ]);
+    expect(judge({ asked, heard, uncertain: [] })).toEqual(FINE);
+  });
+});
+
+describe('what the model double says', () => {
+  it('can be read back from a chat', () => {
+    const messages = [
+      { role: 'user' as const, content: 'Please answer s9-n9' },
+      { role: 'user' as const, content: 'Please answer s1-n1\n\nPlease answer s1-n2' },
+    ];
+    const said = replyTo({ model: 'double', stream: false, messages }, 4);
+    expect(stretchesIn(`<p>${said}</p>`)).toEqual([
+      s(4, [1, 2], 1, 3),
+      s(4, [1, 2], 2, 3),
+      s(4, [1, 2], 3, 3),
+    ]);
+  });
+});
