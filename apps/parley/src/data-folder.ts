@@ -21,7 +21,6 @@ export interface DataFolder {
   readonly path: string;
   readonly settingsFile: string;
   readonly storeUrl: string;
-  readonly queueUrl: string;
   readonly workspace: string;
   /** What a running gateway writes for `parley status` and `parley chat`. */
   readonly instanceFile: string;
@@ -40,7 +39,6 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     path,
     settingsFile: join(path, 'parley.yaml'),
     storeUrl: `sqlite:${join(path, 'parley.db')}`,
-    queueUrl: `sqlite:${join(path, 'queue.db')}`,
     workspace: join(path, 'workspace'),
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),

@@ -34,8 +34,7 @@ export async function openParts(
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
-  const queueUrl = settings.queue.url ?? folder.queueUrl;
-  const queues = await openQueues({ url: queueUrl, log, exclusive: true });
+  const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) await store.lanes.releaseAll();

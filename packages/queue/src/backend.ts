@@ -1,5 +1,3 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import {
   type BackendFactory,
   createRedisBackend,
@@ -14,9 +12,6 @@ import { QueueError } from './queue-error.ts';
 export interface WakeUp {
   readonly key: string;
 }
-
-/** A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up. */
-export const MAX_STALLED = 20;
 
 /** What Parley uses of a BullMQ worker's settings; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
@@ -53,59 +48,35 @@ export type WakeUpProcess = (
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
-  /** Jobs a dead process left active go back to wait; only when no other process can be alive. */
-  releaseOrphans(): void;
   close(): void;
 }
 
 /**
- * Picks the backend by URL: `sqlite:/path/queue.db` (embedded) or `redis://…`.
+ * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).
  * Only the chosen one is imported. Throws QueueError for any other scheme.
  */
 export async function openBackend(url: string): Promise<QueueBackend> {
-  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  if (url === 'memory:') return openMemory();
   if (/^rediss?:\/\//.test(url)) return openRedis(url);
   throw new QueueError({
     code: 'queue-url',
-    message: `The queue address "${url}" is not known. Use sqlite:/path/to/queue.db or redis://host:port.`,
+    message: `The queue address "${url}" is not known. Use memory: or redis://host:port.`,
     retryable: false,
   });
 }
 
-async function openSqlite(file: string): Promise<QueueBackend> {
-  const { openSqliteQueues, SqliteQueueError } = await import('bullmq-sqlite');
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const open = () => {
-    try {
-      return openSqliteQueues({ file });
-    } catch (error) {
-      if (!(error instanceof SqliteQueueError) || error.retryable || !existsSync(file)) throw error;
-      // Wake-ups are all it holds, and the sweep finds their work again: a fresh file loses nothing.
-      setAside(file);
-      return openSqliteQueues({ file });
-    }
-  };
-  const queues = open();
-  return {
-    ...bind(queues.backend, {}),
-    releaseOrphans: () => queues.releaseOrphans({ maxStalledCount: MAX_STALLED }),
-    close: () => queues.close(),
-  };
-}
-
-/** Keeps a file that cannot be read, under another name, for whoever wants to know why. */
-function setAside(file: string): void {
-  renameSync(file, `${file}.damaged`);
-  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+/**
+ * Wake-ups of one process need no file: whatever they were for stands in the tables, where the first
+ * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
+ */
+async function openMemory(): Promise<QueueBackend> {
+  const { openSqliteQueues } = await import('bullmq-sqlite');
+  const queues = openSqliteQueues({ file: ':memory:' });
+  return { ...bind(queues.backend, {}), close: () => queues.close() };
 }
 
 function openRedis(url: string): QueueBackend {
-  return {
-    ...bind(createRedisBackend, { url }),
-    // Other processes may be alive and own what is active: their locks expire by themselves.
-    releaseOrphans() {},
-    close() {},
-  };
+  return { ...bind(createRedisBackend, { url }), close() {} };
 }
 
 function bind<C>(factory: BackendFactory<IQueueBackend, C>, connection: C) {

@@ -9,17 +9,16 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** How to open the queues; `exclusive` says that no other process can be using them. */
+/** How to open the queues. */
 export interface QueuesOptions {
+  /** `memory:` or `redis://…`. */
   readonly url: string;
   readonly log: Logger;
-  readonly exclusive: boolean;
 }
 
 /** Opens the queues. Throws QueueError for an address that is not known. */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
   const backend = await openBackend(options.url);
-  if (options.exclusive) await backend.releaseOrphans();
   const open = new Map<string, WakeUpQueue>();
   const named = (name: string): WakeUpQueue => {
     const known = open.get(name);

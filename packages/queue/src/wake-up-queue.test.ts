@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@parley/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -10,10 +7,8 @@ import { recordingLogger } from './testing/recording-logger.ts';
 import type { WakeUpHandler, WakeUpWorker } from './wake-up-queue.ts';
 
 const redisUrl = inject('redisUrl');
-const folder = mkdtempSync(join(tmpdir(), 'parley-wake-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('wake-ups on SQLite', () => behaviour(`sqlite:${join(folder, 'queue.db')}`));
+describe('wake-ups in memory', () => behaviour('memory:'));
 describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
 /** The same promises on every backend. */
@@ -22,7 +17,7 @@ function behaviour(url: string): void {
   const workers: WakeUpWorker[] = [];
   let queues: Queues;
   beforeAll(async () => {
-    queues = await openQueues({ url, log, exclusive: false });
+    queues = await openQueues({ url, log });
   });
   afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(100))));
   afterAll(() => queues.close());
@@ -132,7 +127,7 @@ function behaviour(url: string): void {
   });
 
   it('never throw, even when they cannot be stored', async () => {
-    const own = await openQueues({ url, log, exclusive: false });
+    const own = await openQueues({ url, log });
     const queue = own.deliveries('test', randomUUID());
     await own.close();
     await queue.kick('nobody');
@@ -142,7 +137,7 @@ function behaviour(url: string): void {
 
 describe('the address of the queue', () => {
   it.each(['postgres://somewhere', 'queue.db', ''])('cannot be "%s"', async (url) => {
-    const opening = openQueues({ url, log: silentLogger, exclusive: false });
+    const opening = openQueues({ url, log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
   });
 });

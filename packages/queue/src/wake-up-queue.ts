@@ -1,6 +1,6 @@
 import { type Logger, reasonOf } from '@parley/contracts';
 import { DelayedError } from 'bullmq';
-import { MAX_STALLED, type QueueBackend } from './backend.ts';
+import type { QueueBackend } from './backend.ts';
 
 /** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
@@ -23,8 +23,11 @@ export interface WakeUpQueue {
   close(): Promise<void>;
 }
 
-/** A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. */
-const TUNING = { lockDuration: 10_000, stalledInterval: 2_000, maxStalledCount: MAX_STALLED };
+/**
+ * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead.
+ * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
+ */
+const TUNING = { lockDuration: 10_000, stalledInterval: 2_000, maxStalledCount: 20 };
 const RETRY = { attempts: 8, backoff: { type: 'exponential', delay: 500, jitter: 0.5 } } as const;
 
 /** Opens one named queue of wake-ups on a backend. */

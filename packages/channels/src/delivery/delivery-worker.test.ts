@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
 import { openQueues, type Queues } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,19 +7,15 @@ import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
 
 let scene: DeliveryScene;
 let queues: Queues;
-let folder: string;
 const workers: DeliveryWorker[] = [];
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-delivery-'));
   scene = await openDeliveryScene(Date.now);
-  const url = `sqlite:${join(folder, 'queue.db')}`;
-  queues = await openQueues({ url, log: silentLogger, exclusive: true });
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
 });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close(100)));
   await queues.close();
   await scene.store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function startWorker(send = scene.send, sweepMs = 20): Promise<DeliveryWorker> {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type LiveBus, type NewId, silentLogger } from '@parley/contracts';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import type { LaneDeps, RunTurn } from '../lane.ts';
@@ -30,12 +27,10 @@ export interface LaneScene {
 const TARGET = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 const LONG_AFTER = 1_000_000;
 
-/** Opens a scene in a folder of its own. */
+/** Opens a scene of its own. */
 export async function openLaneScene(): Promise<LaneScene> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-queue-'));
   const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-  const url = `sqlite:${join(folder, 'queue.db')}`;
-  const queues = await openQueues({ url, log: silentLogger, exclusive: true });
+  const queues = await openQueues({ url: 'memory:', log: silentLogger });
   const bus = createLocalBus(silentLogger);
   let made = 0;
   const newId: NewId = (prefix) => {
@@ -83,7 +78,6 @@ export async function openLaneScene(): Promise<LaneScene> {
     async close() {
       await queues.close();
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
