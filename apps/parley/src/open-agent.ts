@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { AgentPlace } from '@parley/agent';
+import { type AgentPlace, localTimeIn } from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import {
   createAssembler,
@@ -40,6 +40,7 @@ export async function openAgent(
     identity: agent,
     workspace: workspace.folder,
     timeZone: agent.timeZone,
+    localTime: localTimeIn(agent.timeZone),
   };
   return { place, workspace, prompt, name };
 }

@@ -1,3 +1,4 @@
 export type { HistoryLimits } from './history.ts';
+export { type LocalTime, localTimeIn } from './local-time.ts';
 export type { AgentPlace } from './turn-facts.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';

@@ -1,6 +1,7 @@
 import type { RuntimeFacts } from '@parley/contracts';
 import type { IdentitySource } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
+import type { LocalTime } from './local-time.ts';
 
 /** Who the agent is and where it lives; the same for every turn. */
 export interface AgentPlace {
@@ -11,6 +12,7 @@ export interface AgentPlace {
   readonly workspace: string;
   /** IANA name, for example `Europe/Berlin`. */
   readonly timeZone: string;
+  readonly localTime: LocalTime;
 }
 
 /** The message that decides a turn's facts: the newest of those it answers. Throws when there is none. */
@@ -42,18 +44,10 @@ export function turnFacts(
     ...(replyTo === undefined ? {} : { replyToMessageId: replyTo.messageId }),
     mentions: message.mentions,
     addressed: message.addressed,
-    ...localTime(now, agent.timeZone),
+    ...agent.localTime(now),
     timeZone: agent.timeZone,
     workspace: agent.workspace,
     heartbeat: false,
     variables: message.variables,
   };
-}
-
-function localTime(now: number, timeZone: string): { date: string; time: string } {
-  // Swedish dates are written as ISO 8601 writes them.
-  const [date = '', time = ''] = new Date(now)
-    .toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
-    .split(' ');
-  return { date, time };
 }
