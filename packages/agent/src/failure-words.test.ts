@@ -1,0 +1,33 @@
+import type { Reader } from '@parley/contracts';
+import { ModelError, type ModelFailure } from '@parley/models';
+import { describe, expect, it } from 'vitest';
+import { failureWords } from './failure-words.ts';
+
+const owner: Reader = { kind: 'owner', conversationId: 'c' };
+const guest: Reader = { kind: 'guest', conversationId: 'c' };
+const FAILURES: readonly ModelFailure[] = [
+  { kind: 'unreachable' },
+  { kind: 'unauthorised' },
+  { kind: 'rate-limited', retryAfterMs: 5 },
+  { kind: 'too-long' },
+  { kind: 'filtered' },
+  { kind: 'rubbish' },
+  { kind: 'timeout', phase: 'total' },
+];
+const errorOf = (failure: ModelFailure) =>
+  new ModelError(failure, 'openai/gpt', 'openai/gpt at 10.0.0.7 failed. Check apiKey.');
+
+describe('what a person is told when the model fails', () => {
+  it.each(FAILURES)('is all that helps for an owner: $kind', (failure) => {
+    expect(failureWords(errorOf(failure), owner)).toContain('10.0.0.7');
+  });
+
+  it.each(FAILURES)('names neither server, model nor key to anybody else: $kind', (failure) => {
+    expect(failureWords(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
+  });
+
+  it('says to a guest what they can do themselves', () => {
+    expect(failureWords(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
+    expect(failureWords(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
+  });
+});

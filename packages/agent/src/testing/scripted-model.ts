@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
+
+/** For tests: what the model does with one request. */
+export type Script =
+  | { readonly say: string; readonly afterMs?: number }
+  | { readonly fail: ModelFailure }
+  | { readonly throws: Error };
+
+/** For tests: a model that does what it is told, and remembers what it was asked. */
+export interface ScriptedModel extends ChatModel {
+  readonly asked: ModelRequest[];
+  /** The next requests are met so, one each; then the model says `fine`. */
+  next(...scripts: readonly Script[]): void;
+}
+
+/** Makes one that obeys its signal, as every model must. */
+export function scriptedModel(): ScriptedModel {
+  const id = 'test/model';
+  const asked: ModelRequest[] = [];
+  const scripts: Script[] = [];
+  const aborted = () => new ModelError({ kind: 'aborted' }, id, 'The call was stopped on request.');
+  return {
+    id,
+    asked,
+    next: (...more) => void scripts.push(...more),
+    async *stream(request, signal) {
+      asked.push(request);
+      const script = scripts.shift() ?? { say: 'fine' };
+      if ('throws' in script) throw script.throws;
+      if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
+      await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw aborted();
+      for (const piece of script.say.split(/(?<= )/)) yield { type: 'text', text: piece };
+      const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, estimated: false };
+      const text = script.say;
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: 0.5 };
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene } from './testing/turn-scene.ts';
+
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+
+let scene: TurnScene;
+beforeEach(async () => {
+  scene = await openTurnScene();
+});
+afterEach(() => scene.close());
+
+const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
+const totals = () => scene.store.turns.totals(0);
+
+describe('a turn', () => {
+  it('[D04] answers: transcript, parts and usage are committed, then the delivery is woken', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: 'Hello **Ada**' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['Hello Ada']);
+    expect(await scene.store.transcript.recent('c', 0, 9)).toMatchObject([
+      { role: 'user', content: { text: 'hello' } },
+      { role: 'assistant', content: { text: 'Hello **Ada**' } },
+    ]);
+    expect(await totals()).toMatchObject({
+      answered: 1,
+      inputTokens: 10,
+      outputTokens: 2,
+      costUsd: 0.5,
+    });
+    expect(scene.woken).toEqual(['test/default/c']);
+  });
+
+  it('[F12] tells that it has begun, how the answer grows, and that it has ended', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: 'one two' });
+    await scene.answerNext();
+    expect(scene.events).toMatchObject([
+      { type: 'turn-started', route: { chatId: 'c' } },
+      { type: 'turn-delta', text: 'one ' },
+      { type: 'turn-delta', text: 'two' },
+      { type: 'turn-ended', outcome: 'answered' },
+    ]);
+  });
+
+  it('[D03] answers messages that came together with one answer', async () => {
+    await scene.write('one');
+    await scene.write('two');
+    await scene.answerNext();
+    expect(scene.model.asked[0]?.messages.at(-1)?.content).toContain('one\n\ntwo');
+    expect(await scene.owed()).toEqual(['fine']);
+  });
+
+  it('[F02] tells the model who it is, what time it is and that it has no tools', async () => {
+    await scene.write('hello');
+    await scene.answerNext();
+    const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
+    expect(system).toContain('Polly');
+    expect(system).toContain('You have no tools in this chat');
+    expect(system).toContain('Europe/Berlin');
+  });
+
+  it('[D04] splits a long answer into parts that the platform takes', async () => {
+    await scene.write('tell me more');
+    scene.model.next({ say: 'word '.repeat(100) });
+    await scene.answerNext();
+    const parts = await scene.owed();
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.join(' ').match(/word/g)).toHaveLength(100);
+  });
+
+  it('says so when the answer holds nothing that can be shown', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: '[a]: https://example.org' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual([expect.stringContaining('nothing that can be shown')]);
+    expect(await totals()).toMatchObject({ answered: 0, failed: 1 });
+  });
+});
+
+describe('a turn whose model gives no answer', () => {
+  it('[G01] tells the owner in plain words what happened, and logs it once', async () => {
+    await scene.write('hello');
+    scene.model.next({ fail: { kind: 'unreachable' } });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['⚙️ test/model at secret-host failed.']);
+    expect(scene.logged).toEqual([expect.stringContaining('warn: turn failed')]);
+    expect(scene.woken).toHaveLength(1);
+    expect(await totals()).toMatchObject({ failed: 1 });
+  });
+
+  it('[G01] tells a group nothing about servers', async () => {
+    await scene.write('hello', { chat: GROUP });
+    scene.model.next({ fail: { kind: 'unreachable' } });
+    await scene.answerNext('-9');
+    const [notice] = await scene.owed('-9');
+    expect(notice).toMatch(/^⚙️ I could not get an answer/);
+    expect(notice).not.toContain('secret-host');
+  });
+
+  it('is remembered as a question, so that the next turn can answer it', async () => {
+    await scene.write('what is 2+2?');
+    scene.model.next({ fail: { kind: 'overloaded' } });
+    await scene.answerNext();
+    await scene.write('and now?');
+    await scene.answerNext();
+    const { messages } = scene.model.asked[1] ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual(['user']);
+    expect(messages[0]?.content.startsWith('what is 2+2?')).toBe(true);
+    expect(messages[0]?.content.endsWith('and now?')).toBe(true);
+  });
+});
+
+describe('a turn that is cut off', () => {
+  it('[F09] sends no answer after /stop', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: 'too late', afterMs: 60_000 });
+    const stop = new AbortController();
+    const running = scene.run(await scene.begin(), stop.signal);
+    stop.abort('stopped');
+    await running;
+    expect(outcome()).toBe('stopped');
+    expect(await scene.owed()).toEqual([]);
+  });
+
+  it('[D02] commits nothing once the lease is lost, even with the answer in hand', async () => {
+    await scene.write('hello');
+    const begun = await scene.begin();
+    await scene.store.lanes.releaseAll();
+    await scene.run(begun);
+    expect(outcome()).toBe('fenced');
+    expect(await scene.owed()).toEqual([]);
+    expect(await scene.store.transcript.recent('c', 0, 9)).toEqual([]);
+    expect(scene.woken).toEqual([]);
+  });
+
+  it('[D11] is handed back at a shutdown, and the next run answers it once', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: 'too late', afterMs: 60_000 });
+    const stop = new AbortController();
+    const begun = await scene.begin();
+    const running = scene.run(begun, stop.signal);
+    stop.abort('handed-back');
+    await running;
+    expect(outcome()).toBe('handed-back');
+    await scene.store.lanes.release(begun.lease);
+    const again = await scene.begin();
+    expect(again.turn).toMatchObject({ resumed: true, turnId: begun.turn.turnId });
+    await scene.run(again);
+    expect(await scene.owed()).toEqual(['fine']);
+  });
+
+  it('[G16] goes on after the step it had finished: the model is not asked again', async () => {
+    await scene.write('hello');
+    scene.model.next({ say: 'the first answer' });
+    const { lanes } = scene.store;
+    const begun = await scene.begin();
+    // The process dies between journal and commit: the answer is known, but not given.
+    Object.assign(scene.store, {
+      lanes: { ...lanes, commit: () => Promise.reject(new Error('killed')) },
+    });
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    Object.assign(scene.store, { lanes });
+    await lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['the first answer']);
+    expect(scene.model.asked).toHaveLength(1);
+  });
+
+  it('throws what is no failure of the model, and stays unfinished', async () => {
+    await scene.write('hello');
+    scene.model.next({ throws: new TypeError('a defect') });
+    await expect(scene.answerNext()).rejects.toThrow('a defect');
+    expect(outcome()).toBe('handed-back');
+    expect(await scene.store.lanes.withWork(Date.now() * 2, 9)).toEqual(['c']);
+  });
+
+  it('is given up after five attempts, and the person is told', async () => {
+    await scene.write('hello');
+    scene.model.next(...Array.from({ length: 5 }, () => ({ throws: new TypeError('a defect') })));
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      await expect(scene.answerNext()).rejects.toThrow('a defect');
+    }
+    await scene.answerNext();
+    expect(scene.model.asked).toHaveLength(5);
+    expect(await scene.owed()).toEqual([expect.stringContaining('I have given up on it')]);
+    expect(await totals()).toMatchObject({ failed: 1 });
+  });
+});
+
+describe('what the model sees of the past', () => {
+  it('[W02] is this conversation alone, and nothing from before /new', async () => {
+    await scene.write('from another chat', { chat: { id: 'other', type: 'direct' } });
+    await scene.answerNext('other');
+    await scene.write('before');
+    await scene.answerNext();
+    await scene.store.inbox.command(
+      { ...(await admittedLike()), receivedAt: 0 },
+      { kind: 'new-session' },
+      () => [],
+    );
+    await scene.write('after');
+    await scene.answerNext();
+    const seen = JSON.stringify(scene.model.asked.at(-1)?.messages);
+    expect(seen).toContain('after');
+    expect(seen).not.toContain('before');
+    expect(seen).not.toContain('from another chat');
+  });
+
+  async function admittedLike() {
+    const [row] = await scene.store.inbox.recent(
+      { channel: 'test', account: 'default', chatId: 'c' },
+      1,
+    );
+    if (row === undefined) throw new Error('nothing was written');
+    const { conversationId, message, route } = row;
+    return { conversationId, message: { ...message, messageId: 'new-1', text: '/new' }, route };
+  }
+});
