@@ -15,13 +15,17 @@ function main(): void {
   const client = createChatClient({
     connection: browserConnection(BASE),
     sender: (listener) =>
-      createSender({ base: BASE, fetch: (...args) => fetch(...args), setTimeout, listener }),
+      createSender({ base: BASE, fetch: (...args) => fetch(...args), pause, listener }),
     unsent: createUnsentStore(localStorage),
     newId: randomId,
     clock: Date.now,
   });
   render(h(Shell, { client }), root);
   client.start();
+}
+
+function pause(task: () => void, ms: number): void {
+  setTimeout(task, ms);
 }
 
 main();

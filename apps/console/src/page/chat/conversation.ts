@@ -93,11 +93,15 @@ export function changed(now: Conversation, change: Change): Conversation {
     case 'dismissed':
       return { ...now, entries: now.entries.filter(({ id }) => id !== change.id) };
     case 'link':
-      // What was being typed when the line broke is told again, or is over.
-      return { ...now, link: change.link, ...(change.link === 'online' ? {} : { typing: false }) };
+      return change.link === 'online' ? { ...now, link: 'online' } : cutOff(now, change.link);
     case 'typing-faded':
       return { ...now, typing: false };
   }
+}
+
+/** What was being written when the line broke goes on with the next event, or is over. */
+function cutOff(now: Conversation, link: Link): Conversation {
+  return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
 /** Whether an answer is being made that `/stop` would end. */

@@ -18,7 +18,8 @@ export type DeliveryListener = (id: string, delivery: Delivery, at?: number) => 
 export interface SenderDeps {
   readonly base: string;
   readonly fetch: typeof fetch;
-  readonly setTimeout: (task: () => void, ms: number) => unknown;
+  /** Calls `task` after `ms`. */
+  readonly pause: (task: () => void, ms: number) => void;
   readonly listener: DeliveryListener;
 }
 
@@ -51,7 +52,7 @@ export function createSender(deps: SenderDeps): Sender {
         };
         waiting.add(goOn);
         // Without the right cookie only a person can help; the page says so.
-        if (attempt === 'again') deps.setTimeout(goOn, pause);
+        if (attempt === 'again') deps.pause(goOn, pause);
       });
     }
   }

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { afterKey, type ComposerFacts, type Key, type KeyAction } from './composer-keys.ts';
+import { commandIn, matchCommands } from './match-commands.ts';
+
+const COMMANDS = ['help', 'new', 'status', 'stop'].map((name) => ({ name, summary: name }));
+const [help, , status, stop] = COMMANDS;
+
+const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction =>
+  afterKey(
+    { key: '', shiftKey: false, altKey: false, isComposing: false, keyCode: 0, ...key },
+    { matches: [], at: 0, draft: '', busy: false, ...facts },
+  );
+
+describe('the keys of the composer', () => {
+  it.each<[string, Partial<Key>, Partial<ComposerFacts>, KeyAction]>([
+    ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
+    ['Shift+Enter begins a line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
+    [
+      'Enter of an input method is its own',
+      { key: 'Enter', isComposing: true },
+      {},
+      { kind: 'type' },
+    ],
+    [
+      'also where it is only known by its code',
+      { key: 'Enter', keyCode: 229 },
+      {},
+      { kind: 'type' },
+    ],
+    ['Escape stops an answer', { key: 'Escape' }, { busy: true }, { kind: 'stop' }],
+    ['but not with a draft', { key: 'Escape' }, { busy: true, draft: 'x' }, { kind: 'type' }],
+    ['and not when nothing runs', { key: 'Escape' }, {}, { kind: 'type' }],
+    ['Tab leaves the field', { key: 'Tab' }, { draft: 'x' }, { kind: 'type' }],
+  ])('[U03] %s', (_case, key, facts, action) => {
+    expect(press(key, facts)).toEqual(action);
+  });
+
+  it.each<[Partial<Key>, KeyAction]>([
+    [{ key: 'ArrowDown' }, { kind: 'choose', at: 2 }],
+    [{ key: 'ArrowUp' }, { kind: 'choose', at: 0 }],
+    [{ key: 'Tab' }, { kind: 'complete', text: '/new ' }],
+    [{ key: 'Tab', shiftKey: true }, { kind: 'type' }],
+    [{ key: 'Enter' }, { kind: 'send', text: '/new' }],
+    [{ key: 'Escape' }, { kind: 'close-menu' }],
+  ])('[U03] with the menu of commands open, %o does %o', (key, action) => {
+    expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
+  });
+
+  it('goes round at both ends of the menu', () => {
+    expect(press({ key: 'ArrowDown' }, { matches: COMMANDS, at: 3 })).toEqual({
+      kind: 'choose',
+      at: 0,
+    });
+    expect(press({ key: 'ArrowUp' }, { matches: COMMANDS, at: 0 })).toEqual({
+      kind: 'choose',
+      at: 3,
+    });
+  });
+});
+
+describe('slash commands', () => {
+  it.each([
+    ['/', COMMANDS],
+    ['/ST', [status, stop]],
+    ['/help', [help]],
+    ['/help ', []],
+    ['a /help', []],
+    ['/nothing', []],
+    ['', []],
+  ])('%j offers what it may become', (draft, expected) => {
+    expect(matchCommands(draft, COMMANDS)).toEqual(expected);
+  });
+
+  it.each([
+    ['/new', 'new'],
+    [' /New\n', 'new'],
+    ['/new plan for the week', null],
+    ['/unknown', null],
+    ['new', null],
+  ])('%j as a whole message is the command %s', (text, expected) => {
+    expect(commandIn(text, COMMANDS)).toBe(expected);
+  });
+});

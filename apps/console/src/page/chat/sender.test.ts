@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from './conversation.ts';
+import { createSender, readAnswer } from './sender.ts';
+
+type Reply = Response | 'unreachable';
+const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
+const status = (code: number, error = 'no') => Response.json({ error }, { status: code });
+
+/** A sender whose gateway answers from a list; pauses are over at once unless they are held. */
+function scene(replies: Reply[], hold = false) {
+  const sent: string[] = [];
+  const heard: [string, Delivery][] = [];
+  const sender = createSender({
+    base: '/c',
+    fetch: async (_path, init) => {
+      sent.push(JSON.parse(String(init?.body)).id);
+      const reply = replies.shift() ?? ok();
+      if (reply === 'unreachable') throw new TypeError('Failed to fetch');
+      return reply;
+    },
+    pause: (task) => {
+      if (!hold) queueMicrotask(task);
+    },
+    listener: (id, delivery) => heard.push([id, delivery]),
+  });
+  const states = (id: string) => heard.filter(([its]) => its === id).map(([, { kind }]) => kind);
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+  return { sender, sent, states, settle };
+}
+const message = (id: string) => ({ id, text: 'hello', at: 1 });
+
+describe('sending', () => {
+  it('[D01] sends again with the same id until the gateway has it', async () => {
+    const { sender, sent, states, settle } = scene(['unreachable', status(503), 'unreachable']);
+    sender.send(message('a'));
+    await settle();
+    expect(sent).toEqual(['a', 'a', 'a', 'a']);
+    expect(states('a')).toEqual(['sending', 'sending', 'sending', 'sent']);
+  });
+
+  it('[D02] keeps the order: the second waits for the first', async () => {
+    const { sender, sent, settle } = scene(['unreachable', 'unreachable']);
+    sender.send(message('a'));
+    sender.send(message('b'));
+    await settle();
+    expect(sent).toEqual(['a', 'a', 'a', 'b']);
+  });
+
+  it('/stop overtakes what waits', async () => {
+    const { sender, sent, settle } = scene(['unreachable'], true);
+    sender.send(message('a'));
+    sender.send(message('b'));
+    await settle();
+    sender.overtake(message('stop'));
+    await settle();
+    expect(sent).toEqual(['a', 'stop']);
+  });
+
+  it('does not wait out its pause when the gateway is back', async () => {
+    const { sender, sent, settle } = scene(['unreachable'], true);
+    sender.send(message('a'));
+    await settle();
+    sender.retryNow();
+    await settle();
+    expect(sent).toEqual(['a', 'a']);
+  });
+
+  it('goes on with the next one after a refusal', async () => {
+    const { sender, states, settle } = scene([status(413)]);
+    sender.send(message('a'));
+    sender.send(message('b'));
+    await settle();
+    expect([states('a').at(-1), states('b')]).toEqual(['refused', ['sent']]);
+  });
+});
+
+describe('what the answer to a message means', () => {
+  it.each<[number, unknown, unknown]>([
+    [200, { outcome: { kind: 'accepted' }, at: 5 }, 'sent'],
+    [200, { outcome: { kind: 'duplicate' } }, 'sent'],
+    [200, { outcome: { kind: 'command', name: 'help' } }, 'sent'],
+    [200, { outcome: { kind: 'refused', reason: 'too long' } }, 'refused'],
+    [413, { error: 'That message is larger than 4 MB.' }, 'refused'],
+    [400, 'not JSON', 'refused'],
+    [401, {}, 'signed-out'],
+    [429, {}, 'again'],
+    [500, {}, 'again'],
+    [503, {}, 'again'],
+  ])('%i %o is %s', (code, body, expected) => {
+    const attempt = readAnswer(code, body);
+    expect(typeof attempt === 'object' ? attempt.delivery.kind : attempt).toBe(expected);
+  });
+});

@@ -1,0 +1,155 @@
+import type { Logger } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { createHttpApp, type HttpAppOptions } from './app.ts';
+
+const TOKEN = 'secret-token-of-this-gateway-1234';
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silent,
+};
+const HOST = '127.0.0.1:7411';
+const browser = { host: HOST, accept: 'text/html,*/*' };
+
+function app(given: Partial<HttpAppOptions> = {}) {
+  return createHttpApp({
+    host: '127.0.0.1',
+    token: TOKEN,
+    log: silent,
+    metrics: async () => 'parley_up 1\n',
+    status: () => [],
+    report: async () => ({ agent: 'Parley' }),
+    ping: async () => undefined,
+    channel: () => undefined,
+    ...given,
+  });
+}
+
+function accountThat(kind: 'starting' | 'stopped' | 'failed') {
+  const state =
+    kind === 'failed' ? { kind, reason: 'no token', mend: 'set one' } : ({ kind } as const);
+  return () => [{ channel: 'telegram', account: 'default', state }];
+}
+
+const get = (path: string, headers: Record<string, string> = {}, options = {}) =>
+  app(options).request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } });
+
+describe('signing in', () => {
+  it('[U03] trades the token for a cookie of this port alone, unreachable for scripts and sites', async () => {
+    const response = await get(`/?token=${TOKEN}`);
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/');
+    const cookie = response.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(new RegExp(`^parley-7411=${TOKEN};`));
+    expect(cookie).toMatch(/HttpOnly/);
+    expect(cookie).toMatch(/SameSite=Strict/);
+    expect(cookie).not.toMatch(/Secure/);
+  });
+
+  it('[U03] opens the page with the cookie', async () => {
+    const response = await get('/', { cookie: `parley-7411=${TOKEN}` });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('<div id="app">');
+  });
+
+  it('takes a token that was pasted with spaces around it', async () => {
+    expect((await get(`/?token=%20${TOKEN}%0A`)).status).toBe(303);
+  });
+
+  it.each(['/', '/?token=wrong', '/api/status'])(
+    '[U03] shows people who come to %s without the token a page to sign in',
+    async (path) => {
+      const response = await get(path, browser);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('content-type')).toContain('text/html');
+      expect(await response.text()).toContain('This chat is private');
+    },
+  );
+
+  it('[U03] tells programs in one line', async () => {
+    const response = await get('/api/status');
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+  });
+
+  it.each([
+    ['/page/style/base.css', 200],
+    ['/page/icon.svg', 200],
+    ['/page/main.ts', 401],
+    ['/vendor/preact.js', 401],
+    ['/page/../../package.json', 401],
+    ['/metrics', 401],
+    ['/channels/web/default/history', 401],
+  ])('[U03] without the token %s is %i', async (path, status) => {
+    expect((await get(path)).status).toBe(status);
+  });
+});
+
+describe('every answer', () => {
+  it.each(['/', '/healthz', '/page/icon.svg', '/api/status', '/?token=wrong'])(
+    '[U03] forbids other hosts, frames, inline code and guessing of types: %s',
+    async (path) => {
+      const { headers } = await get(path);
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+    },
+  );
+});
+
+describe('the routes of the gateway', () => {
+  const signedIn = { authorization: `Bearer ${TOKEN}` };
+
+  it('[D10] shows metrics as Prometheus wants them', async () => {
+    const response = await get('/metrics', signedIn);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toBe('parley_up 1\n');
+  });
+
+  it.each<[string, number, Partial<HttpAppOptions>]>([
+    ['is ready', 200, {}],
+    ['is not ready while a channel connects', 503, { status: accountThat('starting') }],
+    ['is not ready while it shuts down', 503, { status: accountThat('stopped') }],
+    ['is ready although a channel is broken', 200, { status: accountThat('failed') }],
+    [
+      'is not ready without its database',
+      503,
+      {
+        ping: async () => {
+          throw new Error('gone');
+        },
+      },
+    ],
+  ])('[D10] %s', async (_case, status, options) => {
+    expect((await get('/readyz', {}, options)).status).toBe(status);
+    expect((await get('/healthz', {}, options)).status).toBe(200);
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    const request = { method: 'HEAD', headers: { host: HOST, ...signedIn } };
+    const response = await app().request(`http://${HOST}/`, request);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+
+  it('says what there is instead of a path that is not there', async () => {
+    const response = await get('/channels/nowhere/default/history', signedIn);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('nowhere/default');
+    expect((await get('/nothing', signedIn)).status).toBe(404);
+  });
+
+  it('hides what went wrong inside from the answer', async () => {
+    const report = async () => {
+      throw new Error('password=hunter2');
+    };
+    const response = await get('/api/status', signedIn, { report });
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('hunter2');
+  });
+});
