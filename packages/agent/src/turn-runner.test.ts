@@ -71,7 +71,7 @@ describe('a turn', () => {
 
   it('says so when the answer holds nothing that can be shown', async () => {
     await scene.write('hello');
-    scene.model.next({ say: '[a]: https://example.org' });
+    scene.model.next({ say: '```\n```' });
     await scene.answerNext();
     expect(await scene.owed()).toEqual([expect.stringContaining('nothing that can be shown')]);
     expect(await totals()).toMatchObject({ answered: 0, failed: 1 });
