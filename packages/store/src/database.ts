@@ -4,15 +4,22 @@ import type { Tables } from './tables.ts';
 /** What a query is written against; in `write` it is the caller's own transaction. */
 export type Sql = Kysely<Tables>;
 
+/**
+ * What a write must survive. `power-cut` (the default): everything, once it has resolved. `process`:
+ * the death of the process; a power cut may undo it until the next write of the other kind. On SQLite
+ * that spares a sync to disk; PostgreSQL makes no difference.
+ */
+export type Durability = 'power-cut' | 'process';
+
 /** The few things in which the two databases differ, behind one face. Errors are StoreErrors. */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** Runs queries that change nothing and need no common snapshot. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` as one transaction; durable when it resolves, nothing written when it rejects.
+   * Runs `work` as one transaction; written when it resolves, nothing written when it rejects.
    * `work` awaits nothing but its queries, since on SQLite all others wait for it.
    */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
   close(): Promise<void>;
 }

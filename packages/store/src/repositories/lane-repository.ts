@@ -6,7 +6,10 @@ import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { RUNNING, WAITING } from './literals.ts';
 
-/** The lanes on SQL. */
+/**
+ * The lanes on SQL. Only the commit of a turn must survive a power cut: without its lease or its
+ * claim a turn is simply begun again, and nobody is left who could hold the older epoch.
+ */
 export function laneRepository(database: Database, newId: NewId): LaneRepository {
   return {
     acquire: (conversationId, owner, now, leaseMs) =>
@@ -21,7 +24,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } } as const;
         const held = await lockConversation(database, sql, conversationId);
         return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) } as const;
-      }),
+      }, 'process'),
 
     renew: (lease, until) =>
       database.write(async (sql) => {
@@ -33,7 +36,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
           .where('lease_owner', 'is not', null)
           .executeTakeFirst();
         return result.numUpdatedRows > 0n;
-      }),
+      }, 'process'),
 
     release: (lease) =>
       database.write(async (sql) => {
@@ -43,7 +46,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
           .where('id', '=', lease.conversationId)
           .where('epoch', '=', lease.epoch)
           .execute();
-      }),
+      }, 'process'),
 
     newestWaiting: (conversationId) =>
       database.read(async (sql) => {
@@ -57,7 +60,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
       }),
 
     claim: (lease, mode, newTurnId, now) =>
-      database.write((sql) => claimTurn(database, sql, { lease, mode, newTurnId, now })),
+      database.write((sql) => claimTurn(database, sql, { lease, mode, newTurnId, now }), 'process'),
     commit: (lease, commit, now) =>
       database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
     withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),

@@ -22,14 +22,17 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
         return result.numUpdatedRows > 0n;
       }),
 
+    // A power cut that undoes this leaves the part in `sending`, which is told as uncertain.
     markSent: (partId, platformMessageId, now) =>
-      database.write((sql) =>
-        leaveSending(sql, partId, {
-          state: 'sent',
-          platform_message_id: platformMessageId,
-          error: null,
-          updated_at: now,
-        }),
+      database.write(
+        (sql) =>
+          leaveSending(sql, partId, {
+            state: 'sent',
+            platform_message_id: platformMessageId,
+            error: null,
+            updated_at: now,
+          }),
+        'process',
       ),
 
     retryLater: (partId, notBefore, error, attempt) =>

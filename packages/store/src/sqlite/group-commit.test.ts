@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sql } from '../database.ts';
+import type { Durability, Sql } from '../database.ts';
 import { GroupCommit, type TransactionControl } from './group-commit.ts';
 
 /** Work that needs no database: the group only passes it on. */
@@ -15,17 +15,22 @@ function recorded(failing: { readonly statement?: string; readonly losesAll?: bo
       if (statement === 'begin immediate') inTransaction = true;
       if (statement === 'commit' || statement === 'rollback') inTransaction = false;
     },
+    survive: (durability) => log.push(`survive ${durability}`),
     inTransaction: () => inTransaction,
   };
   const group = new GroupCommit((use) => use(SQL), control);
-  const work = (name: string, outcome: 'works' | 'fails' = 'works') =>
+  const work = (
+    name: string,
+    outcome: 'works' | 'fails' = 'works',
+    durability: Durability = 'power-cut',
+  ) =>
     group
       .transact(async () => {
         log.push(`work ${name}`);
         if (outcome === 'works') return name;
         if (failing.losesAll) inTransaction = false;
         throw new Error(`${name} failed`);
-      })
+      }, durability)
       .then((value) => log.push(`told ${value}`));
   return { log, work, group };
 }
@@ -35,6 +40,7 @@ describe('group commit', () => {
     const { log, work } = recorded();
     await Promise.all([work('a'), work('b')]);
     expect(log).toEqual([
+      'survive power-cut',
       'begin immediate',
       'savepoint one',
       'work a',
@@ -97,5 +103,16 @@ describe('group commit', () => {
     expect(log.filter((line) => line.startsWith('told'))).toHaveLength(150);
     expect(log.filter((line) => line === 'commit')).toHaveLength(3);
     await Promise.all(many);
+  });
+
+  it('[D01] spares the sync only where nobody in the group needs it', async () => {
+    const survived = ({ log }: { log: readonly string[] }) =>
+      log.filter((line) => line.startsWith('survive'));
+    const lax = recorded();
+    await Promise.all([lax.work('a', 'works', 'process'), lax.work('b', 'works', 'process')]);
+    const mixed = recorded();
+    await Promise.all([mixed.work('a', 'works', 'process'), mixed.work('b')]);
+    expect(survived(lax)).toEqual(['survive process']);
+    expect(survived(mixed)).toEqual(['survive power-cut']);
   });
 });

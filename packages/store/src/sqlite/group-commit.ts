@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import type { Sql } from '../database.ts';
+import type { Durability, Sql } from '../database.ts';
 
 /** So many transactions at most share a commit: about 10 ms of work before others get a turn. */
 const GROUP_SIZE = 64;
@@ -7,6 +7,8 @@ const GROUP_SIZE = 64;
 /** The commands of a transaction, run on the connection that the group holds. */
 export interface TransactionControl {
   run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
+  /** What the commits that follow survive; told outside of transactions. */
+  survive(durability: Durability): void;
   /** False outside a transaction, and when SQLite gave the whole transaction up by itself. */
   inTransaction(): boolean;
 }
@@ -16,6 +18,7 @@ type Savepoint = 'savepoint one' | 'release one' | 'rollback to one';
 type Answer = () => void;
 
 interface Member {
+  readonly durability: Durability;
   /** Does the caller's work; resolves to what the caller is to be told if the commit succeeds. */
   readonly work: (sql: Sql) => Promise<Answer>;
   readonly fail: (reason: unknown) => void;
@@ -41,10 +44,11 @@ export class GroupCommit {
     this.#control = control;
   }
 
-  /** Runs `work` as a transaction of its own; resolves when it is durable. */
-  transact<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  /** Runs `work` as a transaction of its own; resolves when it is as durable as asked. */
+  transact<T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#members.push({
+      durability,
       async work(sql) {
         const value = await work(sql);
         return () => resolve(value);
@@ -58,7 +62,7 @@ export class GroupCommit {
   /** Resolves when everything that was asked for is answered, well or badly. */
   async idle(): Promise<void> {
     // Groups are formed in order, so whatever this one comes to, those before it are through.
-    await this.transact(async () => undefined).catch(() => undefined);
+    await this.transact(async () => undefined, 'power-cut').catch(() => undefined);
   }
 
   /**
@@ -87,6 +91,8 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Member[], sql: Sql): Promise<Answer[]> {
+    const strict = group.some(({ durability }) => durability === 'power-cut');
+    this.#control.survive(strict ? 'power-cut' : 'process');
     this.#control.run('begin immediate');
     try {
       const answers: Answer[] = [];

@@ -25,7 +25,11 @@ describe('a SQLite connection', () => {
 
   it('[D01] syncs each commit to the disk before it is called stored', async () => {
     expect(await pragma('journal_mode')).toBe('wal');
-    // 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
+    // 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
+    expect(await pragma('synchronous')).toBe(2);
+    await database.write(async () => undefined, 'process');
+    expect(await pragma('synchronous')).toBe(1);
+    await database.write(async () => undefined);
     expect(await pragma('synchronous')).toBe(2);
   });
 

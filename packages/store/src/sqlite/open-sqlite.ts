@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import type { Database } from '../database.ts';
+import type { Database, Durability } from '../database.ts';
 import { StoreError } from '../store-error.ts';
 import { IN_MEMORY } from '../store-url.ts';
 import type { Tables } from '../tables.ts';
@@ -49,11 +49,19 @@ function keepPrivate(path: string): void {
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
+/**
+ * FULL syncs the log at each commit. With NORMAL a power cut loses the last commits; among those of
+ * `power-cut` are messages of which the platform was told that they are safe (D01). A later FULL
+ * commit syncs what NORMAL ones before it wrote.
+ */
+const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
+  'power-cut': 'pragma synchronous = full',
+  process: 'pragma synchronous = normal',
+};
+
 function configure(sqlite: DatabaseSync): void {
   sqlite.exec('pragma journal_mode = wal');
-  // FULL syncs the log at each commit. With NORMAL a power cut loses the last commits, among them
-  // messages of which the platform was told that they are safe (D01).
-  sqlite.exec('pragma synchronous = full');
+  sqlite.exec(SYNCHRONOUS['power-cut']);
   sqlite.exec('pragma foreign_keys = on');
   // What a savepoint would undo is kept in memory; SQLite would write a file of its own for it as
   // soon as it exceeds 64 kB, which the commit of one turn does (0.1 ms). Nothing durable is in it.
@@ -76,8 +84,13 @@ function sqliteDatabase(
     },
     ...(onQuery === undefined ? {} : { log: (event) => onQuery(event.query.sql) }),
   });
+  let surviving: Durability = 'power-cut';
   const transactions = new GroupCommit((use) => kysely.connection().execute(use), {
     run: (statement) => void statements.get(statement).statement.run(),
+    survive(durability) {
+      if (durability !== surviving) sqlite.exec(SYNCHRONOUS[durability]);
+      surviving = durability;
+    },
     inTransaction: () => sqlite.isTransaction,
   });
   let open = true;
@@ -92,7 +105,8 @@ function sqliteDatabase(
   return {
     dialect: 'sqlite',
     read: (work) => guarded(() => work(kysely)),
-    write: (work) => guarded(() => transactions.transact(work)),
+    write: (work, durability = 'power-cut') =>
+      guarded(() => transactions.transact(work, durability)),
     async close() {
       if (!open) return;
       open = false;
