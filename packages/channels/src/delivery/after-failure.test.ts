@@ -4,8 +4,8 @@ import { afterFailure } from './after-failure.ts';
 
 const decide = (
   failure: ChannelFailure,
-  change: { attempts?: number; idempotentSend?: boolean; random?: number } = {},
-) => afterFailure({ failure, attempts: 0, idempotentSend: false, random: 0, ...change });
+  change: { attempts?: number; mayRepeat?: boolean; random?: number } = {},
+) => afterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
 
 describe('what happens to a part that could not be sent', () => {
   it('[D05] waits exactly as long as the platform asks, without using up an attempt', () => {
@@ -50,7 +50,7 @@ describe('what happens to a part that could not be sent', () => {
   });
 
   it('[D04] repeats an uncertain send where the platform recognises its key', () => {
-    expect(decide({ kind: 'unknown-outcome' }, { idempotentSend: true })).toMatchObject({
+    expect(decide({ kind: 'unknown-outcome' }, { mayRepeat: true })).toMatchObject({
       kind: 'retry',
     });
   });
@@ -58,7 +58,7 @@ describe('what happens to a part that could not be sent', () => {
   it.each(['refused', 'refused-format', 'gone', 'forbidden'] as const)(
     '[D05] stops for good when the platform says "%s"',
     (kind) => {
-      expect(decide({ kind }, { idempotentSend: true })).toEqual({
+      expect(decide({ kind }, { mayRepeat: true })).toEqual({
         kind: 'give-up',
         state: 'failed',
       });

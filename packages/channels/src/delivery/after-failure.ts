@@ -10,8 +10,8 @@ export interface FailureFacts {
   readonly failure: ChannelFailure;
   /** Attempts that counted before this one. */
   readonly attempts: number;
-  /** The platform drops a second send with the same key. */
-  readonly idempotentSend: boolean;
+  /** The part may be sent again although it may have arrived. */
+  readonly mayRepeat: boolean;
   readonly random: number;
 }
 
@@ -21,7 +21,7 @@ const LONGEST_BACKOFF_MS = 60_000;
 
 /**
  * Decides whether a part is tried again (D04, D05): a rate limit costs no attempt, an outcome nobody
- * knows is repeated only where the platform recognises the repetition, a refusal is final.
+ * knows is repeated only where a repetition does no harm, a refusal is final.
  */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { failure } = facts;
@@ -31,9 +31,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
     case 'transient':
       return tryAgain(facts, 'failed');
     case 'unknown-outcome':
-      return facts.idempotentSend
-        ? tryAgain(facts, 'unknown')
-        : { kind: 'give-up', state: 'unknown' };
+      return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
     case 'refused-format':
     case 'refused':
     case 'gone':

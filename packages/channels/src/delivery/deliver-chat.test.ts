@@ -176,6 +176,19 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
+  it.each([true, false])(
+    '[D04] is reported also when the process dies again over the report (arrived: %s)',
+    async (arrived) => {
+      await scene.owe('c', ['one']);
+      await dieWhileSending(false);
+      await dieWhileSending(arrived);
+      await deliver();
+      expect(seen()).toEqual([UNCERTAIN_NOTICE]);
+      expect(scene.sends).toEqual(['c: one', `c: ${UNCERTAIN_NOTICE}`, `c: ${UNCERTAIN_NOTICE}`]);
+      expect(await scene.states('c')).toEqual(['unknown', 'sent']);
+    },
+  );
+
   it('[G08] is told under the mark of the system', () => {
     expect(UNCERTAIN_NOTICE.startsWith('⚙️ ')).toBe(true);
   });

@@ -58,12 +58,20 @@ export async function deliverChat(
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
 async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
-  if (deps.capabilities.idempotentSend) {
+  if (mayRepeat(deps, part)) {
     await deps.outbox.retryLater(part.id, deps.clock(), 'interrupted while sending', 'free');
     return;
   }
   const reason = 'interrupted while sending';
   await giveUp(deps, part, { state: 'unknown', reason, notice: UNCERTAIN_NOTICE });
+}
+
+/**
+ * Whether a part that may have arrived is sent again. What the system itself says always is: twice it
+ * does no harm, and without it the chat may never learn that an answer is uncertain.
+ */
+function mayRepeat({ capabilities }: DeliveryDeps, part: OutboundPart): boolean {
+  return capabilities.idempotentSend || part.turnId === null;
 }
 
 async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
@@ -102,7 +110,7 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
   const decision = afterFailure({
     failure: error.failure,
     attempts: due.attempts,
-    idempotentSend: deps.capabilities.idempotentSend,
+    mayRepeat: mayRepeat(deps, part),
     random: deps.random(),
   });
   if (decision.kind === 'retry') {
