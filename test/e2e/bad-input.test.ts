@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ModelDouble, type ModelFault, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+import { type WebClient, webClient } from './web-client.ts';
+
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+let web: WebClient;
+beforeAll(async () => {
+  model = await startModelDouble({ reply: () => 'a good answer' });
+  folder = makeDataFolder({
+    http: { port: 0 },
+    lanes: { collectPauseMs: 0 },
+    model: {
+      provider: 'openai-compatible',
+      baseUrl: model.baseUrl,
+      model: 'double',
+      timeouts: { firstTokenMs: 300, chunkMs: 300, totalMs: 2_000 },
+    },
+  });
+  parley = await startParleyProcess(folder.path);
+  web = webClient(parley);
+});
+afterAll(async () => {
+  await parley.end('SIGKILL');
+  await model.close();
+  folder.remove();
+});
+
+/** Asks, and gives back what is shown from the question on, once there are `lines` of it. */
+async function ask(text: string, lines = 2): Promise<readonly string[]> {
+  const before = (await web.history()).length;
+  await web.post(text);
+  const after = async () => (await web.history()).slice(before);
+  await expect.poll(after, { timeout: 15_000 }).toHaveLength(lines);
+  return after();
+}
+
+const expectGoodAnswer = async () => {
+  model.clearFaults();
+  expect(await ask('all well?')).toEqual(['> all well?', '<p>a good answer</p>']);
+};
+
+describe('a message that nobody can take', () => {
+  it('[D07] of 1 MB is refused with its length and the limit, and is not kept', async () => {
+    const asked = model.total;
+    const { status, body } = await web.post('x'.repeat(1_000_000));
+    expect(status).toBe(200);
+    expect(body).toContain('refused');
+    await expect
+      .poll(web.history)
+      .toEqual([expect.stringContaining('1000000 characters; I can take 32000 at once')]);
+    expect(model.total).toBe(asked);
+    await expectGoodAnswer();
+  });
+
+  it('[D07] of 5 MB is refused before it is read', async () => {
+    const { status, body } = await web.post('x'.repeat(5_000_000));
+    expect(status).toBe(413);
+    expect(body).toContain('larger than 4 MB');
+  });
+
+  it('that is not UTF-8 is refused in words, instead of being changed', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"id":"12345678","text":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}'),
+    ]);
+    const { status, body } = await web.post('', bytes);
+    expect(status).toBe(400);
+    expect(body).toContain('not valid UTF-8');
+  });
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['JSON without a text', '{"id":"12345678"}'],
+    ['a list', '[]'],
+    ['an id with a path', '{"id":"../../../etc","text":"x"}'],
+  ])('that is %s is refused', async (_case, body) => {
+    expect((await web.post('', body)).status).toBe(400);
+  });
+
+  it('with control characters, half pairs and right-to-left marks is answered like any other', async () => {
+    const text = '\u0000\u0007 \ud83d \u202egnitirw \u{1f9d1}\u200d\u{1f680}';
+    expect((await ask(text)).at(-1)).toBe('<p>a good answer</p>');
+  });
+});
+
+describe('a model that fails', () => {
+  it.each<[string, ModelFault, string]>([
+    ['hangs', { kind: 'hang' }, 'took too long to begin its answer'],
+    ['stops in the middle', { kind: 'stall', afterPieces: 1 }, 'stopped in the middle'],
+    ['answers with a web page', { kind: 'html' }, 'not a model’s answer'],
+    ['answers with rubbish', { kind: 'malformed-sse' }, 'not a model’s answer'],
+    ['answers with nothing', { kind: 'empty-stream' }, 'empty answer'],
+    ['answers with no text', { kind: 'no-text' }, 'empty answer'],
+    ['breaks off', { kind: 'cut', afterPieces: 1 }, 'broke off'],
+    ['refuses the key', { kind: 'status', status: 401 }, 'refused the key'],
+    ['has no such model', { kind: 'status', status: 404 }, 'knows no model'],
+    ['is overloaded', { kind: 'status', status: 503 }, 'overloaded'],
+  ])('[G01] and %s is told to the owner, who loses nothing', async (_case, fault, words) => {
+    model.fault(fault, 1_000);
+    const [question, notice, ...rest] = await ask('are you there?');
+    expect(question).toBe('> are you there?');
+    expect(rest).toEqual([]);
+    expect(notice).toContain('⚙️');
+    expect(notice?.replaceAll(/&#39;|'/g, '’')).toContain(words);
+    await expectGoodAnswer();
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('are you there?');
+  });
+
+  it('[G01] by refusing the connection is told as well', async () => {
+    await model.close();
+    const [, notice] = await ask('anybody?');
+    expect(notice).toContain('cannot be reached at 127.0.0.1');
+    model = await startModelDouble({
+      port: Number(new URL(model.baseUrl).port),
+      reply: () => 'a good answer',
+    });
+    await expectGoodAnswer();
+  });
+});

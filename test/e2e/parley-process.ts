@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
+/** A start that takes longer has failed; generous, because a busy machine is slow. */
+const START_WITHIN_MS = 30_000;
+
+/** How a command ended, with all it wrote. */
+export interface Ended {
+  /** Exit code, or the signal that killed it. */
+  readonly code: number | NodeJS.Signals;
+  readonly out: string;
+  readonly err: string;
+  /** From the request to end (or the start) to the end. */
+  readonly ms: number;
+}
+
+/** A Parley that runs as a user starts it: a process of its own. */
+export interface ParleyProcess {
+  readonly pid: number;
+  readonly data: string;
+  /** Where its web page is, and the secret for it. */
+  readonly address: string;
+  readonly token: string;
+  /** All it has written so far. */
+  out(): string;
+  err(): string;
+  /** Sends the signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** A data folder of its own with these settings; `remove` takes it away. */
+export interface DataFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Makes a data folder. YAML is a superset of JSON, so the settings are simply an object. */
+export function makeDataFolder(settings: object): DataFolder {
+  const path = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
+  writeSettings(path, settings);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Writes the settings of a data folder anew. */
+export function writeSettings(data: string, settings: object): void {
+  writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings, null, 2));
+}
+
+/** Runs one command to its end. */
+export async function runParley(args: readonly string[]): Promise<Ended> {
+  const child = launch(args);
+  const begun = Date.now();
+  const [code, signal] = await once(child.process, 'close');
+  return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - begun };
+}
+
+/** Starts Parley on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */
+export async function startParleyProcess(data: string): Promise<ParleyProcess> {
+  const child = launch(['--data', data, 'start']);
+  const ended = once(child.process, 'close');
+  await bannerOf(child, ended);
+  const { address = '', token = '' } =
+    /Chat now +(?<address>\S+)\/\?token=(?<token>\S+)/.exec(child.out())?.groups ?? {};
+  return {
+    pid: child.process.pid ?? 0,
+    data,
+    address,
+    token,
+    out: child.out,
+    err: child.err,
+    async end(signal = 'SIGTERM') {
+      const asked = Date.now();
+      child.process.kill(signal);
+      const [code, by] = await ended;
+      return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
+    },
+  };
+}
+
+interface Launched {
+  readonly process: ChildProcess;
+  out(): string;
+  err(): string;
+}
+
+function launch(args: readonly string[]): Launched {
+  const { PARLEY_HOME: _home, ...env } = process.env;
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  return { process: child, out: () => out, err: () => err };
+}
+
+async function bannerOf(child: Launched, ended: Promise<unknown>): Promise<void> {
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  const deadline = Date.now() + START_WITHIN_MS;
+  while (!child.out().includes('Stop with Ctrl-C')) {
+    if (over) throw new Error(`Parley ended instead of starting:\n${child.out()}${child.err()}`);
+    if (Date.now() > deadline) {
+      child.process.kill('SIGKILL');
+      throw new Error(`Parley did not start:\n${child.out()}${child.err()}`);
+    }
+    await new Promise((wake) => setTimeout(wake, 10));
+  }
+}

@@ -1,0 +1,209 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+  writeSettings,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+/** Nothing outside of the test is asked: the offline model, and any free port. */
+const QUIET = { model: 'offline', http: { port: 0 } };
+
+const cleanUp: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).reverse()) await undo();
+});
+
+function folderWith(settings: object): DataFolder {
+  const folder = makeDataFolder(settings);
+  cleanUp.push(() => folder.remove());
+  return folder;
+}
+
+async function started(folder: DataFolder): Promise<ParleyProcess> {
+  const parley = await startParleyProcess(folder.path);
+  cleanUp.push(() => parley.end('SIGKILL'));
+  return parley;
+}
+
+describe('parley start', () => {
+  it('[U01] says which model answers, where to chat and what to do next, and answers', async () => {
+    const folder = folderWith(QUIET);
+    const parley = await started(folder);
+    expect(parley.out()).toContain('Model     offline – the settings ask for the offline model');
+    expect(parley.out()).toContain('web: connected');
+    expect(parley.out()).toContain(`npm run parley -- chat --data ${folder.path}`);
+    expect(parley.out()).toContain('connect Telegram');
+    const web = webClient(parley);
+    expect((await web.post('hello')).status).toBe(200);
+    await expect.poll(web.history).toHaveLength(2);
+  });
+
+  it('[D10] answers for its health without a token, for its figures only with one', async () => {
+    const parley = await started(folderWith(QUIET));
+    const open = (path: string) => fetch(`${parley.address}${path}`);
+    expect((await open('/healthz')).status).toBe(200);
+    expect((await open('/readyz')).status).toBe(200);
+    expect((await open('/metrics')).status).toBe(401);
+    const web = webClient(parley);
+    await web.post('count me');
+    await expect
+      .poll(async () => (await web.get('/metrics')).body)
+      .toMatch(/parley_turn_seconds_count\{outcome="answered"\} 1/);
+  });
+
+  it('shows an address that a browser can open when it listens on all of them', async () => {
+    const parley = await started(folderWith({ ...QUIET, http: { host: '0.0.0.0', port: 0 } }));
+    expect(parley.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '[D11] ends on %s with code 0, within 10 s',
+    async (signal) => {
+      const ended = await (await started(folderWith(QUIET))).end(signal);
+      expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
+      expect(ended.ms).toBeLessThan(10_000);
+    },
+  );
+
+  it('refuses a folder that another Parley uses, and leaves that one alone', async () => {
+    const folder = folderWith(QUIET);
+    const parley = await started(folder);
+    const second = await runParley(['--data', folder.path, 'start']);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain(`Another Parley is running on ${folder.path}`);
+    expect(second.err).toContain(`process ${parley.pid} at ${parley.address}`);
+    expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
+  });
+
+  it('starts again after a kill -9, at once', async () => {
+    const folder = folderWith(QUIET);
+    await (await started(folder)).end('SIGKILL');
+    await started(folder);
+  });
+
+  it('says who has the port and what to do, and ends', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    cleanUp.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const folder = folderWith({ ...QUIET, http: { port } });
+    const ended = await runParley(['--data', folder.path, 'start']);
+    expect(ended.code).toBe(1);
+    expect(ended.err).toContain(`Port ${port} on 127.0.0.1 is taken by another program`);
+  });
+
+  it('[D12] does not start on broken settings, and names path, value and what is expected', async () => {
+    const folder = folderWith({ ...QUIET, limits: { messageCharacters: 'many' }, agnet: {} });
+    const ended = await runParley(['--data', folder.path, 'start']);
+    expect(ended.code).toBe(1);
+    expect(ended.err).toContain('limits.messageCharacters');
+    expect(ended.err).toContain('many');
+    expect(ended.err).not.toContain('    at ');
+  });
+
+  it('says that a folder cannot be written, without a stack trace', async () => {
+    const folder = folderWith(QUIET);
+    writeFileSync(join(folder.path, 'file'), '');
+    const ended = await runParley(['--data', join(folder.path, 'file', 'inside'), 'start']);
+    expect(ended.code).toBe(1);
+    expect(ended.err).toMatch(/^\nParley cannot write in its data folder .*--data FOLDER\.\n$/);
+  });
+
+  it('[D12] runs the web page while the Telegram token is refused, and says so', async () => {
+    const telegram = await startTelegramDouble();
+    cleanUp.push(() => telegram.close());
+    const { apiRoot } = telegram;
+    const folder = folderWith({ ...QUIET, channels: { telegram: { token: '1:wrong', apiRoot } } });
+    const parley = await started(folder);
+    const web = webClient(parley);
+    await web.post('hello');
+    await expect.poll(web.history).toHaveLength(2);
+    const look = () => runParley(['--data', folder.path, 'status']);
+    await expect.poll(async () => (await look()).out, { timeout: 10_000 }).toContain('401');
+    const status = await look();
+    expect(status.code).toBe(1);
+    expect(status.out).toContain('channel   telegram/default: not working');
+    expect(status.out).toContain('channels.telegram.token');
+    expect(status.out).toContain('channel   web/default: connected');
+    expect(`${parley.out()}${parley.err()}`).not.toContain('1:wrong');
+  });
+
+  it('[D12] runs without a channel whose settings are broken, and says which', async () => {
+    const folder = folderWith({ ...QUIET, channels: { telegram: { token: 'not a token' } } });
+    const parley = await started(folder);
+    expect(parley.out()).toContain('telegram: not working');
+    expect(parley.out()).toContain('token must');
+  });
+});
+
+describe('parley status', () => {
+  it('says that nobody runs there, with a code of its own', async () => {
+    const folder = folderWith(QUIET);
+    const ended = await runParley(['--data', folder.path, 'status']);
+    expect(ended.code).toBe(3);
+    expect(ended.out).toContain(`npm run parley -- start --data ${folder.path}`);
+    expect(existsSync(join(folder.path, 'lock'))).toBe(false);
+  });
+
+  it('[D10] tells channels, turns and the outbox of a running one', async () => {
+    const folder = folderWith(QUIET);
+    const web = webClient(await started(folder));
+    await web.post('hello');
+    await expect.poll(web.history).toHaveLength(2);
+    const ended = await runParley(['--data', folder.path, 'status']);
+    expect(ended.code).toBe(0);
+    expect(ended.out).toContain('last 24 h 1 answered, 0 failed, 0 stopped');
+    expect(ended.out).toContain('outbox    0 waiting, 1 sent, 0 uncertain, 0 failed');
+  });
+
+  it('is not fooled by what a killed process left behind', async () => {
+    const folder = folderWith(QUIET);
+    await (await started(folder)).end('SIGKILL');
+    expect((await runParley(['--data', folder.path, 'status'])).code).toBe(3);
+  });
+});
+
+describe('parley config check', () => {
+  it('[D12] finds nothing wrong with good settings', async () => {
+    const folder = folderWith(QUIET);
+    const ended = await runParley(['--data', folder.path, 'config', 'check']);
+    expect(ended).toMatchObject({ code: 0, out: `${folder.path}/parley.yaml is fine.\n` });
+  });
+
+  it('[D12] tells every problem, and the key that was probably meant', async () => {
+    const folder = folderWith(QUIET);
+    writeSettings(folder.path, {
+      http: { port: 99_999 },
+      lanes: { busy: 'colect' },
+      modle: 'auto',
+    });
+    const ended = await runParley(['--data', folder.path, 'config', 'check']);
+    expect(ended.code).toBe(1);
+    for (const word of ['http.port', 'lanes.busy', 'collect', 'modle', 'model', '2 problems']) {
+      expect(ended.out).toContain(word);
+    }
+  });
+
+  it('[D12] tells that a channel would be missing', async () => {
+    const folder = folderWith({ channels: { telegram: { token: 'x' } } });
+    const ended = await runParley(['--data', folder.path, 'config', 'check']);
+    expect(ended.code).toBe(1);
+    expect(ended.out).toContain('but without telegram/default');
+  });
+
+  it('[D12] tells that a named settings file is not there', async () => {
+    const ended = await runParley(['--config', '/nowhere/parley.yaml', 'config', 'check']);
+    expect(ended.code).toBe(1);
+    expect(ended.err).toContain('There is no settings file /nowhere/parley.yaml');
+  });
+});

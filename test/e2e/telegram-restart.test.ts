@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+let scene: TelegramScene;
+beforeEach(async () => {
+  scene = await startTelegramScene();
+});
+afterEach(() => scene.close());
+
+describe('a Parley that is told to end', () => {
+  it('[D11] finishes a quick answer, sends it, says goodbye and frees the folder', async () => {
+    const held = scene.hold('quick');
+    scene.telegram.say({ chat: ANN, text: 'quick' });
+    await held.asked;
+    const ending = scene.parley.end();
+    setTimeout(held.release, 200);
+    expect(await ending).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('nothing is lost'),
+    });
+    expect(scene.answers(ANN)).toEqual(['You said: quick']);
+    await scene.startAgain();
+    scene.telegram.say({ chat: ANN, text: 'still there?' });
+    expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: quick', 'You said: still there?']);
+  });
+
+  it('[D11] hands a slow answer back within 10 s; the next start gives it, once', async () => {
+    const held = scene.hold('slow');
+    scene.telegram.say({ chat: ANN, text: 'slow' });
+    await held.asked;
+    const ended = await scene.parley.end();
+    expect(ended.code).toBe(0);
+    expect(ended.ms).toBeLessThan(10_000);
+    expect(scene.answers(ANN)).toEqual([]);
+    scene.telegram.say({ chat: ANN, text: 'written meanwhile' });
+    await scene.startAgain();
+    held.release();
+    expect(await scene.untilAnswers(ANN, 2)).toEqual([
+      'You said: slow',
+      'You said: written meanwhile',
+    ]);
+    expect((await scene.parley.end()).code).toBe(0);
+    expect(scene.answers(ANN)).toHaveLength(2);
+  });
+
+  it('[D01] [D04] answers once after a kill -9 in the middle of an answer', async () => {
+    const held = scene.hold('killed');
+    scene.telegram.say({ chat: ANN, text: 'killed' });
+    await held.asked;
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    held.release();
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: killed']);
+    scene.telegram.say({ chat: ANN, text: 'next' });
+    expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: killed', 'You said: next']);
+  });
+});

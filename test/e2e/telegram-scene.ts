@@ -1,0 +1,102 @@
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+
+/** The people and places of the Telegram tests. */
+export const ANN = 501;
+export const BO = 502;
+export const STRANGER = 999;
+export const GROUP = -5;
+
+/** A Parley between a Telegram and a model on loopback. */
+export interface TelegramScene {
+  readonly telegram: TelegramDouble;
+  readonly model: ModelDouble;
+  readonly folder: DataFolder;
+  readonly parley: ParleyProcess;
+  /** What the bot wrote in a chat that people see now. */
+  answers(chat: number): readonly string[];
+  /** Waits until the bot has written that many messages in a chat, then gives them back. */
+  untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
+  /** Holds back the answer to the next message that ends with `question`; `asked` says it has begun. */
+  hold(question: string): HeldAnswer;
+  /** Starts the same installation again after its process has ended. */
+  startAgain(): Promise<ParleyProcess>;
+  close(): Promise<void>;
+}
+
+/** An answer that the model does not give before it is told to. */
+export interface HeldAnswer {
+  readonly asked: Promise<void>;
+  release(): void;
+}
+
+/** Starts everything; Ann is the owner, Bo may write, the group is served. */
+export async function startTelegramScene(): Promise<TelegramScene> {
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
+  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  model.reply(async ({ messages }) => {
+    const question = lastLineOf(textOf(messages.at(-1)));
+    const hold = held.get(question);
+    held.delete(question);
+    hold?.begin();
+    await hold?.released;
+    return `You said: ${question}`;
+  });
+  const folder = makeDataFolder({
+    owners: [`telegram:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        access: { direct: 'allowlist', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
+      },
+    },
+  });
+  let parley = await startParleyProcess(folder.path);
+  const answers = (chat: number) =>
+    telegram
+      .conversation(chat)
+      .filter(({ from }) => from === 'bot')
+      .map(({ text }) => text);
+  return {
+    telegram,
+    model,
+    folder,
+    get parley() {
+      return parley;
+    },
+    answers,
+    untilAnswers: (chat, count, withinMs = 10_000) =>
+      telegram.waitFor(() => answers(chat).length >= count && answers(chat), withinMs),
+    hold(question) {
+      const asked = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held.set(question, { begin: asked.resolve, released: released.promise });
+      return { asked: asked.promise, release: released.resolve };
+    },
+    async startAgain() {
+      parley = await startParleyProcess(folder.path);
+      return parley;
+    },
+    async close() {
+      await parley.end('SIGKILL');
+      await Promise.all([telegram.close(), model.close()]);
+      folder.remove();
+    },
+  };
+}
+
+/** What the person wrote: the last line; what stands before it is context for the model. */
+function lastLineOf(text: string): string {
+  return text.split('\n').at(-1) ?? '';
+}

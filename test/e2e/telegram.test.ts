@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ANN,
+  BO,
+  GROUP,
+  STRANGER,
+  startTelegramScene,
+  type TelegramScene,
+} from './telegram-scene.ts';
+
+let scene: TelegramScene;
+beforeAll(async () => {
+  scene = await startTelegramScene();
+});
+afterAll(() => scene.close());
+
+/** How many messages of the bot a chat shows. */
+const count = (chat: number) => scene.answers(chat).length;
+
+describe('a conversation in Telegram', () => {
+  it('[F03] [G01] is answered by the model, which remembers what was said', async () => {
+    scene.telegram.say({ chat: ANN, text: 'I like parrots' });
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: I like parrots']);
+    scene.telegram.say({ chat: ANN, text: 'What do I like?' });
+    await scene.untilAnswers(ANN, 2);
+    const seen = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+    expect(seen).toContain('I like parrots');
+    expect(seen).toContain('You have no tools in this chat');
+  });
+
+  it('[D02] goes on beside another one that waits for its answer', async () => {
+    const slow = scene.hold('slow question');
+    const before = count(ANN);
+    scene.telegram.say({ chat: ANN, text: 'slow question' });
+    await slow.asked;
+    scene.telegram.say({ chat: BO, text: 'quick question' });
+    expect(await scene.untilAnswers(BO, 1)).toEqual(['You said: quick question']);
+    expect(count(ANN)).toBe(before);
+    slow.release();
+    expect((await scene.untilAnswers(ANN, before + 1)).at(-1)).toBe('You said: slow question');
+  });
+
+  it('[D03] collects what is written during an answer into the next one', async () => {
+    const first = scene.hold('one');
+    const before = count(BO);
+    const asked = scene.model.total;
+    scene.telegram.say({ chat: BO, text: 'one' });
+    await first.asked;
+    scene.telegram.say({ chat: BO, text: 'two' });
+    scene.telegram.say({ chat: BO, text: 'three' });
+    await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
+    first.release();
+    const answers = await scene.untilAnswers(BO, before + 2);
+    expect(answers.slice(before)).toEqual(['You said: one', 'You said: three']);
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('two');
+    expect(scene.model.total - asked).toBe(2);
+  });
+
+  it('[F09] /stop overtakes the answer, which is never sent', async () => {
+    const endless = scene.hold('an endless story');
+    const before = count(ANN);
+    scene.telegram.say({ chat: ANN, text: 'an endless story' });
+    await endless.asked;
+    scene.telegram.say({ chat: ANN, text: '/stop' });
+    expect((await scene.untilAnswers(ANN, before + 1)).at(-1)).toBe('Stopped.');
+    endless.release();
+    scene.telegram.say({ chat: ANN, text: 'and now?' });
+    const answers = await scene.untilAnswers(ANN, before + 2);
+    expect(answers.slice(before)).toEqual(['Stopped.', 'You said: and now?']);
+  });
+
+  it('[F12] shows typing while the model thinks', async () => {
+    const held = scene.hold('think about it');
+    const before = count(BO);
+    scene.telegram.say({ chat: BO, text: 'think about it' });
+    await held.asked;
+    await scene.telegram.waitFor(() =>
+      scene.telegram.calls('sendChatAction').some(({ params }) => Number(params.chat_id) === BO),
+    );
+    held.release();
+    await scene.untilAnswers(BO, before + 1);
+  });
+
+  it('[F09] /status says in plain words which model answers', async () => {
+    const before = count(ANN);
+    scene.telegram.say({ chat: ANN, text: '/status' });
+    const answer = (await scene.untilAnswers(ANN, before + 1)).at(-1);
+    expect(answer).toContain('Model: openai-compatible/double at 127.0.0.1');
+  });
+});
+
+describe('a group in Telegram', () => {
+  it('[F06] is answered only when the bot is addressed, as a reply to the question', async () => {
+    const asked = scene.model.total;
+    scene.telegram.say({ chat: GROUP, from: 77, text: 'just talking' });
+    const question = scene.telegram.say({ chat: GROUP, from: 77, text: 'hey @parley_test_bot' });
+    await scene.untilAnswers(GROUP, 1);
+    const answer = scene.telegram.conversation(GROUP).find(({ from }) => from === 'bot');
+    expect(answer).toMatchObject({
+      text: 'You said: From "User 77": hey @parley_test_bot',
+      replyTo: question.message_id,
+    });
+    expect(scene.model.total - asked).toBe(1);
+  });
+
+  it('[W02] is told nothing of servers and settings when the model fails', async () => {
+    scene.model.fault({ kind: 'status', status: 401 });
+    scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
+    const [, notice] = await scene.untilAnswers(GROUP, 2);
+    expect(notice).toBe('⚙️ I could not get an answer from my model. Please try again later.');
+  });
+});
+
+describe('a stranger in Telegram', () => {
+  it('[F05] is told once how to be let in, and never reaches the model', async () => {
+    const asked = scene.model.total;
+    for (const text of ['let me in', 'please', 'PLEASE'])
+      scene.telegram.say({ chat: STRANGER, text });
+    const [notice] = await scene.untilAnswers(STRANGER, 1);
+    expect(notice).toContain(`telegram:${STRANGER}`);
+    await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
+    // Ann's answer comes after whatever the stranger's messages could have brought about.
+    const before = count(ANN);
+    scene.telegram.say({ chat: ANN, text: 'anybody there?' });
+    await scene.untilAnswers(ANN, before + 1);
+    expect(scene.answers(STRANGER)).toHaveLength(1);
+    expect(scene.model.total - asked).toBe(1);
+    expect(scene.parley.err()).not.toContain('let me in');
+  });
+});
+
+describe('sending to Telegram', () => {
+  it('[D05] waits as long as Telegram asks, in that chat alone, and sends once', async () => {
+    const [ann, bo] = [count(ANN), count(BO)];
+    const parameters = { retry_after: 1 };
+    const description = 'Too Many Requests: retry after 1';
+    scene.telegram.fault({
+      kind: 'refuse',
+      code: 429,
+      description,
+      parameters,
+      method: 'sendMessage',
+      chat: ANN,
+    });
+    const begun = Date.now();
+    scene.telegram.say({ chat: ANN, text: 'limited' });
+    scene.telegram.say({ chat: BO, text: 'not limited' });
+    await scene.untilAnswers(BO, bo + 1);
+    expect(count(ANN)).toBe(ann);
+    await scene.untilAnswers(ANN, ann + 1);
+    expect(Date.now() - begun).toBeGreaterThanOrEqual(1_000);
+    expect(scene.answers(ANN).slice(ann)).toEqual(['You said: limited']);
+  });
+
+  it('[M03] sends a long answer as several messages, in order, each as long as Telegram takes', async () => {
+    const before = count(ANN);
+    const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`);
+    scene.model.queue(words.join(' '));
+    scene.telegram.say({ chat: ANN, text: 'tell me a long story' });
+    await scene.telegram.waitFor(() => scene.answers(ANN).at(-1)?.endsWith('word1999'), 10_000);
+    const parts = scene.answers(ANN).slice(before);
+    expect(parts.length).toBeGreaterThan(3);
+    expect(parts.every((part) => part.length <= 4_096)).toBe(true);
+    expect(parts.join(' ').split(/\s+/)).toEqual(words);
+  });
+
+  it('[D04] says that it cannot know, and sends nothing twice, when Telegram took a message but did not answer', async () => {
+    const before = count(ANN);
+    scene.telegram.fault({ kind: 'reset', method: 'sendMessage', chat: ANN, after: true });
+    scene.telegram.say({ chat: ANN, text: 'uncertain' });
+    const answers = await scene.untilAnswers(ANN, before + 2);
+    expect(answers.slice(before)).toEqual([
+      'You said: uncertain',
+      expect.stringContaining('cannot tell whether it arrived'),
+    ]);
+  });
+});
