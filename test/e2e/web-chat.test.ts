@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import {
+  answers,
+  field,
+  mine,
+  say,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+describe.runIf(chromiumPath)('the chat in a browser', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+  });
+  afterAll(() => scene.close());
+
+  it('[U03] tells a newcomer what this is, and a click tries it', async () => {
+    const page = await scene.open();
+    await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
+    await page.getByRole('button', { name: '/help' }).click();
+    await untilAnswer(page, '/whoami');
+    expect(await page.getByRole('heading', { name: /Say hello to/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('[F03] [F12] shows an answer while it grows, then its final text; a reload keeps all of it', async () => {
+    const page = await scene.open();
+    const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
+    scene.model.pieceMs = 60;
+    scene.model.queue({ text: pieces });
+    await say(page, 'Make a list');
+    const live = page.locator('.is-live');
+    await live.getByText('Point 3.').waitFor();
+    const early = await live.innerText();
+    expect(early).not.toContain('Point 30.');
+    await untilAnswer(page, 'Point 30.');
+    await live.waitFor({ state: 'detached' });
+    scene.model.pieceMs = 0;
+    const before = [await mine(page), await answers(page)];
+    expect(before[1]?.at(-1)).toBe(pieces.join('').replaceAll('*', '').trim());
+    await page.reload();
+    await untilAnswer(page, 'Point 30.');
+    expect([await mine(page), await answers(page)]).toEqual(before);
+    await page.context().close();
+  });
+
+  it('[F03] keeps several tabs in step', async () => {
+    const page = await scene.open();
+    const other = await page.context().newPage();
+    await other.goto(scene.parley.address);
+    await other.getByText('Connected', { exact: true }).waitFor();
+    await say(page, 'Said in the first tab');
+    await untilAnswer(other, 'You said: Said in the first tab');
+    await say(other, 'Said in the second tab');
+    await untilAnswer(page, 'You said: Said in the second tab');
+    await untilAnswer(other, 'You said: Said in the second tab');
+    expect(await mine(other)).toEqual(await mine(page));
+    expect(await answers(other)).toEqual(await answers(page));
+    await page.context().close();
+  });
+
+  it('[F12] a tab that is opened in the middle of an answer sees what there is of it', async () => {
+    const page = await scene.open();
+    scene.model.pieceMs = 80;
+    scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
+    await say(page, 'Slowly please');
+    await page.locator('.is-live').getByText('Piece 2.').waitFor();
+    const late = await page.context().newPage();
+    await late.goto(scene.parley.address);
+    await late.locator('.is-live').getByText('Piece 1.').waitFor();
+    await untilAnswer(late, 'Piece 40.');
+    scene.model.pieceMs = 0;
+    await page.context().close();
+  });
+
+  it('[F09] [F12] the stop button ends a long answer; the composer is free again', async () => {
+    const page = await scene.open();
+    scene.model.pieceMs = 100;
+    scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
+    await say(page, 'Never stop');
+    await page.locator('.is-live').getByText('Word 2.').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await untilAnswer(page, 'Stopped.');
+    await page.locator('.is-live').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    await page.getByText('stopped', { exact: false }).last().waitFor();
+    expect(await page.locator('.typing').count()).toBe(0);
+    scene.model.pieceMs = 0;
+    await say(page, 'Go on');
+    await untilAnswer(page, 'You said: Go on');
+    await page.context().close();
+  });
+
+  it('[F09] offers the commands, and a new conversation is marked', async () => {
+    const page = await scene.open();
+    await field(page).pressSequentially('/');
+    const names = await page.getByRole('option').locator('b').allInnerTexts();
+    expect(names).toEqual(['/help', '/new', '/status', '/stop', '/whoami']);
+    await field(page).press('Escape');
+    expect(await page.getByRole('listbox').count()).toBe(0);
+    await field(page).fill('');
+    await page.getByRole('button', { name: 'New' }).click();
+    await page.getByText('New conversation').last().waitFor();
+    await page.context().close();
+  });
+
+  it('[F10] says politely that a message is too long, keeps it, and lets it be edited', async () => {
+    const page = await scene.open();
+    const long = 'many words '.repeat(100_000);
+    await say(page, long);
+    await page.getByText(/Not taken: longer than/).waitFor();
+    await untilAnswer(page, /send it in smaller pieces/);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    expect((await field(page).inputValue()).length).toBe(long.length);
+    expect(await page.getByText(/Not taken/).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('[M01] shows right-to-left text, very long words and folded text without breaking the page', async () => {
+    const page = await scene.open({ viewport: { width: 400, height: 800 } });
+    scene.model.queue('مرحبا بالعالم');
+    await say(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
+    await untilAnswer(page, 'مرحبا');
+    await page
+      .getByRole('button', { name: /Show all/ })
+      .last()
+      .click();
+    await page.getByRole('button', { name: 'Show less' }).last().waitFor();
+    const direction = await page
+      .locator('.answer p', { hasText: 'مرحبا' })
+      .first()
+      .evaluate(
+        (element) => element.ownerDocument.defaultView?.getComputedStyle(element).unicodeBidi,
+      );
+    expect(direction).toBe('plaintext');
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.context().close();
+  });
+
+  it('leaves a reader alone who has scrolled up, and offers the way down', async () => {
+    const page = await scene.open({ viewport: { width: 600, height: 500 } });
+    await page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTo(0, 0));
+    await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(scene.parley.address);
+    await say(other, 'Something new');
+    await untilAnswer(page, 'You said: Something new');
+    const top = () =>
+      page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTop);
+    expect(await top()).toBe(0);
+    await page.getByRole('button', { name: 'Go to the newest message' }).click();
+    expect(await top()).toBeGreaterThan(100);
+    await page.context().close();
+  });
+
+  it('copies a block of code as it was written', async () => {
+    const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    scene.model.queue('```ts\nconst a = "<b>";\n  indented();\n```');
+    await say(page, 'Show code');
+    await untilAnswer(page, 'indented');
+    await page.getByRole('button', { name: 'Copy code' }).last().click();
+    await page.getByText('Copied').waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toBe('const a = "<b>";\n  indented();');
+    await page.context().close();
+  });
+});

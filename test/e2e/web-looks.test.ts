@@ -1,0 +1,193 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+const RICH = `# Heading
+
+A paragraph with \`code\`, a [link](https://example.com/a/very/long/address/that/does/not/break/anywhere/at/all) and ||secret||.
+
+| a wide table | with | many | columns | that | does | not | fit | a | telephone |
+|---|---|---|---|---|---|---|---|---|---|
+| one | two | three | four | five | six | seven | eight | nine | ${'ten'.repeat(30)} |
+
+\`\`\`ts
+${'const wide = 1; '.repeat(30)}
+\`\`\`
+
+- [x] done
+  1. nested ${'x'.repeat(300)}
+
+> quote`;
+
+describe.runIf(chromiumPath)('how the page looks and who can use it', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+    const page = await scene.open();
+    scene.model.queue(RICH);
+    await say(page, 'Show me everything');
+    await untilAnswer(page, 'quote');
+    await page.context().close();
+  });
+  afterAll(() => scene.close());
+
+  const fits = (page: Page) =>
+    page.evaluate(
+      '[document.documentElement, ...document.querySelectorAll(".scroller, .column")].every((box) => box.scrollWidth <= box.clientWidth)',
+    );
+
+  it.each([320, 360, 768])(
+    '[U03] at %i pixels nothing scrolls sideways but code and tables',
+    async (width) => {
+      const page = await scene.open({ viewport: { width, height: 740 } });
+      await untilAnswer(page, 'quote');
+      expect(await fits(page)).toBe(true);
+      for (const name of ['Code', 'Table']) {
+        const box = page.getByRole('group', { name }).last();
+        expect(await box.evaluate((it) => it.scrollWidth > it.clientWidth)).toBe(true);
+      }
+      await field(page).fill('/');
+      expect(await fits(page)).toBe(true);
+      await page.context().close();
+    },
+  );
+
+  it('[U03] fits a telephone also while it reconnects', async () => {
+    const page = await scene.open({ viewport: { width: 320, height: 600 } });
+    await page.route('**/channels/**', (route) => route.abort());
+    await page.context().setOffline(true);
+    await page.reload().catch(() => undefined);
+    await page.context().setOffline(false);
+    await page.reload();
+    await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
+    expect(await fits(page)).toBe(true);
+    await page.context().close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    '[U03] is readable in %s: every text has contrast 4.5',
+    async (colorScheme) => {
+      const page = await scene.open({ colorScheme });
+      await say(page, '/status');
+      await untilAnswer(page, 'Model');
+      const poor = await page.evaluate(POOR_CONTRAST);
+      expect(poor).toEqual([]);
+      const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      const sum =
+        String(ground)
+          .match(/\d+/g)
+          ?.slice(0, 3)
+          .reduce((total, part) => total + Number(part), 0) ?? 0;
+      expect(sum > 600).toBe(colorScheme === 'light');
+      await page.context().close();
+    },
+  );
+
+  it('[U03] moves nothing for those who asked for that', async () => {
+    const page = await scene.open({ reducedMotion: 'reduce' });
+    scene.model.latencyMs = 1_500;
+    await say(page, 'Think');
+    await page.locator('.typing').waitFor();
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+    await untilAnswer(page, 'You said: Think');
+    scene.model.latencyMs = 0;
+    await page.context().close();
+  });
+
+  it('[U03] works by keyboard alone: write, complete a command, reach everything, leave the field', async () => {
+    const page = await scene.open();
+    expect(await focused(page)).toBe('TEXTAREA');
+    await page.keyboard.type('first line');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('by keyboard');
+    expect(await field(page).inputValue()).toBe('first line\nby keyboard');
+    await page.keyboard.press('Enter');
+    await untilAnswer(page, 'You said: by keyboard');
+    expect(await focused(page)).toBe('TEXTAREA');
+    await page.keyboard.type('/st');
+    await page.keyboard.press('ArrowDown');
+    const chosen = await field(page).getAttribute('aria-activedescendant');
+    expect(chosen).toBe('command-stop');
+    expect(await page.locator(`#${chosen}`).getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('Tab');
+    expect(await field(page).inputValue()).toBe('/stop ');
+    await page.keyboard.press('Enter');
+    await untilAnswer(page, 'Nothing was running.');
+    const reached = new Set<string>();
+    for (let tabs = 0; tabs < 30; tabs += 1) {
+      await page.keyboard.press('Tab');
+      reached.add(
+        await page.evaluate(
+          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+        ),
+      );
+    }
+    for (const name of ['New', 'Messages', 'Copy code', 'Code', 'Table'])
+      expect([...reached]).toContain(name);
+    await page.context().close();
+  });
+
+  it('[U03] tells a screen reader what everything is', async () => {
+    const page = await scene.open();
+    await untilAnswer(page, 'quote');
+    await page.getByRole('log', { name: 'Conversation' }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('banner').waitFor();
+    await page.getByRole('main').waitFor();
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll('button, a, textarea, input:not(.prose input), img')]
+        .filter((it) => it.localName === 'img' ? !it.hasAttribute('alt')
+          : !(it.getAttribute('aria-label') || it.textContent.trim() || it.labels?.length))
+        .map((it) => it.outerHTML)`,
+    );
+    expect(nameless).toEqual([]);
+    scene.model.latencyMs = 1_500;
+    await say(page, 'Announce it');
+    await page.getByRole('status').getByText('is writing…').waitFor();
+    await untilAnswer(page, 'You said: Announce it');
+    await page.waitForFunction("document.querySelector('[role=status]').textContent === ''");
+    const log = page.getByRole('log');
+    expect(await log.getAttribute('aria-live')).toBe('polite');
+    expect(await log.locator('article').last().innerText()).toMatch(/^\w+, .*:/);
+    scene.model.latencyMs = 0;
+    await page.context().close();
+  });
+
+  const focused = (page: Page) => page.evaluate('document.activeElement.tagName');
+});
+
+/** In the page: texts whose colour is too near to what is behind them, by the WCAG formula. */
+const POOR_CONTRAST = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgb = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (colour) => {
+    const [r, g, b] = rgb(colour).map((part) => {
+      const s = part / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (rgb(colour)[3] === 255) return colour;
+    }
+    return 'white';
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll('#app *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || element.closest('.visually-hidden, .spoiler')) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(ground(element))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) poor.push(element.className + ' ' + element.textContent.slice(0, 20) + ' ' + ratio.toFixed(2));
+  }
+  return poor;
+})()`;

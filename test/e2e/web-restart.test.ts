@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import {
+  answers,
+  field,
+  mine,
+  say,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+describe.runIf(chromiumPath)('the page and a gateway that goes away', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+  });
+  afterAll(() => scene.close());
+
+  it('[D01] [F03] says so, keeps what is written meanwhile, and sends it once when the gateway is back', async () => {
+    const page = await scene.open();
+    await scene.kill();
+    await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
+    await say(page, 'Written while you were away');
+    await page.getByText('Not sent yet, trying again…').waitFor();
+    await scene.startAgain();
+    await untilAnswer(page, 'You said: Written while you were away');
+    await page.getByText('Connected', { exact: true }).waitFor();
+    expect(await mine(page)).toEqual(['Written while you were away']);
+    expect(await answers(page)).toEqual(['You said: Written while you were away']);
+    await page.context().close();
+  });
+
+  it('[D01] a message that waits survives a closed tab', async () => {
+    const page = await scene.open();
+    await scene.kill();
+    await say(page, 'Written before the tab was closed');
+    await page.getByText('Not sent yet, trying again…').waitFor();
+    const { address } = scene.parley;
+    const context = page.context();
+    await page.close();
+    await scene.startAgain();
+    const again = await context.newPage();
+    await again.goto(address);
+    await untilAnswer(again, 'You said: Written before the tab was closed');
+    expect((await mine(again)).filter((text) => text.includes('tab was closed'))).toHaveLength(1);
+    expect(await again.evaluate('localStorage.length')).toBe(0);
+    await context.close();
+  });
+
+  it.each([0, 2, 5, 15, 40])(
+    '[D01] [D04] killed %i ms after a message was sent, it gives exactly one answer',
+    async (ms) => {
+      const page = await scene.open();
+      const text = `Sent ${ms} ms before the end`;
+      await field(page).fill(text);
+      await Promise.all([field(page).press('Enter'), sleep(ms).then(() => scene.kill())]);
+      await scene.startAgain();
+      await untilAnswer(page, `You said: ${text}`);
+      await page.getByText('Connected', { exact: true }).waitFor();
+      // What might still come twice would come with the next answer.
+      await say(page, `After ${ms}`);
+      await untilAnswer(page, `You said: After ${ms}`);
+      for (const look of ['live', 'reloaded']) {
+        const found = (await answers(page)).filter((answer) => answer.includes(text));
+        expect([look, found]).toEqual([look, [`You said: ${text}`]]);
+        expect((await mine(page)).filter((own) => own === text)).toHaveLength(1);
+        await page.reload();
+        await untilAnswer(page, `You said: After ${ms}`);
+      }
+      await page.context().close();
+    },
+  );
+
+  it('[D01] killed in the middle of an answer, it is answered once all the same', async () => {
+    const page = await scene.open();
+    scene.model.pieceMs = 50;
+    scene.model.reply(() => ({ text: Array.from({ length: 30 }, (_, at) => `Step ${at + 1}. `) }));
+    await say(page, 'Walk');
+    await page.locator('.is-live').getByText('Step 5.').waitFor();
+    await scene.kill();
+    await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    await scene.startAgain();
+    await untilAnswer(page, 'Step 30.');
+    await page.locator('.is-live').waitFor({ state: 'detached' });
+    const found = (await answers(page)).filter((answer) => answer.includes('Step 30.'));
+    expect(found).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('[D11] an orderly end and a new start lose nothing either', async () => {
+    const page = await scene.open();
+    const ended = await scene.parley.end('SIGTERM');
+    expect(ended.code).toBe(0);
+    await say(page, 'Between two lives');
+    await scene.startAgain();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await untilAnswer(page, 'Step 30.');
+    await page.waitForFunction("document.querySelectorAll('.mine.is-sending').length === 0");
+    expect((await mine(page)).filter((own) => own === 'Between two lives')).toHaveLength(1);
+    await page.context().close();
+  });
+});

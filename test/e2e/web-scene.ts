@@ -1,0 +1,93 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { freePort } from '../services/free-port.ts';
+import { launchChromium } from '../services/launch-chromium.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+
+/** A Parley with its page in a real browser, and a model on loopback. */
+export interface WebScene {
+  readonly model: ModelDouble;
+  readonly folder: DataFolder;
+  readonly parley: ParleyProcess;
+  readonly browser: Browser;
+  /** A signed-in page in a browser profile of its own. */
+  open(options?: BrowserContextOptions): Promise<Page>;
+  /** Kills Parley without warning; the address stays the same after `startAgain`. */
+  kill(): Promise<void>;
+  startAgain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts everything on a port that survives a restart. */
+export async function startWebScene(chromiumPath: string): Promise<WebScene> {
+  const [model, port, browser] = await Promise.all([
+    startModelDouble(),
+    freePort(),
+    launchChromium(chromiumPath),
+  ]);
+  model.reply(({ messages }) => `You said: ${lastLineOf(messages.at(-1)?.content)}`);
+  const folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 50 },
+    http: { port },
+  });
+  let parley = await startParleyProcess(folder.path);
+  return {
+    model,
+    folder,
+    browser,
+    get parley() {
+      return parley;
+    },
+    async open(options = {}) {
+      const page = await (await browser.newContext(options)).newPage();
+      page.setDefaultTimeout(15_000);
+      await page.goto(`${parley.address}/?token=${parley.token}`);
+      await page.getByText('Connected', { exact: true }).waitFor();
+      return page;
+    },
+    async kill() {
+      await parley.end('SIGKILL');
+    },
+    async startAgain() {
+      parley = await startParleyProcess(folder.path);
+    },
+    async close() {
+      await browser.close();
+      await parley.end('SIGKILL');
+      await model.close();
+      folder.remove();
+    },
+  };
+}
+
+/** The field one writes in. */
+export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
+
+/** Writes a message and sends it by Enter. */
+export async function say(page: Page, text: string): Promise<void> {
+  await field(page).fill(text);
+  await field(page).press('Enter');
+}
+
+/** All answers that are finished, as text, oldest first. */
+export const answers = (page: Page) =>
+  page.getByRole('log').locator('.answer .prose').allInnerTexts();
+
+/** All messages of one's own, as text, oldest first. */
+export const mine = (page: Page) => page.getByRole('log').locator('.mine .bubble').allInnerTexts();
+
+/** Waits until an answer with this text is finished. */
+export const untilAnswer = (page: Page, text: string | RegExp) =>
+  page.getByRole('log').locator('.answer', { hasText: text }).first().waitFor();
+
+/** What the person wrote: the last line; what stands before it is context for the model. */
+function lastLineOf(content: unknown): string {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  return text.split('\n').at(-1) ?? '';
+}
