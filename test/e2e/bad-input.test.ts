@@ -5,7 +5,9 @@ import {
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
+  writeSettings,
 } from './parley-process.ts';
+import { canMountDisks, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
 let model: ModelDouble;
@@ -126,3 +128,61 @@ describe('a model that fails', () => {
     await expectGoodAnswer();
   });
 });
+
+// Only root can mount a disk of a size that can be filled.
+if (canMountDisks()) {
+  describe('a disk that is full', () => {
+    let disk: SmallDisk;
+    let crowded: ParleyProcess;
+    let page: WebClient;
+    const answer = Promise.withResolvers<string>();
+    beforeAll(async () => {
+      model.reply(({ messages }) =>
+        JSON.stringify(messages.at(-1)).includes('hold on') ? answer.promise : 'a good answer',
+      );
+      const { baseUrl } = model;
+      disk = mountSmallDisk();
+      writeSettings(disk.path, {
+        http: { port: 0 },
+        model: { provider: 'openai-compatible', baseUrl, model: 'double' },
+      });
+      crowded = await startParleyProcess(disk.path);
+      page = webClient(crowded);
+    });
+    afterAll(async () => {
+      await crowded.end('SIGKILL');
+      disk.remove();
+    });
+
+    it('[D01] refuses what cannot be stored, keeps what was, and goes on once there is room', async () => {
+      await page.post('first');
+      await expect.poll(page.history).toHaveLength(2);
+      disk.fill();
+      const refused = await page.post(`second ${'x'.repeat(30_000)}`);
+      expect(refused.status).toBe(503);
+      expect(refused.body).toContain('Please try again');
+      expect(crowded.err()).toContain('is full; nothing was written. Make room on it.');
+      disk.empty();
+      expect((await page.post('third')).status).toBe(200);
+      await expect
+        .poll(page.history)
+        .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
+    });
+
+    it('[D04] that fills up in the middle of an answer delays it, and it is given once', async () => {
+      const asked = model.total;
+      await page.post('hold on');
+      await expect.poll(() => model.total).toBe(asked + 1);
+      disk.fill();
+      answer.resolve(`a long answer ${'x'.repeat(100_000)}`);
+      await expect.poll(() => crowded.err(), { timeout: 10_000 }).toContain('work failed');
+      disk.empty();
+      const answers = async () => (await page.history()).filter((line) => line.includes('long'));
+      await expect.poll(answers, { timeout: 30_000 }).toHaveLength(1);
+      expect((await crowded.end()).code).toBe(0);
+      crowded = await startParleyProcess(disk.path);
+      page = webClient(crowded);
+      expect(await answers()).toHaveLength(1);
+    });
+  });
+}

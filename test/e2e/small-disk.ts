@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A disk that a test can fill. Only root can have one. */
+export interface SmallDisk {
+  readonly path: string;
+  /** Leaves no room at all. */
+  fill(): void;
+  /** Makes room again. */
+  empty(): void;
+  remove(): void;
+}
+
+/** Whether this process can have a small disk: it must be root, and not every root may mount. */
+export function canMountDisks(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    mountSmallDisk().remove();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Mounts 3 MB of memory. Throws where that is not allowed. */
+export function mountSmallDisk(): SmallDisk {
+  const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path]);
+  if (status !== 0) {
+    rmSync(path, { recursive: true, force: true });
+    throw new Error('This process may not mount a disk.');
+  }
+  const filler = join(path, 'filler');
+  return {
+    path,
+    fill() {
+      // Ever smaller pieces, until not even one byte fits.
+      for (let size = 1_048_576; size >= 1; ) {
+        try {
+          writeFileSync(filler, Buffer.alloc(size), { flag: 'a' });
+        } catch {
+          size = Math.floor(size / 2);
+        }
+      }
+    },
+    empty: () => rmSync(filler),
+    remove() {
+      spawnSync('umount', ['--lazy', path]);
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
