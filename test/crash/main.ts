@@ -16,12 +16,13 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '20' },
     site: { type: 'string', multiple: true },
     channel: { type: 'string', multiple: true },
+    chats: { type: 'string', default: '5' },
     keep: { type: 'boolean', default: false },
   },
 });
 
 const SIDES: Readonly<Record<string, (folder: string) => Promise<Side>>> = {
-  telegram: () => startTelegramSide(5),
+  telegram: () => startTelegramSide(Number(values.chats)),
   web: async (folder) => openWebSide(folder, 3),
 };
 /** A new data folder each time, so that first starts and migrations are killed as well. */

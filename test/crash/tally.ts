@@ -9,7 +9,7 @@ export interface Tally extends Verdict {
   readonly questions: number;
   /** Parts of answers of which Parley itself says that it does not know whether they arrived. */
   readonly uncertain: number;
-  /** Those of them whose chat was not told, although the notice was not itself cut off by a kill. */
+  /** Those of them whose chat was not told; being told twice is no harm. */
   readonly untold: number;
   /** Told more often in one chat than Parley was killed meanwhile. */
   readonly beyondPromise: number;
@@ -36,20 +36,18 @@ export const NOTHING: Tally = {
 /** Counts one chat: what its people see, beside what the store says of parts that did not go through. */
 export function tallyChat(chat: ChatSeen, ended: readonly EndedPart[]): Tally {
   const ours = ended.filter(({ chatId }) => chatId === chat.chatId);
-  const unknown = ours.filter(({ state }) => state === 'unknown');
-  const answers = unknown.filter(({ kind }) => kind === 'answer');
+  const uncertain = ours.filter(({ state, kind }) => state === 'unknown' && kind === 'answer');
   const told = chat.texts.filter(tellsUncertainty).length;
-  const cutOff = unknown.length - answers.length;
   return {
     ...NOTHING,
     ...judge({
       asked: chat.asked,
       heard: chat.texts.flatMap(stretchesIn),
-      uncertain: answers.flatMap(({ text }) => stretchesIn(text)),
+      uncertain: uncertain.flatMap(({ text }) => stretchesIn(text)),
     }),
     questions: [...chat.asked.values()].reduce((sum, count) => sum + count, 0),
-    uncertain: answers.length,
-    untold: Math.max(0, answers.length - told - cutOff),
+    uncertain: uncertain.length,
+    untold: Math.max(0, uncertain.length - told),
     failed: ours.filter(({ state }) => state === 'failed').length,
   };
 }

@@ -9,6 +9,7 @@ export interface Victim {
   readonly ready: Promise<void>;
   /** Resolves when it was killed. Rejects, with its last words, when it ended in any other way. */
   readonly dead: Promise<void>;
+  isAlive(): boolean;
   /** It kills itself at this point; resolves when it knows. */
   arm(order: Order): Promise<void>;
   kill(): void;
@@ -36,6 +37,7 @@ export function startVictim(folder: string, armed?: Order): Victim {
   return {
     ready,
     dead,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
     arm(next) {
       const armedNow = told(child, 'armed');
       child.send(next);
