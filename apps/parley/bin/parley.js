@@ -14,7 +14,9 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
 } else {
   const { resolve } = module.createRequire(import.meta.url);
   const bundled = join(dirname(resolve('node/package.json')), 'bin', 'node');
-  const child = spawn(bundled, process.argv.slice(1), { stdio: 'inherit' });
+  const child = spawn(bundled, [...process.execArgv, ...process.argv.slice(1)], {
+    stdio: 'inherit',
+  });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(

@@ -51,6 +51,8 @@ export function nextDelayedAt(scope: Pick<QueueScope, 'file' | 'queueId'>): numb
 
 /** Puts delayed jobs in line whose time has come. */
 export function promoteDueJobs(scope: QueueScope): void {
+  // Mostly there is nothing, and asking for one row costs a tenth of asking for a list.
+  if ((nextDelayedAt(scope) ?? Number.POSITIVE_INFINITY) > scope.now) return;
   const due = scope.file.all<Pick<JobRow, 'seq' | 'id' | 'priority'>>(
     `SELECT seq, id, priority FROM job
      WHERE queue_id = ? AND state = 'delayed' AND lane = 0 AND rank <= ?
