@@ -50,7 +50,7 @@ const HISTORY = { entries: 100, characters: 60_000 };
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder } = options;
-  // Whatever is written from here on, queue and logs of the database included, is its owner's alone.
+  // Whatever is written from here on, the side files of the database included, is its owner’s alone.
   process.umask(0o077);
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();

@@ -1,0 +1,75 @@
+import type { AccountStatus } from '@parley/gateway';
+import { describe, expect, it } from 'vitest';
+import { banner, bannerFacts, channelLine } from './banner.ts';
+import { locateDataFolder } from './data-folder.ts';
+
+const web: AccountStatus = {
+  channel: 'web',
+  account: 'default',
+  state: { kind: 'connected', as: 'the web page' },
+};
+const telegram: AccountStatus = {
+  channel: 'telegram',
+  account: 'work',
+  state: { kind: 'connected', as: '@polly' },
+};
+const running = {
+  agent: { name: 'Polly', emoji: '🦜' },
+  model: 'offline – no model is configured',
+  channels: [web],
+  address: 'http://127.0.0.1:7411',
+  token: 'secret',
+  folder: locateDataFolder('/srv/parley', {}),
+};
+
+describe('the start banner', () => {
+  it('[U01] tells agent, model, channels, address, folder and what to do next', () => {
+    expect(banner(bannerFacts(running))).toBe(`
+Parley is running. 🦜 Polly is listening.
+
+  Model     offline – no model is configured
+  Data      /srv/parley
+  Settings  /srv/parley/parley.yaml
+
+Channels
+  web: connected as the web page
+
+Chat now   http://127.0.0.1:7411/?token=secret
+or type    npm run parley -- chat --data /srv/parley   (in another terminal)
+Next       connect a model: uncomment "model" in /srv/parley/parley.yaml, or start a local server such as Ollama
+           connect Telegram: put a bot token under "channels" in /srv/parley/parley.yaml
+
+Stop with Ctrl-C.
+`);
+  });
+
+  it('[U01] has no advice for whoever has a model and a channel', () => {
+    const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
+    const text = banner(bannerFacts(done));
+    expect(text).not.toContain('Next');
+    expect(text).toContain('  telegram/work: connected as @polly');
+  });
+
+  it('[U01] greets without a picture where there is none', () => {
+    const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
+    expect(banner(bannerFacts(plain))).toContain('Parley is running. Polly is listening.');
+  });
+});
+
+describe('how a channel is doing', () => {
+  it.each([
+    [{ kind: 'starting' }, 'connecting'],
+    [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
+    [
+      { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },
+      'not connected, tries again: no network',
+    ],
+    [
+      { kind: 'failed', reason: 'Telegram refused the token.', mend: 'Ask @BotFather.' },
+      'not working: Telegram refused the token. Ask @BotFather.',
+    ],
+    [{ kind: 'stopped' }, 'stopped'],
+  ] as const)('is one line: %o', (state, line) => {
+    expect(channelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
+  });
+});

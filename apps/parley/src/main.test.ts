@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from './main.ts';
+
+let folder: string;
+let out: string;
+let err: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-main-'));
+  out = '';
+  err = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the command line', () => {
+  it('explains itself', async () => {
+    expect(await main(['--help'])).toBe(0);
+    for (const word of ['start', 'chat', 'status', 'config', '--data', '--config', 'PARLEY_HOME']) {
+      expect(out).toContain(word);
+    }
+  });
+
+  it.each([
+    [['strat'], "unknown command 'strat'"],
+    [['start', '--prot', '80'], "unknown option '--prot'"],
+    [['--data'], 'argument missing'],
+    [['start', 'now'], 'too many arguments'],
+    [['config', 'chekc'], "unknown command 'chekc'"],
+  ])('ends with code 2 on wrong usage, and names it: %j', async (args, words) => {
+    expect(await main(args)).toBe(2);
+    expect(err).toContain(words);
+    expect(err).toContain('--help');
+  });
+
+  it('takes --data before and after the command', async () => {
+    expect(await main(['--data', folder, 'status'])).toBe(3);
+    expect(await main(['status', '--data', folder])).toBe(3);
+    expect(out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(2);
+  });
+
+  it('[D12] checks settings without starting anything', async () => {
+    writeFileSync(join(folder, 'parley.yaml'), 'http:\n  port: 99999\n');
+    expect(await main(['--data', folder, 'config', 'check'])).toBe(1);
+    expect(out).toContain('http.port');
+    expect(out).toContain('1 problem; Parley will not start.');
+  });
+
+  it('[D12] counts missing settings as fine, since everything has a default', async () => {
+    expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
+    expect(out).toContain('does not exist; the defaults apply');
+  });
+
+  it('[D12] warns of a key nobody knows, and is content all the same', async () => {
+    writeFileSync(join(folder, 'parley.yaml'), 'agnet:\n  name: x\n');
+    expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
+    expect(out).toMatch(/warning: .*agnet/s);
+    expect(out).toContain('is fine');
+  });
+
+  it('says in one sentence what went wrong, without a stack trace', async () => {
+    expect(await main(['--config', join(folder, 'none.yaml'), 'status'])).toBe(1);
+    expect(err).toContain(`There is no settings file ${folder}/none.yaml`);
+    expect(err).not.toContain('    at ');
+  });
+
+  it('says that a process which does not answer is no Parley', async () => {
+    const instance = { pid: process.pid, address: 'http://127.0.0.1:1' };
+    writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
+    writeFileSync(join(folder, 'token'), 'x'.repeat(32));
+    expect(await main(['--data', folder, 'status'])).toBe(1);
+    expect(err).toContain(`Process ${process.pid} should be a Parley`);
+  });
+});
