@@ -1,0 +1,197 @@
+import { web } from '@parley/channel-web';
+import {
+  type ChannelContext,
+  type ChannelDefinition,
+  conversationIdOf,
+  type DecisionRules,
+} from '@parley/channels';
+import {
+  type InboundMessage,
+  type OutboundPart,
+  silentLogger,
+  silentMeter,
+} from '@parley/contracts';
+import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Gateway, type PlannedAccount, startGateway } from './start-gateway.ts';
+
+const RULES: DecisionRules = {
+  policy: {
+    access: { direct: 'open', groups: 'disabled', allow: [], allowGroups: [] },
+    activation: 'mention',
+  },
+  owners: [],
+  limits: { messageCharacters: 100, waitingPerConversation: 5 },
+};
+const TOKEN = 'a-token-of-at-least-thirty-two-characters';
+
+let store: Store;
+let queues: Queues;
+let gateway: Gateway | undefined;
+let happened: string[];
+beforeEach(async () => {
+  happened = [];
+  store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+});
+afterEach(async () => {
+  await gateway?.close(100);
+  gateway = undefined;
+  await queues.close();
+  await store.close();
+});
+
+/** A platform that notes what it is asked, and the way in for its people. */
+function platform(id: string): {
+  readonly definition: ChannelDefinition;
+  say(text: string): Promise<unknown>;
+  readonly sent: OutboundPart[];
+} {
+  let context: ChannelContext<unknown> | undefined;
+  const sent: OutboundPart[] = [];
+  const definition: ChannelDefinition = {
+    id,
+    settings: web.settings,
+    load: async () => (given) => {
+      context = given;
+      return {
+        capabilities: {
+          target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
+          idempotentSend: true,
+          typing: false,
+          edit: false,
+          delete: false,
+          react: false,
+          threads: false,
+          buttons: false,
+          streaming: 'none',
+          media: [],
+        },
+        start: async () => given.report({ kind: 'connected', as: `@${id}` }),
+        async stop() {
+          happened.push(`${id} stopped`);
+          given.report({ kind: 'stopped' });
+        },
+        async send(part) {
+          sent.push(part);
+          return { platformMessageId: part.id };
+        },
+        http: { fetch: async (request) => new Response(`${id} ${request.method}`) },
+      };
+    },
+  };
+  const say = (text: string) => context?.receive(messageIn(id, text)) ?? Promise.resolve();
+  return { definition, say, sent };
+}
+
+function messageIn(channel: string, text: string): InboundMessage {
+  return {
+    channel,
+    account: 'default',
+    messageId: text,
+    chat: { id: 'c', type: 'direct' },
+    sender: { id: 'u', name: 'Ada', isBot: false },
+    text,
+    mentions: [],
+    addressed: true,
+    sentAt: 0,
+    variables: {},
+  };
+}
+
+const ready = (definition: ChannelDefinition): PlannedAccount => ({
+  kind: 'ready',
+  plan: { definition, account: 'default', settings: {}, rules: RULES },
+});
+
+async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gateway> {
+  gateway = await startGateway({
+    store,
+    queues,
+    bus: createLocalBus(silentLogger),
+    log: silentLogger,
+    meter: silentMeter,
+    clock: Date.now,
+    random: Math.random,
+    pass: () => {},
+    situation: () => ({ agentName: 'Polly', model: 'none' }),
+    accounts,
+    http: { host: '127.0.0.1', port, token: TOKEN },
+    metrics: async () => '',
+    report: async () => ({ agent: 'Polly' }),
+  });
+  return gateway;
+}
+
+const get = async (path: string) => {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  return (await fetch(`${gateway?.address}${path}`, { headers })).text();
+};
+
+describe('a gateway', () => {
+  it('[F01] [D04] takes messages of each account in, and sends what the chats are owed', async () => {
+    const [one, two] = [platform('one'), platform('two')];
+    await open([ready(one.definition), ready(two.definition)]);
+    expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
+    expect(await store.inbox.waiting(conversationIdOf(messageIn('one', '')))).toBe(1);
+    await two.say('/whoami');
+    await expect.poll(() => two.sent.length).toBe(1);
+    expect(two.sent[0]?.body.plain).toContain('two:u');
+    expect(one.sent).toEqual([]);
+  });
+
+  it('[D12] runs without an account that is broken or cannot be loaded, and tells why', async () => {
+    const good = platform('good');
+    const unloadable: ChannelDefinition = {
+      ...good.definition,
+      id: 'unloadable',
+      load: () => Promise.reject(new Error('library missing')),
+    };
+    const broken: PlannedAccount = {
+      kind: 'broken',
+      channel: 'broken',
+      account: 'default',
+      reason: 'token must be a token.',
+    };
+    const { status } = await open([broken, ready(unloadable), ready(good.definition)]);
+    const states = new Map(status().map(({ channel, state }) => [channel, state]));
+    expect(states.get('good')).toEqual({ kind: 'connected', as: '@good' });
+    expect(states.get('unloadable')).toMatchObject({ kind: 'failed', reason: 'library missing' });
+    expect(states.get('broken')).toMatchObject({
+      kind: 'failed',
+      reason: 'token must be a token.',
+    });
+    expect(await good.say('hello')).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('gives an account the web requests below its own path, and nobody else', async () => {
+    await open([ready(platform('one').definition)]);
+    expect(await get('/channels/one/default/x')).toBe('one GET');
+    expect(await get('/channels/two/default/x')).toContain('no channel two/default');
+    expect(JSON.parse(await get('/api/status'))).toMatchObject({
+      agent: 'Polly',
+      channels: [{ channel: 'one', state: { kind: 'connected' } }],
+    });
+  });
+
+  it('[D11] stops receiving first; what is owed is still sent', async () => {
+    const one = platform('one');
+    const { stopReceiving, close } = await open([ready(one.definition)]);
+    await stopReceiving();
+    expect(happened).toEqual(['one stopped']);
+    const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
+    const route = { channel: 'one', account: 'default', chatId: 'c', target };
+    await store.outbox.enqueue([{ route, body: { text: 'late', plain: 'late' } }], Date.now());
+    await queues.deliveries('one', 'default').kick('c');
+    await expect.poll(() => one.sent.length).toBe(1);
+    await close(1_000);
+    await expect(get('/healthz')).rejects.toThrow();
+  });
+
+  it('cannot start where its port is taken, and says so', async () => {
+    const first = await open([]);
+    const port = Number(new URL(first.address).port);
+    await expect(open([], port)).rejects.toMatchObject({ code: 'http-port-taken' });
+  });
+});
