@@ -33,7 +33,7 @@ export function addressOf(message: WireMessage, me: BotIdentity): Address {
 }
 
 /** The words of a message: its text, or the caption below a picture or file. */
-export function textOf(message: WireMessage): { text: string; entities: readonly Entity[] } {
+function textOf(message: WireMessage): { text: string; entities: readonly Entity[] } {
   if (message.text !== undefined) return { text: message.text, entities: message.entities };
   return { text: message.caption ?? '', entities: message.caption_entities };
 }
