@@ -1,4 +1,3 @@
-import { web } from '@parley/channel-web';
 import {
   type ChannelContext,
   type ChannelDefinition,
@@ -14,6 +13,7 @@ import {
 import { createLocalBus, openQueues, type Queues } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type Gateway, type PlannedAccount, startGateway } from './start-gateway.ts';
 
 const RULES: DecisionRules = {
@@ -52,7 +52,7 @@ function platform(id: string): {
   const sent: OutboundPart[] = [];
   const definition: ChannelDefinition = {
     id,
-    settings: web.settings,
+    settings: z.unknown(),
     load: async () => (given) => {
       context = given;
       return {

@@ -37,7 +37,7 @@ export interface Writing {
 }
 
 /** The direct chat of the owner. */
-export const OWNER_CHAT = 'c';
+const OWNER_CHAT = 'c';
 const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
 const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };
