@@ -1,44 +1,84 @@
-import { clearLine, cursorTo, type Interface } from 'node:readline';
+import type { Interface } from 'node:readline';
+import { rowsOf, visible, wrapWords } from './visible-text.ts';
 
-/** Writes answers above the line that is being typed, without disturbing it. */
+/** The screen of a chat: what was said, below it what is being written, below that the typed line. */
 export interface ChatScreen {
-  write(text: string): void;
-  /** Shows or takes away the sign that an answer is on its way. */
-  thinking(on: boolean): void;
-  prompt(): void;
+  /** Adds a finished text for good. */
+  say(text: string): void;
+  /** Shows the growing answer and one line of status; '' takes them away. */
+  live(answer: string, status: string): void;
+  /** Call when a line was entered: it stays, as something said. */
+  entered(line: string): void;
+  /** Leaves the screen in order at the end; what comes later is not shown. */
+  close(): void;
 }
 
-const THINKING = '… thinking (Ctrl-C stops)';
+/** The parts of a terminal that are used. */
+export interface Terminal {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): unknown;
+}
 
-/** A screen on a terminal; `line` is the editor of what is being typed. */
-export function createChatScreen(
-  out: NodeJS.WriteStream,
-  line: Interface,
-  colour: boolean,
-): ChatScreen {
-  let busy = false;
-  const dim = (text: string): string => (colour ? `\u001b[2m${text}\u001b[0m` : text);
-  const wipe = (): void => {
-    cursorTo(out, 0);
-    clearLine(out, 0);
+/** Before the typed line. */
+export const PROMPT = '› ';
+
+const CLEAR_DOWN = '\u001b[0J';
+
+/** A screen on a terminal; `line` edits what is being typed and stays usable all the time. */
+export function createChatScreen(out: Terminal, line: Interface, colour: boolean): ChatScreen {
+  let answer = '';
+  let status = '';
+  /** Rows of the live part, as they stand on the screen above the typed line. */
+  let drawn = 0;
+  let isOpen = true;
+  const dim = (text: string): string => (colour ? `\u001b[2m${text}\u001b[22m` : text);
+
+  /** Goes to the first row of the live part; `below` rows of typed text are under it. */
+  const toTop = (below: number): string => {
+    const up = drawn + below;
+    return `\r${up > 0 ? `\u001b[${up}A` : ''}${CLEAR_DOWN}`;
   };
-  const restore = (): void => {
-    if (busy && line.line === '') out.write(dim(THINKING));
-    else line.prompt(true);
+
+  /** Takes the live part and the typed line away, adds what is to stay, draws both again. */
+  const draw = (stays: string, below: number): void => {
+    if (!isOpen) return;
+    const top = toTop(below);
+    const rows = liveRows();
+    drawn = rows.length;
+    out.write(`${top}${stays}${rows.map((row) => `${row}\n`).join('')}`);
+    // The editor would go up by the rows of its last drawing first, which are gone.
+    Object.assign(line, { prevRows: 0 });
+    line.prompt(true);
   };
+
+  const liveRows = (): string[] => {
+    const room = Math.max(1, out.rows - line.getCursorPos().rows - 3);
+    const columns = out.columns - 1;
+    const rows =
+      answer === '' ? [] : rowsOf(wrapWords(visible(answer), columns), columns).slice(-room);
+    const last = status === '' ? [] : rowsOf(status, columns).slice(0, 1).map(dim);
+    return [...rows, ...last];
+  };
+
   return {
-    write(text) {
-      if (text === '') return;
-      wipe();
-      out.write(text.endsWith('\n') ? text : `${text}\n`);
-      restore();
+    say(text) {
+      draw(`${wrapWords(visible(text).trimEnd(), out.columns - 1)}\n\n`, line.getCursorPos().rows);
     },
-    thinking(on) {
-      if (busy === on) return;
-      busy = on;
-      wipe();
-      restore();
+    live(nextAnswer, nextStatus) {
+      if (answer === nextAnswer && status === nextStatus) return;
+      answer = nextAnswer;
+      status = nextStatus;
+      draw('', line.getCursorPos().rows);
     },
-    prompt: () => line.prompt(),
+    entered(text) {
+      // The editor has gone to the next row; what it wrote stands between it and the live part.
+      const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
+      draw(`${PROMPT}${visible(text)}\n`, own);
+    },
+    close() {
+      out.write(toTop(line.getCursorPos().rows));
+      isOpen = false;
+    },
   };
 }

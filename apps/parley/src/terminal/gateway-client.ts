@@ -12,13 +12,15 @@ const Part = z.object({
 const Inbound = z.object({
   type: z.literal('inbound'),
   messageId: z.string(),
-  outcome: z.string().nullish(),
+  /** Null while it waits for its turn. */
+  outcome: z.string().nullable().default(null),
 });
 
 /** What the terminal makes use of; events of other kinds are passed over. */
 const Event = z.discriminatedUnion('type', [
   Part,
   Inbound,
+  z.object({ type: z.literal('typing') }),
   z.object({ type: z.literal('stream'), turnId: z.string(), text: z.string() }),
   z.object({ type: z.literal('stream-end'), turnId: z.string() }),
 ]);
@@ -39,8 +41,17 @@ export interface GatewayClient {
     text: string,
   ): Promise<{ readonly id: string; readonly kind: string; readonly reason: string | undefined }>;
   history(): Promise<ChatHistory>;
-  /** Live events, for ever; `onConnect` is called at each (re)connection, before its first event. */
-  watch(onConnect: () => Promise<void>, onEvent: (event: ChatEvent) => void): Promise<void>;
+  /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
+  watch(listener: GatewayListener): Promise<void>;
+}
+
+/** What watching tells. */
+export interface GatewayListener {
+  /** At each (re)connection, before its first event. */
+  linked(): Promise<void>;
+  /** The gateway is away; it is looked for again and again. */
+  lost(): void;
+  event(event: ChatEvent): void;
 }
 
 const RETRY_MS = 500;
@@ -59,13 +70,15 @@ export function createGatewayClient(find: FindGateway, signal: AbortSignal): Gat
     async history() {
       return History.parse(await insist(() => call(find, signal, '/history'), signal)).entries;
     },
-    async watch(onConnect, onEvent) {
+    async watch(listener) {
       while (!signal.aborted) {
         try {
-          await watchOnce(find, signal, onConnect, onEvent);
+          await watchOnce(find, signal, listener);
         } catch (error) {
           if (error instanceof CliError) throw error;
         }
+        if (signal.aborted) return;
+        listener.lost();
         // The gateway may be restarting; an abort ends the wait and the loop.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
@@ -118,12 +131,11 @@ async function request(
 async function watchOnce(
   find: FindGateway,
   signal: AbortSignal,
-  onConnect: () => Promise<void>,
-  onEvent: (event: ChatEvent) => void,
+  listener: GatewayListener,
 ): Promise<void> {
   const response = await request(find, signal, '/events');
   if (response.body === null) return;
-  await onConnect();
+  await listener.linked();
   let rest = '';
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = `${rest}${chunk}`.split('\n');
@@ -131,7 +143,7 @@ async function watchOnce(
     for (const line of lines) {
       if (!line.startsWith('data:')) continue;
       const event = Event.safeParse(JSON.parse(line.slice('data:'.length)));
-      if (event.success) onEvent(event.data);
+      if (event.success) listener.event(event.data);
     }
   }
 }

@@ -1,0 +1,168 @@
+import { createInterface, type Interface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@parley/contracts';
+import { type ChatScreen, createChatScreen, PROMPT } from './chat-screen.ts';
+import type { ChatEvent, ChatHistory, GatewayClient } from './gateway-client.ts';
+import { createLineJoiner } from './line-joiner.ts';
+import { afterChange, IDLE, isBusy, statusOf, type WaitingChange } from './waiting.ts';
+
+/** The terminal and its conversation. */
+export interface ConverseOptions {
+  readonly client: GatewayClient;
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly colour: boolean;
+  /** Ends everything. */
+  readonly ended: AbortController;
+}
+
+const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
+/** Typing is told every 4 s while it lasts; a lost end must not leave it for good. */
+const TYPING_FADES_MS = 6_500;
+/** At the end, messages that are on their way get this long; in ms. */
+const LAST_SENDS_MS = 3_000;
+/** The terminal marks what is pasted (and stops to). */
+const MARK_PASTES = '\u001b[?2004h';
+const LEAVE_PASTES = '\u001b[?2004l';
+
+/** Talks until the person ends it. Rejects with CliError when the gateway refuses. */
+export async function converse(options: ConverseOptions): Promise<void> {
+  const { client, input, output, ended } = options;
+  const seen = partsOf(await client.history());
+  const line = createInterface({ input, output, prompt: PROMPT });
+  const screen = createChatScreen(output, line, options.colour);
+  const talk = createTalk(client, screen, seen);
+  output.write(`${MARK_PASTES}${WELCOME}`);
+  const closed = listen(line, input, screen, talk);
+  line.prompt();
+  const watching = client.watch(talk);
+  try {
+    await Promise.race([closed, watching]);
+    await talk.lastSends();
+  } finally {
+    screen.close();
+    line.close();
+    output.write(LEAVE_PASTES);
+    ended.abort();
+  }
+  for (const text of talk.unsent()) output.write(`Not sent:\n${text}\n`);
+  await watching;
+}
+
+/** Both sides of the talk. */
+interface Talk {
+  send(message: string): void;
+  busy(): boolean;
+  linked(): Promise<void>;
+  lost(): void;
+  event(event: ChatEvent): void;
+  /** Waits for messages on their way, not for ever. */
+  lastSends(): Promise<void>;
+  unsent(): readonly string[];
+}
+
+function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>): Talk {
+  let waiting = IDLE;
+  let answer = '';
+  let fading: NodeJS.Timeout | undefined;
+  const onTheWay = new Map<Promise<void>, string>();
+  let lastSent = Promise.resolve();
+  const change = (next: WaitingChange): void => {
+    waiting = afterChange(waiting, next);
+    screen.live(answer, statusOf(waiting));
+  };
+  const finish = (part: { readonly partId: string; readonly text: string }): void => {
+    if (seen.has(part.partId)) return;
+    seen.add(part.partId);
+    answer = '';
+    screen.live('', '');
+    screen.say(part.text);
+  };
+  const deliver = async (message: string): Promise<void> => {
+    try {
+      const { kind, reason } = await client.send(message);
+      change({ type: 'sent', kind });
+      if (kind === 'refused' || kind === 'ignored') screen.say(`Not taken: ${reason ?? kind}.`);
+    } catch (error) {
+      change({ type: 'sent', kind: 'failed' });
+      screen.say(`Not sent: ${reasonOf(error)}`);
+    }
+  };
+  return {
+    send(message) {
+      change({ type: 'sending' });
+      // One after the other, or their order would be lost with the gateway; /stop overtakes.
+      const turn = message === '/stop' ? Promise.resolve() : lastSent;
+      const sending: Promise<void> = turn
+        .then(() => deliver(message))
+        .then(() => {
+          onTheWay.delete(sending);
+        });
+      if (message !== '/stop') lastSent = sending;
+      onTheWay.set(sending, message);
+    },
+    busy: () => isBusy(waiting),
+    async linked() {
+      const history = await client.history();
+      answer = '';
+      for (const entry of history) if (entry.type === 'part') finish(entry);
+      change({ type: 'linked', history });
+    },
+    lost: () => change({ type: 'lost' }),
+    event(event) {
+      if (event.type === 'stream') answer = event.text;
+      if (event.type === 'stream-end') answer = '';
+      if (event.type === 'part') finish(event);
+      if (event.type === 'typing') {
+        clearTimeout(fading);
+        fading = setTimeout(() => change({ type: 'typing-faded' }), TYPING_FADES_MS);
+        fading.unref();
+      }
+      change(event);
+    },
+    async lastSends() {
+      clearTimeout(fading);
+      const patience = sleep(LAST_SENDS_MS, undefined, { ref: false });
+      await Promise.race([Promise.all(onTheWay.keys()), patience]);
+    },
+    unsent: () => [...onTheWay.values()],
+  };
+}
+
+/** Connects the keyboard; resolves when the person ends the chat. */
+function listen(
+  line: Interface,
+  input: NodeJS.ReadStream,
+  screen: ChatScreen,
+  talk: Talk,
+): Promise<void> {
+  const joiner = createLineJoiner((message) => {
+    if (message.trim() !== '') talk.send(message);
+  });
+  let stopping = false;
+  input.on('keypress', (_text: string, key: { name?: string } | undefined) => {
+    if (key?.name === 'paste-start') joiner.pasting(true);
+    if (key?.name === 'paste-end') joiner.pasting(false);
+  });
+  line.on('line', (text) => {
+    screen.entered(text);
+    joiner.line(text);
+    stopping = false;
+  });
+  line.on('SIGINT', () => {
+    // The second one means it: the gateway may be away, and /stop with it.
+    if (!talk.busy() || stopping) return line.close();
+    stopping = true;
+    talk.send('/stop');
+  });
+  return new Promise((resolve) => {
+    line.on('close', () => {
+      joiner.flush();
+      resolve();
+    });
+  });
+}
+
+function partsOf(history: ChatHistory): Set<string> {
+  return new Set(history.flatMap((entry) => (entry.type === 'part' ? [entry.partId] : [])));
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { freePort } from '../services/free-port.ts';
+import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
+
+const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
+
+interface Said {
+  readonly code: number | string;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `parley chat` with something piped into it. */
+function chat(data: string, input: string): { process: ChildProcess; said: Promise<Said> } {
+  const child = spawn(process.execPath, [PROGRAM, '--data', data, 'chat'], { stdio: 'pipe' });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  child.stdin.end(input);
+  const said = once(child, 'close').then(([code, signal]) => ({ code: signal ?? code, out, err }));
+  return { process: child, said };
+}
+
+describe('parley chat with piped input', () => {
+  let model: ModelDouble;
+  let folder: DataFolder;
+  beforeAll(async () => {
+    model = await startModelDouble();
+    model.reply(({ messages }) => {
+      const text = String(messages.at(-1)?.content);
+      return `**You** said: ${text.slice(text.lastIndexOf('\n\n') + 2)}`;
+    });
+    folder = makeDataFolder({
+      model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+      http: { port: await freePort() },
+    });
+  });
+  afterAll(async () => {
+    await model.close();
+    folder.remove();
+  });
+
+  it('[F03] starts a gateway of its own, prints the answer alone and plainly, and ends all of it', async () => {
+    const said = await chat(folder.path, 'hello\n').said;
+    expect(said).toEqual({ code: 0, out: 'You said: hello\n', err: '' });
+    expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
+    expect(readFileSync(join(folder.path, 'parley.log'), 'utf8')).toContain('"msg":"turn"');
+  });
+
+  it('[F03] keeps several lines together as one message', async () => {
+    const said = await chat(folder.path, 'one\ntwo\nthree\n').said;
+    expect(said.out).toBe('You said: one\ntwo\nthree\n');
+  });
+
+  it('[F09] answers a command without the model', async () => {
+    const asked = model.total;
+    const said = await chat(folder.path, '/whoami').said;
+    expect(said.out).toContain('terminal:owner');
+    expect(model.total).toBe(asked);
+  });
+
+  it('says nothing to nothing', async () => {
+    expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('[U03] takes what would command the terminal out of an answer', async () => {
+    model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
+    expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
+  });
+
+  it('[F10] says why a message is not taken, and fails', async () => {
+    const said = await chat(folder.path, 'x'.repeat(200_000)).said;
+    expect([said.code, said.out]).toEqual([1, '']);
+    expect(said.err).toMatch(/not taken: longer than \d+ characters/);
+  });
+
+  it('[F03] talks through the gateway that runs, and leaves it running', async () => {
+    const gateway = await startParleyProcess(folder.path);
+    const both = await Promise.all(['first', 'second'].map((text) => chat(folder.path, text).said));
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    for (const { out } of both) expect(out).toContain('You said:');
+    expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
+    await gateway.end();
+  });
+
+  it('[D01] a gateway that is killed and comes back answers the question, once', async () => {
+    let gateway = await startParleyProcess(folder.path);
+    model.latencyMs = 1_000;
+    const asking = chat(folder.path, 'still there?');
+    const asked = model.total;
+    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), { timeout: 10_000 });
+    await gateway.end('SIGKILL');
+    model.latencyMs = 0;
+    gateway = await startParleyProcess(folder.path);
+    expect(await asking.said).toEqual({ code: 0, out: 'You said: still there?\n', err: '' });
+    await gateway.end();
+  });
+
+  it('[D11] Ctrl-C while it waits ends it, with its gateway', async () => {
+    model.latencyMs = 20_000;
+    const asked = model.total;
+    const asking = chat(folder.path, 'never mind');
+    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), { timeout: 10_000 });
+    asking.process.kill('SIGINT');
+    const said = await asking.said;
+    expect([said.code, said.out]).toEqual([130, '']);
+    expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
+    model.latencyMs = 0;
+  });
+});
