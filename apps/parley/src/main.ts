@@ -38,11 +38,13 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     )
     .option('--data <folder>', 'where everything is kept (default: PARLEY_HOME, else ~/.parley)')
     .option('--config <file>', 'the settings file (default: parley.yaml in the data folder)')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run "parley --help" to see what there is.')
     .exitOverride();
   program
     .command('start')
-    .description('start everything in this terminal; Ctrl-C stops it')
+    .description('start everything in this terminal; Ctrl-C stops it and loses nothing')
     .action(
       action(async (folder) =>
         (await import('./commands/start.ts')).start(folder, process.env, () => {}),
@@ -51,18 +53,21 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   program
     .command('chat')
     .description('talk to the agent here; starts a gateway if none is running')
+    .addHelpText('after', CHAT_HELP)
     .action(
       action(async (folder) => (await import('./commands/chat.ts')).chat(folder, process.env)),
     );
   program
     .command('status')
-    .description('how the running gateway is doing')
+    .description(
+      'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs',
+    )
     .action(action(async (folder) => (await import('./commands/status.ts')).status(folder, print)));
   program
     .command('config')
     .description('work with the settings file')
     .command('check')
-    .description('say all that is wrong with the settings, without starting anything')
+    .description('say all that is wrong with the settings, without starting; 0: nothing is')
     .action(
       action(async (folder) =>
         (await import('./commands/config-check.ts')).configCheck(folder, process.env, print),
@@ -70,6 +75,18 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     );
   return program;
 }
+
+const EXAMPLES = `
+Examples:
+  parley start                          run, with everything in ~/.parley
+  parley start --data ./work            run a second one, with everything in ./work
+  parley chat --data ./work             talk to that one
+  echo "hello" | parley chat            ask once, print the answer
+  parley config check --config my.yaml  what is wrong with my.yaml?`;
+
+const CHAT_HELP = `
+Enter sends, Ctrl-C stops a running answer, Ctrl-D ends the chat; /help in the chat shows the commands.
+Input from a pipe is one message; its answer is printed, and nothing else.`;
 
 /** Throws CliError when a named settings file is not there: a slip of the pen must not start with defaults. */
 function folderOf(flags: GlobalFlags): DataFolder {
