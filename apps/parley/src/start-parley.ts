@@ -8,6 +8,7 @@ import type { LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
+import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
 import { openParts } from './open-parts.ts';
 import { planAccounts } from './plan-accounts.ts';
@@ -120,7 +121,7 @@ async function compose(
       bannerFacts({
         agent: { name: agent.name, emoji: settings.agent.emoji },
         model: await model.known,
-        channels: gateway.status(),
+        channels: await firstStates(gateway),
         address,
         token,
         folder,
