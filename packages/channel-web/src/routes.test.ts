@@ -100,6 +100,15 @@ describe('a message from the page', () => {
   );
 });
 
+describe('the events', () => {
+  it('are not begun for a question about their headers', async () => {
+    const { ask, adapter } = webFront(accepted);
+    const response = await ask('/events', { method: 'HEAD' });
+    expect([response.status, response.body]).toEqual([200, null]);
+    await adapter.stop();
+  });
+});
+
 describe('the history', () => {
   it('[F03] has the same ids as the events, and the commands there are', async () => {
     const { ask } = webFront(accepted, [

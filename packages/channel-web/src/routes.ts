@@ -49,6 +49,8 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
+    // Nobody would read the stream, nor end it.
+    if (c.req.method === 'HEAD') return c.body(null);
     return eventStream({ hub, chatId: CHAT_ID, closing });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));

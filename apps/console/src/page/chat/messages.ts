@@ -82,7 +82,7 @@ function textButton(label: string, onClick: () => void): VNode {
 }
 
 /** What is said under a message of one's own. */
-export function deliveryWords(delivery: Delivery, at: number): string {
+function deliveryWords(delivery: Delivery, at: number): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
