@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { DataFolder } from '../data-folder.ts';
 import { findInstance } from '../instance-file.ts';
-import { startParley } from '../start-parley.ts';
 import { askOnce } from '../terminal/ask-once.ts';
 import { converse } from '../terminal/converse.ts';
 import { createGatewayClient, type FindGateway } from '../terminal/gateway-client.ts';
@@ -49,7 +48,9 @@ function finderOf(folder: DataFolder): FindGateway {
 }
 
 /** The gateway's log goes to a file: the screen belongs to the conversation. */
-function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
+async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
+  // A gateway is heavy; where one runs already, the chat does not load a second.
+  const { startParley } = await import('../start-parley.ts');
   const log = join(folder.path, 'parley.log');
   const logTo = { write: (line: string) => appendFileSync(log, line, { mode: 0o600 }) };
   return startParley({ folder, env, clock: Date.now, logTo, pass: () => {} });
