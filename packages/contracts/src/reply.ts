@@ -24,6 +24,8 @@ export interface OutboundPart {
   readonly idempotencyKey: string;
   /** The turn that wrote it; absent for answers to commands and notices. */
   readonly turnId: string | null;
+  /** The part whose failure or uncertain fate this one tells; absent for everything else. */
+  readonly noticeOf?: string;
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
 }

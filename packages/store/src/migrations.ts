@@ -86,6 +86,7 @@ const DURABLE_PATH: Migration = {
       idempotency_key text not null unique,
       turn_id text references turn (id),
       part_index bigint,
+      notice_of text references outbox (id),
       channel text not null,
       account text not null,
       chat_id text not null,

@@ -77,6 +77,8 @@ export interface OutboxTable {
   idempotency_key: string;
   turn_id: string | null;
   part_index: number | null;
+  /** The part whose fate this one tells. */
+  notice_of: string | null;
   channel: string;
   account: string;
   chat_id: string;

@@ -1,5 +1,6 @@
 import { type DurablePoint, type OutboundPart, silentMeter } from '@parley/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { recordingLogger } from '../testing/recording-logger.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
@@ -175,6 +176,14 @@ describe('a part that was being sent when the process died', () => {
       expect(await scene.states('c')).toEqual(['sent', 'sent']);
     },
   );
+
+  it('[D04] is not repeated either when no model wrote it, such as the answer to a command', async () => {
+    const route = { ...CHAT, target: CAPABILITIES.target };
+    await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
+    await dieWhileSending(true);
+    await deliver();
+    expect(seen()).toEqual(['status', expect.stringContaining('interrupted while sending')]);
+  });
 
   it.each([true, false])(
     '[D04] is reported also when the process dies again over the report (arrived: %s)',

@@ -67,11 +67,11 @@ async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
 }
 
 /**
- * Whether a part that may have arrived is sent again. What the system itself says always is: twice it
- * does no harm, and without it the chat may never learn that an answer is uncertain.
+ * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
+ * without it the chat may never learn that an answer is uncertain.
  */
 function mayRepeat({ capabilities }: DeliveryDeps, part: OutboundPart): boolean {
-  return capabilities.idempotentSend || part.turnId === null;
+  return capabilities.idempotentSend || part.noticeOf !== undefined;
 }
 
 async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
@@ -137,7 +137,7 @@ async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): P
   const { route } = part;
   const { state, reason, notice } = ending;
   // A notice that fails must not bring forth another one.
-  const told = part.turnId === null || notice === null ? null : noticePart(notice, route);
+  const told = part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
   await deps.outbox.giveUp(part.id, state, reason, deps.clock(), told);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');

@@ -6,9 +6,10 @@ import { idempotencyKeyOf } from '../new-id.ts';
 import type { NewPart } from '../rows.ts';
 import type { OutboxTable } from '../tables.ts';
 
-/** Who wrote the parts (null: no turn did) and when. */
+/** Who wrote the parts (null: no turn did), about which other part if any, and when. */
 interface Origin {
   readonly turnId: string | null;
+  readonly noticeOf?: string;
   readonly now: number;
   readonly newId: NewId;
 }
@@ -27,7 +28,7 @@ export async function insertParts(
 function newOutboxRow(
   { route, body }: NewPart,
   index: number,
-  { turnId, now, newId }: Origin,
+  { turnId, noticeOf, now, newId }: Origin,
 ): Insertable<OutboxTable> {
   const id = newId('part');
   return {
@@ -35,6 +36,7 @@ function newOutboxRow(
     idempotency_key: idempotencyKeyOf(id),
     turn_id: turnId,
     part_index: turnId === null ? null : index,
+    notice_of: noticeOf ?? null,
     channel: route.channel,
     account: route.account,
     chat_id: route.chatId,

@@ -48,7 +48,8 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
     giveUp: (partId, state, error, now, notice) =>
       database.write(async (sql) => {
         await leaveSending(sql, partId, { state, error, updated_at: now });
-        if (notice !== null) await insertParts(sql, [notice], { turnId: null, now, newId });
+        if (notice === null) return;
+        await insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),
 
     migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),

@@ -4,7 +4,14 @@ import { fromCheckedJson } from '../json-column.ts';
 import type { OutboxTable } from '../tables.ts';
 
 /** The columns that make an `OutboundPart`. */
-export const OUTBOX_COLUMNS = ['id', 'idempotency_key', 'turn_id', 'route', 'body'] as const;
+export const OUTBOX_COLUMNS = [
+  'id',
+  'idempotency_key',
+  'turn_id',
+  'notice_of',
+  'route',
+  'body',
+] as const;
 
 /** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
 export function readPart(
@@ -14,6 +21,7 @@ export function readPart(
     id: row.id,
     idempotencyKey: row.idempotency_key,
     turnId: row.turn_id,
+    ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
     route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
     body: fromCheckedJson(RenderedPart, row.body, `text of part ${row.id}`),
   };
