@@ -5,6 +5,7 @@ import type { RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import type { WakeUpHandler, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
 const workers: LaneWorker[] = [];
@@ -153,6 +154,30 @@ describe('a worker of lanes', () => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  it('[D02] runs a lane once at a time, even when one wake-up is handed out twice', async () => {
+    let handler: WakeUpHandler = async () => null;
+    const queue: WakeUpQueue = {
+      kick: async () => {},
+      async work(given) {
+        handler = given;
+        return { close: async () => {} };
+      },
+      close: async () => {},
+    };
+    await scene.write('twice');
+    let turns = 0;
+    const deps = scene.laneDeps(async (turn, lease, signal) => {
+      turns += 1;
+      expect(await handler('twice', signal)).toBeGreaterThan(0);
+      await scene.answer(turn, lease);
+    });
+    const options = { queue, bus: scene.bus, concurrency: 1, sweepMs: 60_000 };
+    workers.push(await startLaneWorker(deps, options));
+    expect(await handler('twice', new AbortController().signal)).toBeNull();
+    expect(turns).toBe(1);
+    expect(await scene.outcomes('twice')).toEqual(['answered']);
   });
 
   it('[D02] lets no conversation wait for another', async () => {

@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
-import { openQueues, type Queues } from '@parley/queue';
+import { openQueues, type Queues, type WakeUpHandler, type WakeUpQueue } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -18,7 +18,11 @@ afterEach(async () => {
   await scene.store.close();
 });
 
-async function startWorker(send = scene.send, sweepMs = 20): Promise<DeliveryWorker> {
+async function startWorker(
+  send = scene.send,
+  sweepMs = 20,
+  queue = queues.deliveries('test', 'default'),
+): Promise<DeliveryWorker> {
   const deps = {
     outbox: scene.store.outbox,
     capabilities: CAPABILITIES,
@@ -29,7 +33,6 @@ async function startWorker(send = scene.send, sweepMs = 20): Promise<DeliveryWor
     random: () => 0,
     pass: () => {},
   };
-  const queue = queues.deliveries('test', 'default');
   const place = { channel: 'test', account: 'default', concurrency: 10 };
   const worker = await startDeliveryWorker(deps, { ...place, queue, sweepMs });
   workers.push(worker);
@@ -90,5 +93,37 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => begun, { interval: 2 }).toBe(true);
     await worker.close(5_000);
     expect(await scene.states('closing')).toEqual(['sent']);
+  });
+
+  it('[D11] send at the end what is due but not taken up yet, unless the platform asks to wait', async () => {
+    const worker = await startWorker(scene.send, 60_000);
+    await scene.owe('fresh', ['one']);
+    scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
+    await scene.owe('limited', ['one']);
+    const queue = queues.deliveries('test', 'default');
+    await Promise.all([queue.kick('fresh'), queue.kick('limited')]);
+    await worker.close(5_000);
+    expect(await scene.states('fresh')).toEqual(['sent']);
+    expect(await scene.states('limited')).toEqual(['pending']);
+  });
+
+  it('[D04] serve a chat once at a time, even when one wake-up is handed out twice', async () => {
+    let handler: WakeUpHandler = async () => null;
+    const queue: WakeUpQueue = {
+      kick: async () => {},
+      async work(given) {
+        handler = given;
+        return { close: async () => {} };
+      },
+      close: async () => {},
+    };
+    await scene.owe('twice', ['one']);
+    const send = async (part: OutboundPart, signal: AbortSignal) => {
+      expect(await handler('twice', signal)).toBeGreaterThan(0);
+      return scene.send(part, signal);
+    };
+    await startWorker(send, 60_000, queue);
+    expect(await handler('twice', new AbortController().signal)).toBeNull();
+    expect(await scene.states('twice')).toEqual(['sent']);
   });
 });

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { ChatKey } from '@parley/store';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 
 /** Deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
-  /** Takes no new chats, waits up to `graceMs` for sends that are under way, then ends them. */
+  /** Sends what is due as far as `graceMs` allows, then ends sends that are under way. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -21,6 +22,8 @@ export interface DeliveryWorkerOptions {
 const SWEEP_BATCH = 500;
 /** When to ask again for a chat that an earlier run has not left yet. */
 const STILL_SENDING_MS = 500;
+/** How often to look, at the end, whether all that is due has been sent. */
+const LOOK_AGAIN_MS = 10;
 
 /** Starts delivering, and sweeps for parts whose wake-up was lost. */
 export async function startDeliveryWorker(
@@ -41,19 +44,22 @@ export async function startDeliveryWorker(
       busy.delete(chatId);
     }
   }, options.concurrency);
+  const due = (limit: number) => deps.outbox.chatsWithWork(channel, account, deps.clock(), limit);
   const sweep = startSweep(
     `deliveries ${channel}/${account}`,
     options.sweepMs,
     deps.log,
     async () => {
-      const chats = await deps.outbox.chatsWithWork(channel, account, deps.clock(), SWEEP_BATCH);
-      for (const { chatId } of chats) await wake(chatId);
+      for (const { chatId } of await due(SWEEP_BATCH)) await wake(chatId);
     },
   );
   return {
     async close(graceMs) {
+      const until = performance.now() + graceMs;
       await sweep.stop();
-      await worker.close(graceMs);
+      // The answer of a turn that has just been finished may not have been taken up yet.
+      while (performance.now() < until && (await due(1)).length > 0) await sleep(LOOK_AGAIN_MS);
+      await worker.close(Math.max(0, until - performance.now()));
     },
   };
 }
