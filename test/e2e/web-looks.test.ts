@@ -147,7 +147,7 @@ describe.runIf(chromiumPath)('how the page looks and who can use it', () => {
     await say(page, 'Announce it');
     await page.getByRole('status').getByText('is writing…').waitFor();
     await untilAnswer(page, 'You said: Announce it');
-    await page.waitForFunction("document.querySelector('[role=status]').textContent === ''");
+    await expect.poll(() => page.getByRole('status').textContent()).toBe('');
     const log = page.getByRole('log');
     expect(await log.getAttribute('aria-live')).toBe('polite');
     expect(await log.locator('article').last().innerText()).toMatch(/^\w+, .*:/);

@@ -99,7 +99,7 @@ describe.runIf(chromiumPath)('the page and a gateway that goes away', () => {
     await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     await untilAnswer(page, 'Step 30.');
-    await page.waitForFunction("document.querySelectorAll('.mine.is-sending').length === 0");
+    await expect.poll(() => page.locator('.mine.is-sending').count()).toBe(0);
     expect((await mine(page)).filter((own) => own === 'Between two lives')).toHaveLength(1);
     await page.context().close();
   });
