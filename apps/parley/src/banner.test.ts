@@ -68,6 +68,10 @@ describe('how a channel is doing', () => {
       { kind: 'failed', reason: 'Telegram refused the token.', mend: 'Ask @BotFather.' },
       'not working: Telegram refused the token. Ask @BotFather.',
     ],
+    [
+      { kind: 'failed', reason: 'the token is refused', mend: 'Ask @BotFather.' },
+      'not working: the token is refused. Ask @BotFather.',
+    ],
     [{ kind: 'stopped' }, 'stopped'],
   ] as const)('is one line: %o', (state, line) => {
     expect(channelLine({ channel: 'telegram', account: 'default', state })).toBe(line);

@@ -96,8 +96,12 @@ export function channelLine({ state }: AccountStatus): string {
     case 'retrying':
       return `not connected, tries again: ${state.reason}`;
     case 'failed':
-      return `not working: ${state.reason} ${state.mend}`;
+      return `not working: ${sentence(state.reason)} ${state.mend}`;
     case 'stopped':
       return 'stopped';
   }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

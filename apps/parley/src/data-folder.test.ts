@@ -52,9 +52,19 @@ describe('making the data folder', () => {
     expect(modeOf(folder.path)).toBe('750');
   });
 
-  it('says what to do when it cannot be', () => {
+  it('makes the folders above it', () => {
+    const deep = locateDataFolder(join(parent, 'a', 'b', 'c'), {});
+    createDataFolder(deep);
+    expect(modeOf(join(parent, 'a'))).toBe('700');
+  });
+
+  it.each([
+    ['a file is in its place', () => folder.path],
+    ['a file is above it', () => join(folder.path, 'inside')],
+    ['the system takes no folders there', () => '/proc/parley'],
+  ])('says what to do when %s', (_case, path) => {
     writeFileSync(folder.path, 'a file');
-    expect(() => createDataFolder(folder)).toThrow(
+    expect(() => createDataFolder(locateDataFolder(path(), {}))).toThrow(
       expect.objectContaining({
         code: 'data-unwritable',
         message: expect.stringContaining('--data'),

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { reasonOf } from '@parley/contracts';
 import { CliError } from './cli-error.ts';
@@ -48,11 +48,21 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
 /** Creates the folder, readable by its owner alone. Throws CliError when it cannot be written. */
 export function createDataFolder(folder: DataFolder): void {
   try {
-    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+    makeFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unwritable(folder, error);
   }
+}
+
+/**
+ * Step by step, because Node's recursive `mkdir` never returns where the system answers "no such
+ * file" although the parent is there, as it does below /proc.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /**

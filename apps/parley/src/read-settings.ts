@@ -2,6 +2,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
 import { CliError } from './cli-error.ts';
+import { commandLine } from './command-line.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** Settings that passed every check but those of single channels. */
@@ -34,7 +35,7 @@ export function readSettings(folder: DataFolder, env: NodeJS.ProcessEnv): Loaded
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "parley config check" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "${commandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
