@@ -24,9 +24,10 @@ export interface CommandResult {
 export interface InboxRepository {
   /**
    * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
-   * Creates the conversation on first contact. Durable when it resolves.
+   * Creates the conversation on first contact. Durable when it resolves. `full`: `room` messages of
+   * the conversation wait already (D07), and this one is not stored; a known one is never refused.
    */
-  accept(admitted: AdmittedMessage): Promise<'stored' | 'duplicate'>;
+  accept(admitted: AdmittedMessage, room?: number): Promise<'stored' | 'duplicate' | 'full'>;
   /**
    * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
    * transaction. `answer` is called inside it with what the effect found.
@@ -36,7 +37,7 @@ export interface InboxRepository {
     effect: CommandEffect,
     answer: (result: CommandResult) => readonly NewPart[],
   ): Promise<CommandResult>;
-  /** How many messages of a conversation wait for a turn; for the overflow rule (D07). */
+  /** How many messages of a conversation wait for a turn. */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
   recent(

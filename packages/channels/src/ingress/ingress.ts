@@ -87,17 +87,22 @@ async function take(
       return { kind: 'refused', reason: decision.reason };
     case 'command':
       return carryOut(deps, admitted, decision.name);
-    case 'turn': {
-      const waiting = await deps.store.inbox.waiting(admitted.conversationId);
-      if (waiting < limits.waitingPerConversation) return accept(deps, admitted);
-      await explain.overflow(admitted, waiting);
-      return { kind: 'refused', reason: `${waiting} messages of this conversation wait already` };
-    }
+    case 'turn':
+      return accept(deps, admitted, explain);
   }
 }
 
-async function accept(deps: IngressDeps, admitted: AdmittedMessage): Promise<IngressOutcome> {
-  const stored = await deps.store.inbox.accept(admitted);
+async function accept(
+  deps: IngressDeps,
+  admitted: AdmittedMessage,
+  explain: Explainer,
+): Promise<IngressOutcome> {
+  const room = deps.rules.limits.waitingPerConversation;
+  const stored = await deps.store.inbox.accept(admitted, room);
+  if (stored === 'full') {
+    await explain.overflow(admitted, room);
+    return { kind: 'refused', reason: `${room} messages of this conversation wait already` };
+  }
   deps.pass('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.kick(admitted.conversationId);

@@ -64,6 +64,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(account)).toBe('stored');
       });
 
+      it('[D07] takes no more than there is room for, also when many come at once', async () => {
+        const taken = await Promise.all(
+          Array.from({ length: 10 }, (_, i) => store.inbox.accept(message(`m${i}`), 3)),
+        );
+        expect(taken.filter((outcome) => outcome === 'stored')).toHaveLength(3);
+        expect(taken.filter((outcome) => outcome === 'full')).toHaveLength(7);
+        expect(await store.inbox.waiting('web:c1')).toBe(3);
+      });
+
+      it('[D07] [F08] knows a message that it has, however full the lane is', async () => {
+        await store.inbox.accept(message('m1'), 1);
+        expect(await store.inbox.accept(message('m1'), 1)).toBe('duplicate');
+      });
+
       it('counts what waits in one lane, and shows the newest rows oldest first', async () => {
         for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
         await store.inbox.accept(message('m1', 'c2'));

@@ -11,10 +11,14 @@ import { insertParts } from './new-parts.ts';
 /** The inbox on SQL. */
 export function inboxRepository(database: Database, newId: NewId): InboxRepository {
   return {
-    accept: (admitted) =>
+    accept: (admitted, room = Number.POSITIVE_INFINITY) =>
       database.write(async (sql) => {
         const isNew = await insertOnce(database, sql, admitted, 'waiting');
-        return isNew ? 'stored' : 'duplicate';
+        if (!isNew) return 'duplicate';
+        // Counted with the new one in place, so that two at once cannot both take the last room.
+        if ((await countWaiting(sql, admitted.conversationId)) <= room) return 'stored';
+        await takeBack(sql, admitted);
+        return 'full';
       }),
 
     command: (admitted, effect, answer) =>
@@ -28,16 +32,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return result;
       }),
 
-    waiting: (conversationId) =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('inbox')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('conversation_id', '=', conversationId)
-          .where('state', '=', WAITING)
-          .executeTakeFirstOrThrow();
-        return row.count;
-      }),
+    waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 
     recent: ({ channel, account, chatId }, limit) =>
       database.read(async (sql) => {
@@ -53,6 +48,27 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
   };
+}
+
+async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
+  const row = await sql
+    .selectFrom('inbox')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', WAITING)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Removes a message that this very transaction has stored. */
+async function takeBack(sql: Sql, { message }: AdmittedMessage): Promise<void> {
+  await sql
+    .deleteFrom('inbox')
+    .where('channel', '=', message.channel)
+    .where('account', '=', message.account)
+    .where('chat_id', '=', message.chat.id)
+    .where('message_id', '=', message.messageId)
+    .execute();
 }
 
 /**
