@@ -117,13 +117,15 @@ describe('a lane', () => {
       ...scene.store.lanes,
       release: () => Promise.reject(new Error('database away')),
     };
+    const stop = new AbortController();
     const deps = scene.laneDeps(
       async (turn, lease) => {
         await scene.answer(turn, lease);
+        stop.abort('handed-back');
       },
       { lanes, log },
     );
-    await runLane(deps, 'kept', new AbortController());
+    await runLane(deps, 'kept', stop);
     expect(lines.join()).toContain('database away');
     expect(await scene.outcomes('kept')).toEqual(['answered']);
   });

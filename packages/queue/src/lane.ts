@@ -39,30 +39,40 @@ export async function runLane(
   conversationId: string,
   stop: AbortController,
 ): Promise<number | null> {
-  const { lanes, owner, clock, leaseMs = LEASE_MS } = deps;
-  const taken = await lanes.acquire(conversationId, owner, clock(), leaseMs);
-  if (taken.kind === 'busy') return Math.min(taken.retryInMs, LOOK_AGAIN_MS);
-  const { lease } = taken;
+  const { lanes, owner, mode, clock, newId, leaseMs = LEASE_MS } = deps;
+  const begun = await lanes.begin({ conversationId, owner, leaseMs }, mode, newId('turn'), clock());
+  if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
+  if (begun.kind === 'none') return null;
+  const { lease, turn } = begun;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(deps, lease, () => stop.abort(lost));
+  let left = false;
   try {
-    await runTurns(deps, lease, stop.signal);
+    left = await runTurns(deps, turn, lease, stop.signal);
   } finally {
     endRenewal();
-    await giveBack(deps, lease);
+    if (!left) await giveBack(deps, lease);
   }
   return null;
 }
 
-async function runTurns(deps: LaneDeps, lease: Lease, signal: AbortSignal): Promise<void> {
-  for (let turns = 0; !signal.aborted; turns += 1) {
-    const burst = turns > 0 && deps.mode === 'collect';
-    if (burst) await waitForQuiet(deps, lease.conversationId, signal);
-    if (signal.aborted) return;
-    const claimed = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
-    if (claimed.kind !== 'turn') return;
-    await deps.runTurn(claimed.turn, lease, signal);
+/** Turn after turn; true when the lane was left because nothing waits any more. */
+async function runTurns(
+  deps: LaneDeps,
+  first: ClaimedTurn,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let turn = first;
+  while (!signal.aborted) {
+    await deps.runTurn(turn, lease, signal);
+    if (deps.mode === 'collect') await waitForQuiet(deps, lease.conversationId, signal);
+    if (signal.aborted) return false;
+    const next = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
+    if (next.kind !== 'turn') return next.kind === 'none';
+    turn = next.turn;
   }
+  return false;
 }
 
 /** A lease that cannot be given back runs out by itself, so the work is not failed for it. */

@@ -18,6 +18,20 @@ export interface LaneRepository {
     now: number,
     leaseMs: number,
   ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }>;
+  /**
+   * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
+   * `none` the lane is free again at once.
+   */
+  begin(
+    work: { conversationId: string; owner: string; leaseMs: number },
+    mode: ClaimMode,
+    newTurnId: string,
+    now: number,
+  ): Promise<
+    | { kind: 'busy'; retryInMs: number }
+    | { kind: 'none' }
+    | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
+  >;
   /** Prolongs the lease; false when it was lost. */
   renew(lease: Lease, until: number): Promise<boolean>;
   /** Gives the lane back; harmless when the lease was lost. */
@@ -26,7 +40,8 @@ export interface LaneRepository {
   newestWaiting(conversationId: string): Promise<number | null>;
   /**
    * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
-   * `newTurnId`. `none` when nothing waits, `fenced` when the lease was lost.
+   * `newTurnId`. `none` when nothing waits: the lane is given back in the same transaction.
+   * `fenced` when the lease was lost.
    */
   claim(
     lease: Lease,

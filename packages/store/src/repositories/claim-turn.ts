@@ -7,7 +7,8 @@ import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
 
-interface Claim {
+/** Which lane, and how what waits becomes a turn. */
+export interface Claim {
   readonly lease: Lease;
   readonly mode: ClaimMode;
   readonly newTurnId: string;

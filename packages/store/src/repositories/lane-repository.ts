@@ -1,7 +1,8 @@
 import type { NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import type { LaneRepository } from '../lanes.ts';
-import { claimTurn } from './claim-turn.ts';
+import type { Lease } from '../rows.ts';
+import { type Claim, claimTurn } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { RUNNING, WAITING } from './literals.ts';
@@ -13,17 +14,19 @@ import { RUNNING, WAITING } from './literals.ts';
 export function laneRepository(database: Database, newId: NewId): LaneRepository {
   return {
     acquire: (conversationId, owner, now, leaseMs) =>
+      database.write(
+        (sql) => acquireLane(database, sql, { conversationId, owner, now, leaseMs }),
+        'process',
+      ),
+
+    begin: (work, mode, newTurnId, now) =>
       database.write(async (sql) => {
-        const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
-        let epoch = await take();
-        if (epoch === null) {
-          // Held by another worker, or, which is rare, not there yet.
-          await ensureConversation(sql, conversationId, now);
-          epoch = await take();
-        }
-        if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } } as const;
-        const held = await lockConversation(database, sql, conversationId);
-        return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) } as const;
+        const taken = await acquireLane(database, sql, { ...work, now });
+        if (taken.kind === 'busy') return taken;
+        const { lease } = taken;
+        const claimed = await claimOrLeave(database, sql, { lease, mode, newTurnId, now });
+        // This very transaction has moved the epoch on, so nobody can have fenced it.
+        return claimed.kind === 'turn' ? { ...claimed, lease } : { kind: 'none' };
       }, 'process'),
 
     renew: (lease, until) =>
@@ -38,15 +41,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         return result.numUpdatedRows > 0n;
       }, 'process'),
 
-    release: (lease) =>
-      database.write(async (sql) => {
-        await sql
-          .updateTable('conversation')
-          .set({ lease_owner: null, lease_until: null })
-          .where('id', '=', lease.conversationId)
-          .where('epoch', '=', lease.epoch)
-          .execute();
-      }, 'process'),
+    release: (lease) => database.write((sql) => leaveLane(sql, lease), 'process'),
 
     newestWaiting: (conversationId) =>
       database.read(async (sql) => {
@@ -60,7 +55,10 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
       }),
 
     claim: (lease, mode, newTurnId, now) =>
-      database.write((sql) => claimTurn(database, sql, { lease, mode, newTurnId, now }), 'process'),
+      database.write(
+        (sql) => claimOrLeave(database, sql, { lease, mode, newTurnId, now }),
+        'process',
+      ),
     commit: (lease, commit, now) =>
       database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
     withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),
@@ -74,6 +72,50 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
           .execute();
       }),
   };
+}
+
+interface LaneWork {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly now: number;
+  readonly leaseMs: number;
+}
+
+async function acquireLane(
+  database: Database,
+  sql: Sql,
+  { conversationId, owner, now, leaseMs }: LaneWork,
+): ReturnType<LaneRepository['acquire']> {
+  const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
+  let epoch = await take();
+  if (epoch === null) {
+    // Held by another worker, or, which is rare, not there yet.
+    await ensureConversation(sql, conversationId, now);
+    epoch = await take();
+  }
+  if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } };
+  const held = await lockConversation(database, sql, conversationId);
+  return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) };
+}
+
+/** Looking once more and leaving are one step, so no message can come in between unseen. */
+async function claimOrLeave(
+  database: Database,
+  sql: Sql,
+  claim: Claim,
+): ReturnType<LaneRepository['claim']> {
+  const claimed = await claimTurn(database, sql, claim);
+  if (claimed.kind === 'none') await leaveLane(sql, claim.lease);
+  return claimed;
+}
+
+async function leaveLane(sql: Sql, lease: Lease): Promise<void> {
+  await sql
+    .updateTable('conversation')
+    .set({ lease_owner: null, lease_until: null })
+    .where('id', '=', lease.conversationId)
+    .where('epoch', '=', lease.epoch)
+    .execute();
 }
 
 /** The new epoch, or null when another worker holds the lane and its lease still runs. */
