@@ -1,5 +1,6 @@
 import type { LiveBus, PassPoint } from '@parley/contracts';
 import type { AdmittedMessage, CommandEffect, InboxRepository } from '@parley/store';
+import { personId } from './access.ts';
 import type { CommandName } from './command.ts';
 import { commandAnswer, type Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
@@ -11,6 +12,7 @@ export interface CommandDeps {
   readonly deliver: (chatId: string) => Promise<void>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
+  readonly rules: { readonly owners: readonly string[] };
   readonly pass: PassPoint;
 }
 
@@ -24,8 +26,10 @@ export async function carryOut(
   name: CommandName,
 ): Promise<IngressOutcome> {
   const { conversationId, message, route } = admitted;
+  const isOwner = message.chat.type === 'direct' && deps.rules.owners.includes(personId(message));
+  const audience = isOwner ? 'owner' : 'others';
   const result = await deps.store.inbox.command(admitted, effectOf(name), (found) =>
-    partsOf(commandAnswer(name, message, found, deps.situation()), route),
+    partsOf(commandAnswer(name, message, found, deps.situation(), audience), route),
   );
   deps.pass('inbox-committed');
   // A /stop that is told twice must not stop what was asked after it.

@@ -207,4 +207,12 @@ describe('a command', () => {
     const [answer] = await told();
     for (const word of words) expect(answer).toContain(word);
   });
+
+  it('[F09] /status tells nobody but the owner which model answers, and where', async () => {
+    const chat = { id: '-100', type: 'group' } as const;
+    await take(aMessage({ text: '/status', chat, addressed: true }));
+    const [answer] = await told({ ...CHAT, chatId: '-100' });
+    expect(answer).toContain('Polly is here.');
+    expect(answer).not.toContain('Model');
+  });
 });

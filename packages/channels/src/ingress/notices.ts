@@ -17,6 +17,7 @@ export function commandAnswer(
   message: InboundMessage,
   result: CommandResult,
   situation: Situation,
+  audience: 'owner' | 'others',
 ): string {
   switch (name) {
     case 'help':
@@ -24,7 +25,7 @@ export function commandAnswer(
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return `${situation.agentName} is here.\n\nModel: ${situation.model}`;
+      return statusText(situation, audience);
     case 'stop':
       return stopText(result);
     case 'whoami':
@@ -50,6 +51,12 @@ export function tooLongNotice(length: number, limit: number): string {
 /** Tells that too many messages wait already (D07). */
 export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
+}
+
+/** Which model answers, and on which host, is the owner's business. */
+function statusText({ agentName, model }: Situation, audience: 'owner' | 'others'): string {
+  const here = `${agentName} is here.`;
+  return audience === 'owner' ? `${here}\n\nModel: ${model}` : here;
 }
 
 function helpText(situation: Situation): string {
