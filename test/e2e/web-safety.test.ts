@@ -4,6 +4,9 @@ import { answers, mine, say, startWebScene, untilAnswer, type WebScene } from '.
 
 const chromiumPath = inject('chromiumPath');
 
+/** The page's title before and after it has learned what the agent is called. */
+const OWN_TITLES = ['Parley', 'Assistant'];
+
 /** Each would set `document.title` to `owned`, load something, or leave the page, if anything let it. */
 const HOSTILE = [
   '<script>document.title="owned"</script>',
@@ -55,7 +58,6 @@ describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
 
   it('[U03] [M04] hostile Markdown and HTML, in an answer and in a message, are shown and do nothing', async () => {
     const { page, foreign, complaints } = await watched();
-    const title = await page.title();
     scene.model.queue(`${HOSTILE}\n\nEnd of it.`);
     await say(page, HOSTILE);
     await untilAnswer(page, 'End of it.');
@@ -76,7 +78,7 @@ describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
     }
     await page.reload();
     await untilAnswer(page, 'End of it.');
-    expect(await page.title()).toBe(title);
+    expect(OWN_TITLES).toContain(await page.title());
     expect(new URL(page.url()).origin).toBe(scene.parley.address);
     expect(foreign).toEqual([]);
     expect(complaints).toEqual([]);
@@ -85,7 +87,6 @@ describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
 
   it('[U03] an attack that got past the printer would be stopped by the page itself', async () => {
     const { page, foreign } = await watched();
-    const title = await page.title();
     const html =
       '<p>before</p><img src="https://evil.example/x.png" onerror="document.title=1"><a href="javascript:document.title=1" onclick="document.title=2">click</a><script>document.title=3</script><p style="position:fixed">after</p>';
     await page.route('**/history', (route) =>
@@ -98,7 +99,7 @@ describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
     const inside = await page.locator('.prose').first().innerHTML();
     expect(inside).toBe('<p>before</p><a>click</a>document.title=3<p>after</p>');
     await page.locator('.prose a').first().click();
-    expect(await page.title()).toBe(title);
+    expect(OWN_TITLES).toContain(await page.title());
     expect(foreign).toEqual([]);
     await page.context().close();
   });
