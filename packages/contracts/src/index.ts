@@ -6,5 +6,6 @@ export * from './durable-point.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export * from './live-event.ts';
+export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';

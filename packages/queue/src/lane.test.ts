@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { recordingLogger } from '@parley/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLane } from './lane.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
-import { recordingLogger } from './testing/recording-logger.ts';
 
 let scene: LaneScene;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { LiveEvent } from '@parley/contracts';
+import { recordingLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createLocalBus } from './local-bus.ts';
-import { recordingLogger } from './testing/recording-logger.ts';
 
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 

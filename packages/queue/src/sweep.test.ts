@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { recordingLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { startSweep } from './sweep.ts';
-import { recordingLogger } from './testing/recording-logger.ts';
 
 describe('a sweep', () => {
   it('begins at once, comes again, and never overlaps itself', async () => {

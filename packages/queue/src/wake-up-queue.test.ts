@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openQueues, type Queues } from './queues.ts';
-import { recordingLogger } from './testing/recording-logger.ts';
 import type { WakeUpHandler, WakeUpWorker } from './wake-up-queue.ts';
 
 const redisUrl = inject('redisUrl');

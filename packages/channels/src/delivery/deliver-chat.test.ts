@@ -1,8 +1,12 @@
-import { type DurablePoint, type OutboundPart, silentMeter } from '@parley/contracts';
+import {
+  type DurablePoint,
+  type OutboundPart,
+  recordingLogger,
+  silentMeter,
+} from '@parley/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
-import { recordingLogger } from '../testing/recording-logger.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { UNCERTAIN_NOTICE } from './delivery-notices.ts';
 

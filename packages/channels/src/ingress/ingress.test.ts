@@ -2,13 +2,13 @@ import {
   type DurablePoint,
   type InboundMessage,
   type LiveEvent,
+  recordingLogger,
   silentMeter,
 } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
-import { recordingLogger } from '../testing/recording-logger.ts';
 import { conversationIdOf } from './conversation-id.ts';
 import { createIngress, type Receive } from './ingress.ts';
 import type { AccountPolicy } from './policy.ts';

@@ -1,9 +1,9 @@
 import type { LiveEvent } from '@parley/contracts';
+import { recordingLogger } from '@parley/contracts';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, ChatAddress } from '../adapter.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
-import { recordingLogger } from '../testing/recording-logger.ts';
 import { type Presence, startPresence } from './presence.ts';
 
 const place = { channel: 'test', account: 'default' };

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '@parley/contracts';
+import { type Logger, silentLogger } from './ambient.ts';
 
 /** For tests: a logger that keeps what people would be warned of, one line each. */
 export function recordingLogger(): { readonly log: Logger; readonly lines: string[] } {
