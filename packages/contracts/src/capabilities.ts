@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The dialects the renderer can print; a platform names one and never formats text itself. */
-export const Dialect = z.enum(['telegram', 'plain', 'html']);
+export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html']);
 export type Dialect = z.infer<typeof Dialect>;
 
 /** How one platform wants text: dialect, longest part, and the unit in which it counts. */
@@ -10,6 +10,10 @@ export const RenderTarget = z.strictObject({
   /** Longest part, in `unit`. Telegram: 4,096 after entity parsing. */
   maxLength: z.int().positive(),
   unit: z.enum(['utf16', 'codepoint', 'byte']),
+  /** What looks like a mention may ping people; absent, it is shown but dead (M05). */
+  mentions: z.literal('live').optional(),
+  /** Several parts say which they are: `(2/5)`. */
+  numbered: z.literal(true).optional(),
 });
 export type RenderTarget = z.infer<typeof RenderTarget>;
 

@@ -10,7 +10,8 @@ export interface LinkRule {
 
 /** What a dialect can show. The transform reads this and nothing else about a platform. */
 export interface DialectCapabilities {
-  readonly headings: 'native' | 'bold';
+  /** Deepest heading it has; deeper ones become bold lines. 0: it has none. */
+  readonly headingLevels: number;
   /** `native`, or an aligned grid up to so many columns of text and a list beyond. */
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
@@ -27,7 +28,7 @@ export interface DialectCapabilities {
 /** One row per dialect. A new platform is one row here and one printer. */
 export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
   telegram: {
-    headings: 'bold',
+    headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
     nestedQuotes: false,
@@ -37,8 +38,26 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     // Telegram formats the first 100 entities of a message and silently drops the rest.
     maxEntities: 100,
   },
+  discord: {
+    headingLevels: 3,
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marksOnCode: false,
+    links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  whatsapp: {
+    headingLevels: 0,
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marksOnCode: false,
+    links: { schemes: [], dottedHostOnly: false },
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
   plain: {
-    headings: 'native',
+    headingLevels: 6,
     tables: { gridColumns: 100 },
     nestedQuotes: true,
     marksOnCode: true,
@@ -47,7 +66,7 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     maxEntities: Number.POSITIVE_INFINITY,
   },
   html: {
-    headings: 'native',
+    headingLevels: 6,
     tables: 'native',
     nestedQuotes: true,
     marksOnCode: true,

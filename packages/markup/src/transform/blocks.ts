@@ -83,7 +83,9 @@ function draftHeading(
 ): Draft {
   const runs = toRuns(node.children, context);
   const shown =
-    context.capabilities.headings === 'bold' ? markAll(runs, { type: 'bold' }, context) : runs;
+    node.depth > context.capabilities.headingLevels
+      ? markAll(runs, { type: 'bold' }, context)
+      : runs;
   return { kind: 'text', runs: shown, heading: node.depth, ...place };
 }
 

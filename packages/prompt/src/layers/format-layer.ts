@@ -5,6 +5,10 @@ import { absent, type Layer } from '../layer.ts';
 const NOTES: Readonly<Record<Dialect, string>> = {
   telegram:
     'Write ordinary Markdown; it is shown in Telegram. Bold, italics, links, quotes, short lists and code blocks look well. Headings become bold lines and wide tables are hard to read on a telephone: prefer lists.',
+  discord:
+    'Write ordinary Markdown; it is shown in Discord. Bold, italics, headings, links, quotes, lists and code blocks look well. Wide tables are hard to read on a telephone: prefer lists.',
+  whatsapp:
+    'Write ordinary Markdown; it is shown in WhatsApp on a telephone. Short paragraphs, bold, italics, short lists and quotes look well. Headings become bold lines, link texts show their address, and tables are hard to read: prefer lists.',
   plain:
     'Write ordinary Markdown; it is shown as plain text in a fixed-width terminal. Short paragraphs, lists and code blocks look well; pictures and deep nesting do not.',
   html: 'Write ordinary Markdown; it is shown on a web page. Headings, tables, lists, links and code blocks with a language all look well. Never write HTML.',
