@@ -20,6 +20,7 @@ const RULES: DecisionRules = {
   policy: {
     access: { direct: 'open', groups: 'disabled', allow: [], allowGroups: [] },
     activation: 'mention',
+    answers: { mentions: 'dead', numbered: false },
   },
   owners: [],
   limits: { messageCharacters: 100, waitingPerConversation: 5 },

@@ -14,8 +14,8 @@ export function planAccounts(loaded: LoadedSettings, owners: readonly string[]):
       plans.push({ kind: 'broken', channel, account, reason: `${problems.join('; ')}.` });
       continue;
     }
-    const { access, activation, settings } = checked;
-    const rules = { policy: { access, activation }, owners, limits };
+    const { access, activation, answers, settings } = checked;
+    const rules = { policy: { access, activation, answers }, owners, limits };
     plans.push({ kind: 'ready', plan: { definition, account, settings, rules } });
   }
   return plans;

@@ -7,7 +7,7 @@ import { aMessage } from './testing/a-message.ts';
 import { CAPABILITIES } from './testing/capabilities.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
-const route = routeOf(aMessage(), CAPABILITIES);
+const route = routeOf(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });
 let store: Store;
 beforeEach(async () => {
   store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });

@@ -20,11 +20,22 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
+/** How answers look on one account, as far as an operator has a say. */
+export const AnswerSettings = z.strictObject({
+  mentions: z
+    .enum(['dead', 'live'])
+    .default('dead')
+    .describe('dead: names in answers are shown but ping nobody. live: they do what they say.'),
+  numbered: z.boolean().default(false).describe('Long answers say which part is which: (2/5).'),
+});
+export type AnswerSettings = z.infer<typeof AnswerSettings>;
+
 /** The keys that every channel account has; all others belong to the channel's own schema. */
 export const CommonAccountSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('false: keep the settings, do not connect.'),
   access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
+  answers: AnswerSettings.prefault({}).describe('How answers look here.'),
 });
 
 /** An account's name: part of addresses, keys and logs. */

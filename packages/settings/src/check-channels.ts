@@ -4,6 +4,7 @@ import {
   ACCOUNT_NAME,
   type AccessSettings,
   type Activation,
+  type AnswerSettings,
   CommonAccountSettings,
 } from './channel-schema.ts';
 import { check, unknownKey } from './check.ts';
@@ -19,6 +20,7 @@ export type ChannelAccount =
       readonly account: string;
       readonly access: AccessSettings;
       readonly activation: Activation;
+      readonly answers: AnswerSettings;
       /** What the channel's own schema made of the rest. */
       readonly settings: unknown;
     }
@@ -113,10 +115,10 @@ function checkAccount(
   const warnings = [...common.warnings, ...own.warnings];
   const findings = [...misplaced(entry, section), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
-    const { access, activation } = common.value;
+    const { access, activation, answers } = common.value;
     const settings = own.value;
     return {
-      account: { kind: 'ok', channel, account, access, activation, settings },
+      account: { kind: 'ok', channel, account, access, activation, answers, settings },
       warnings,
     };
   }

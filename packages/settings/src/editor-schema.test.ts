@@ -36,6 +36,7 @@ describe('settingsJsonSchema', () => {
         enabled: {},
         access: { properties: { direct: {}, groups: {}, allow: {}, allowGroups: {} } },
         activation: {},
+        answers: { properties: { mentions: {}, numbered: {} } },
         token: { type: 'string', description: 'From @BotFather.' },
       },
     });

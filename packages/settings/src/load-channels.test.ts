@@ -5,7 +5,7 @@ import { broken, okay, settingsFolder } from './testing/settings-folder.ts';
 const { load, path } = settingsFolder();
 
 describe('loadSettings with channels', () => {
-  it('[F05] [F06] closes access and waits for a mention unless told otherwise', () => {
+  it('[F05] [F06] [M05] closes access, waits for a mention and pings nobody unless told otherwise', () => {
     const { channels } = okay(load('channels: { telegram: { token: "1234567890" } }'));
     expect(channels['telegram/default']).toEqual({
       kind: 'ok',
@@ -13,6 +13,7 @@ describe('loadSettings with channels', () => {
       account: 'default',
       access: { direct: 'allowlist', groups: 'allowlist', allow: [], allowGroups: [] },
       activation: 'mention',
+      answers: { mentions: 'dead', numbered: false },
       settings: {
         token: '1234567890',
         apiRoot: 'https://api.telegram.org',

@@ -6,6 +6,7 @@ import type { AccountPolicy } from './policy.ts';
 const CLOSED: AccountPolicy = {
   access: { direct: 'allowlist', groups: 'allowlist', allow: ['7'], allowGroups: ['-100'] },
   activation: 'mention',
+  answers: { mentions: 'dead', numbered: false },
 };
 
 function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {

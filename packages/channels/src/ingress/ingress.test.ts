@@ -17,6 +17,7 @@ const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
 const POLICY: AccountPolicy = {
   access: { direct: 'allowlist', groups: 'open', allow: [], allowGroups: [] },
   activation: 'mention',
+  answers: { mentions: 'dead', numbered: false },
 };
 
 let store: Store;

@@ -46,7 +46,7 @@ export function createIngress(deps: IngressDeps): Receive {
   return async (unchecked, capabilities) => {
     deps.pass('received');
     const message = validate(unchecked);
-    const route = routeOf(message, capabilities);
+    const route = routeOf(message, capabilities, deps.rules.policy.answers);
     const conversationId = conversationIdOf(message);
     const admitted = { conversationId, message, route, receivedAt: deps.clock() };
     const outcome = await take(deps, admitted, explain);

@@ -9,6 +9,15 @@ export interface AccountPolicy {
     readonly allowGroups: readonly string[];
   };
   readonly activation: 'mention' | 'always' | 'never';
+  readonly answers: AnswerStyle;
+}
+
+/** How answers of an account are printed, beyond what its platform dictates. */
+export interface AnswerStyle {
+  /** `live`: what looks like a mention may ping people (M05). */
+  readonly mentions: 'dead' | 'live';
+  /** Several parts of an answer say which they are. */
+  readonly numbered: boolean;
 }
 
 /** `open`: everybody; `allowlist`: those named; `disabled`: nobody. */

@@ -4,10 +4,11 @@ import { CAPABILITIES } from '../testing/capabilities.ts';
 import { routeOf } from './route.ts';
 
 const { target } = CAPABILITIES;
+const style = { mentions: 'dead', numbered: false } as const;
 
 describe('the route of an answer', () => {
   it('[F11] leads back to a direct chat, without a quotation', () => {
-    expect(routeOf(aMessage(), CAPABILITIES)).toEqual({
+    expect(routeOf(aMessage(), CAPABILITIES, style)).toEqual({
       channel: 'telegram',
       account: 'default',
       chatId: '42',
@@ -17,12 +18,26 @@ describe('the route of an answer', () => {
 
   it.each(['group', 'channel'] as const)('[F11] quotes the question in a %s', (type) => {
     const message = aMessage({ chat: { id: '-1', type }, messageId: '7' });
-    expect(routeOf(message, CAPABILITIES)).toMatchObject({ chatId: '-1', replyToMessageId: '7' });
+    expect(routeOf(message, CAPABILITIES, style)).toMatchObject({
+      chatId: '-1',
+      replyToMessageId: '7',
+    });
   });
 
   it('[F11] keeps the thread and the account', () => {
     const chat = { id: '-1', type: 'thread', threadId: '9' } as const;
     const message = aMessage({ chat, account: 'second' });
-    expect(routeOf(message, CAPABILITIES)).toMatchObject({ threadId: '9', account: 'second' });
+    expect(routeOf(message, CAPABILITIES, style)).toMatchObject({
+      threadId: '9',
+      account: 'second',
+    });
+  });
+
+  it('[M05] lets mentions live and numbers parts only where the settings say so', () => {
+    const { target: told } = routeOf(aMessage(), CAPABILITIES, {
+      mentions: 'live',
+      numbered: true,
+    });
+    expect(told).toEqual({ ...target, mentions: 'live', numbered: true });
   });
 });

@@ -1,7 +1,12 @@
 import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { AnswerStyle } from './policy.ts';
 
 /** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
-export function routeOf(message: InboundMessage, capabilities: Capabilities): ReplyRoute {
+export function routeOf(
+  message: InboundMessage,
+  capabilities: Capabilities,
+  { mentions, numbered }: AnswerStyle,
+): ReplyRoute {
   const { channel, account, chat, messageId } = message;
   return {
     channel,
@@ -9,6 +14,10 @@ export function routeOf(message: InboundMessage, capabilities: Capabilities): Re
     chatId: chat.id,
     ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
-    target: capabilities.target,
+    target: {
+      ...capabilities.target,
+      ...(mentions === 'live' ? { mentions } : {}),
+      ...(numbered ? { numbered } : {}),
+    },
   };
 }
