@@ -8,6 +8,7 @@ import { measure } from './measure.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { plainText } from './print/plain.ts';
 import { type Room, splitLeaves } from './split/split-leaves.ts';
+import { finish } from './steps.ts';
 import { toLeaves } from './transform/to-leaves.ts';
 
 /** One message. */
@@ -34,7 +35,7 @@ export function render(markdown: string, target: RenderTarget): RenderedPart[] {
       retryable: false,
     });
   }
-  const leaves = toLeaves(parseMarkdown(markdown), CAPABILITIES[target.dialect]);
+  const leaves = finish(toLeaves(finish(parseMarkdown(markdown)), CAPABILITIES[target.dialect]));
   return splitLeaves(leaves, roomOf(target))
     .filter((part) => part.some(isVisible))
     .map((part) => printPart(part, target));

@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import type { Steps } from '../steps.ts';
 import { loadParser, type MarkdownParser } from './parser.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 
@@ -19,24 +20,34 @@ export type Parsed =
 const LENT_DEFINITIONS = 200;
 const LENT_LENGTH = 4_000;
 
-/** Parses any Markdown in bounded time; what would stall the parser comes back as literal text. */
-export function parseMarkdown(markdown: string): Parsed[] {
+/**
+ * Parses any Markdown in bounded time, a step for each piece; what would stall the parser comes back
+ * as literal text.
+ */
+export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   const source = markdown.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   if (source.trim() === '') return [];
   const pieces = cutIntoPieces(source);
   const lent = pieces.length > 1 ? definitionsIn(pieces) : '';
   const parser = pieces.some(({ type }) => type === 'markdown') ? loadParser() : undefined;
-  return pieces.map((piece) => {
-    const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-    if (piece.type !== 'markdown' || parser === undefined) {
-      return piece.type === 'code'
-        ? { ...piece, endsBlank }
-        : { type: 'literal', text: piece.text, endsBlank };
-    }
-    const root = tryParse(parser, lent + piece.text);
-    if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
-    return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
-  });
+  const parsed: Parsed[] = [];
+  for (const piece of pieces) {
+    yield;
+    parsed.push(parsePiece(piece, lent, parser));
+  }
+  return parsed;
+}
+
+function parsePiece(piece: Piece, lent: string, parser: MarkdownParser | undefined): Parsed {
+  const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
+  if (piece.type !== 'markdown' || parser === undefined) {
+    return piece.type === 'code'
+      ? { ...piece, endsBlank }
+      : { type: 'literal', text: piece.text, endsBlank };
+  }
+  const root = tryParse(parser, lent + piece.text);
+  if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
+  return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
 /** The parser throws only where it overflows the stack, on nesting the guard did not foresee. */

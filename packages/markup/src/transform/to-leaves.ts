@@ -2,22 +2,37 @@ import type { Nodes } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
-import { type Draft, draftBlocks } from './blocks.ts';
+import type { Steps } from '../steps.ts';
+import { type BlockContext, type Draft, draftBlocks } from './blocks.ts';
 
-/** Turns parsed Markdown into the leaves that a dialect with these capabilities can print. */
-export function toLeaves(pieces: readonly Parsed[], capabilities: DialectCapabilities): Leaf[] {
-  const { addresses, used } = collectReferences(pieces);
-  const drafts = pieces.flatMap((piece, index): Draft[] => {
+/**
+ * Turns parsed Markdown into the leaves that a dialect with these capabilities can print, a step for
+ * each piece.
+ */
+export function* toLeaves(
+  pieces: readonly Parsed[],
+  capabilities: DialectCapabilities,
+): Steps<Leaf[]> {
+  const references = collectReferences(pieces);
+  const drafts: Draft[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    yield;
     const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
-    if (piece.type === 'literal') return draftLiteral(piece.text, gap);
-    if (piece.type === 'code') {
-      return [{ kind: 'code', language: piece.language, text: piece.text, within: [], gap }];
-    }
-    const { root, source, shownFrom } = piece;
-    const own = root.children.filter((node) => (node.position?.start.offset ?? 0) >= shownFrom);
-    return draftBlocks(own, { within: [], gap }, { capabilities, addresses, used, source });
-  });
+    const context = { ...references, capabilities };
+    // Not spread into `push`: a piece of many leaves would overflow the stack.
+    for (const draft of draftPiece(piece, gap, context)) drafts.push(draft);
+  }
   return findBeginnings(drafts.filter(hasContent));
+}
+
+function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'source'>): Draft[] {
+  if (piece.type === 'literal') return draftLiteral(piece.text, gap);
+  if (piece.type === 'code') {
+    return [{ kind: 'code', language: piece.language, text: piece.text, within: [], gap }];
+  }
+  const { root, source, shownFrom } = piece;
+  const own = root.children.filter((node) => (node.position?.start.offset ?? 0) >= shownFrom);
+  return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
 /** An empty code block shows nothing and no platform takes it. */
