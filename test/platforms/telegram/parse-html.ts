@@ -1,5 +1,6 @@
 import { type HtmlEntity, settleEntities } from './html-entity.ts';
 import { bytes, decodeReference, fail, isSpace, readStartTag, skipSpace } from './html-lexer.ts';
+import { linkEntity } from './link-entity.ts';
 
 export type { HtmlEntity } from './html-entity.ts';
 export { TelegramHtmlError } from './html-lexer.ts';
@@ -174,17 +175,4 @@ function entityOf(
     default:
       return { type, ...span };
   }
-}
-
-/** An address the servers would not open loses its link without a word, as there. */
-function linkEntity(
-  href: string,
-  span: { offset: number; length: number },
-): HtmlEntity | undefined {
-  const user = /^tg:\/\/user\?id=(\d{1,16})$/.exec(href)?.[1];
-  if (user !== undefined) return { type: 'text_mention', ...span, user_id: Number(user) };
-  const known =
-    /^(?:https?|ftp|tg|ton|tonsite|mailto|tel):\S/i.test(href) ||
-    /^[^\s:/]+\.[^\s:/]+(?:[:/?#]\S*)?$/.test(href);
-  return known ? { type: 'text_link', ...span, url: href } : undefined;
 }
