@@ -1,4 +1,5 @@
 import type { Dialect } from '@parley/contracts';
+import type { Mark } from './document.ts';
 
 /** Which addresses a dialect can hide behind a link text; all others are written out. */
 export interface LinkRule {
@@ -15,15 +16,21 @@ export interface DialectCapabilities {
   /** `native`, or an aligned grid up to so many columns of text and a list beyond. */
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
+  /** Formats it has; the transform drops the others and keeps their text. Links have a rule of their own. */
+  readonly marks: readonly Exclude<Mark['type'], 'link'>[];
   /** False: a code span carries no other mark and cannot be a link's text. */
   readonly marksOnCode: boolean;
   /** Undefined: the printer writes every address out. */
   readonly links: LinkRule | undefined;
+  /** What the platform itself turns into a ping wherever it stands in text: these names, or every username. */
+  readonly pings: readonly string[] | 'usernames';
   /** What the length limit counts: only what people see, or the markup too. */
   readonly counts: 'visible' | 'everything';
   /** Most formatted stretches in one part. */
   readonly maxEntities: number;
 }
+
+const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] as const;
 
 /** One row per dialect. A new platform is one row here and one printer. */
 export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
@@ -32,8 +39,10 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
     nestedQuotes: false,
+    marks: ALL_MARKS,
     marksOnCode: false,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
+    pings: 'usernames',
     counts: 'visible',
     // Telegram formats the first 100 entities of a message and silently drops the rest.
     maxEntities: 100,
@@ -42,8 +51,10 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 3,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
+    marks: ALL_MARKS,
     marksOnCode: false,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
+    pings: ['everyone', 'here'],
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
@@ -51,8 +62,10 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 0,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
+    marks: ['bold', 'italic', 'strike', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
+    pings: [],
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
@@ -60,8 +73,11 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 6,
     tables: { gridColumns: 100 },
     nestedQuotes: true,
+    // The printer shows none, but a code span is the last place for a cut.
+    marks: ['code'],
     marksOnCode: true,
     links: undefined,
+    pings: [],
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
@@ -69,8 +85,10 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 6,
     tables: 'native',
     nestedQuotes: true,
+    marks: ALL_MARKS,
     marksOnCode: true,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
+    pings: [],
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },

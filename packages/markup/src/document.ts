@@ -49,7 +49,10 @@ export interface CodeLeaf extends Placed {
   readonly text: string;
 }
 
-/** A table already laid out in columns of equal width; `header` is repeated in every part. */
+/**
+ * A table already laid out in columns of equal width; `header` is repeated in every part. A row
+ * takes several lines, with `\n` between them, where one of its cells does.
+ */
 export interface GridLeaf extends Placed {
   readonly kind: 'grid';
   readonly header: readonly string[];

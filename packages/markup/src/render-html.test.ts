@@ -45,7 +45,7 @@ const harmless: [what: string, markdown: string, html: string][] = [
   ['script tags', '<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
   ['event handlers', '<img src=x onerror=alert(1)>', '<p>&lt;img src=x onerror=alert(1)&gt;</p>'],
   ['script addresses', '[a](javascript:alert%281%29)', '<p>a (javascript:alert%281%29)</p>'],
-  ['disguised script addresses', '[a](&#106;ava&#x09;script:x)', '<p>a (java\tscript:x)</p>'],
+  ['disguised script addresses', '[a](&#106;ava&#x09;script:x)', '<p>a (javascript:x)</p>'],
   ['data addresses', '![a](data:text/html,x)', '<p>a (data:text/html,x)</p>'],
   ['protocol-relative addresses', '[a](//e.org)', '<p>a (//e.org)</p>'],
   ['languages that break out', '```"><b>\na\n```', '<pre><code>a</code></pre>'],

@@ -25,7 +25,7 @@ const LENT_LENGTH = 4_000;
  * as literal text.
  */
 export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
-  const source = markdown.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  const source = normalise(markdown);
   if (source.trim() === '') return [];
   const pieces = cutIntoPieces(source);
   const lent = pieces.length > 1 ? definitionsIn(pieces) : '';
@@ -36,6 +36,12 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
     parsed.push(parsePiece(piece, lent, parser));
   }
   return parsed;
+}
+
+/** Line ends as `\n`; no byte order mark, which the parser would leave out of its positions. */
+function normalise(markdown: string): string {
+  const text = markdown.startsWith('\ufeff') ? markdown.slice(1) : markdown;
+  return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 
 function parsePiece(piece: Piece, lent: string, parser: MarkdownParser | undefined): Parsed {

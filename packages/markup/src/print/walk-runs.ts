@@ -1,5 +1,5 @@
 import type { Mark, Run } from '../document.ts';
-import { sameMark } from '../transform/inlines.ts';
+import { sameMark } from '../transform/join-runs.ts';
 
 /** What a printer does with inline content. */
 export interface RunVisitor {

@@ -2,6 +2,7 @@ import type { Nodes, RootContent } from 'mdast';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
 import { type InlineContext, markAll, toRuns } from './inlines.ts';
 import { headerText, layOutGrid, readTable, rowContainers, rowText } from './tables.ts';
+import { isBreak } from './tags.ts';
 
 /** A leaf that does not know yet which of its containers begin with it. */
 export type Draft = Leaf extends infer Kind
@@ -30,10 +31,17 @@ export function draftBlocks(
   place: Place,
   context: BlockContext,
 ): Draft[] {
-  return nodes.flatMap((node, index) => {
-    const gap = gapBetween(nodes[index - 1], node) ?? place.gap;
-    return draftBlock(node, { within: place.within, gap }, context);
-  });
+  const drafts: Draft[] = [];
+  // What shows nothing leaves its empty line to what follows.
+  let left: 1 | 2 = 1;
+  for (const [index, node] of nodes.entries()) {
+    const between = gapBetween(nodes[index - 1], node) === 2 ? 2 : left;
+    const gap = drafts.length === 0 ? place.gap : between;
+    const own = draftBlock(node, { within: place.within, gap }, context);
+    for (const draft of own) drafts.push(draft);
+    left = own.length === 0 ? between : 1;
+  }
+  return drafts;
 }
 
 function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
@@ -44,13 +52,16 @@ function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
 }
 
 function draftBlock(node: RootContent, place: Place, context: BlockContext): Draft[] {
-  const text = (runs: readonly Run[]): Draft[] => [{ kind: 'text', runs, ...place }];
+  const text = (runs: readonly Run[]): Draft[] =>
+    runs.length === 0 ? [] : [{ kind: 'text', runs, ...place }];
   switch (node.type) {
     case 'paragraph':
       return text(toRuns(node.children, context));
     case 'heading':
-      return [draftHeading(node, place, context)];
+      return draftHeading(node, place, context);
     case 'code':
+      // Shows nothing, and no platform takes it.
+      if (node.value.trim() === '') return [];
       return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
     case 'thematicBreak':
       return [{ kind: 'rule', ...place }];
@@ -63,7 +74,7 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'footnoteDefinition':
       return draftFootnote(node, place, context);
     case 'html':
-      return text([{ text: node.value, marks: [] }]);
+      return isBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
     case 'definition':
       return context.used.has(node.identifier) ? [] : text(asWritten(node, context));
     default:
@@ -80,13 +91,14 @@ function draftHeading(
   node: Extract<RootContent, { type: 'heading' }>,
   place: Place,
   context: BlockContext,
-): Draft {
+): Draft[] {
   const runs = toRuns(node.children, context);
+  if (runs.length === 0) return [];
   const shown =
     node.depth > context.capabilities.headingLevels
       ? markAll(runs, { type: 'bold' }, context)
       : runs;
-  return { kind: 'text', runs: shown, heading: node.depth, ...place };
+  return [{ kind: 'text', runs: shown, heading: node.depth, ...place }];
 }
 
 function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place {
@@ -111,9 +123,14 @@ function draftList(
     };
     const gap = gapBetween(list.children[index - 1], item) ?? place.gap;
     const itemPlace: Place = { within: [...inside, { type: 'item', marker }], gap };
-    if (item.children.length === 0) return [{ kind: 'text', runs: [], ...itemPlace }];
-    return draftBlocks(item.children, itemPlace, context);
+    return draftItem(item.children, itemPlace, context);
   });
+}
+
+/** An item shows its marker even if it has nothing else. */
+function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
+  const drafts = draftBlocks(children, place, context);
+  return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
 }
 
 function draftFootnote(
@@ -123,7 +140,7 @@ function draftFootnote(
 ): Draft[] {
   const list: Container = { type: 'list', start: undefined };
   const item: Container = { type: 'item', marker: { label: node.label ?? node.identifier } };
-  return draftBlocks(node.children, { within: [...within, list, item], gap }, context);
+  return draftItem(node.children, { within: [...within, list, item], gap }, context);
 }
 
 function draftTable(

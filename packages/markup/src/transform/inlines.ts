@@ -1,8 +1,10 @@
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Mark, Run } from '../document.ts';
+import { joinEqual, withoutOuterBreaks } from './join-runs.ts';
 import { isLinkable, withAddresses } from './links.ts';
 import { markSpoilers } from './spoilers.ts';
+import { readTags, type Tag } from './tags.ts';
 
 /** What inline content needs to know besides itself. */
 export interface InlineContext {
@@ -11,19 +13,59 @@ export interface InlineContext {
   readonly addresses: ReadonlyMap<string, string>;
 }
 
-/** Flattens inline nodes into runs that carry only what the dialect can show. */
-export function toRuns(nodes: readonly PhrasingContent[], context: InlineContext): Run[] {
-  const runs = markSpoilers(nodes.flatMap((node) => inline(node, [], context)));
-  return joinEqual(runs.map((run) => ({ ...run, marks: allowed(run.marks, context) })));
+/** Text that is shown exactly as it is, such as HTML or maths: nothing in it is looked for. */
+interface InlineRun extends Run {
+  readonly literal?: true;
 }
 
-function inline(node: PhrasingContent, marks: readonly Mark[], context: InlineContext): Run[] {
+/** Flattens inline nodes into runs that carry only what the dialect can show. */
+export function toRuns(nodes: readonly PhrasingContent[], context: InlineContext): Run[] {
+  const runs = markSpoilers(inlines(nodes, [], context));
+  const shown = runs.map(({ text, marks }) => ({ text, marks: allowed(marks, context) }));
+  return joinEqual(withoutOuterBreaks(shown));
+}
+
+function inlines(
+  nodes: readonly PhrasingContent[],
+  marks: readonly Mark[],
+  context: InlineContext,
+): InlineRun[] {
+  const tags = readTags(nodes);
+  let underlines = 0;
+  let before: Tag | undefined;
+  return nodes.flatMap((node) => {
+    const tag = tags.get(node);
+    const afterBreak = before === 'break';
+    before = tag;
+    if (tag === 'break') return [{ text: '\n', marks: inside() }];
+    if (tag !== undefined) {
+      underlines += tag === 'underline' ? 1 : -1;
+      return [];
+    }
+    // The writer put the line end behind the tag for the source alone.
+    if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
+      return inline({ ...node, value: node.value.slice(1) }, inside(), context);
+    }
+    return inline(node, inside(), context);
+  });
+
+  function inside(): readonly Mark[] {
+    return underlines > 0 ? add(marks, { type: 'underline' }) : marks;
+  }
+}
+
+function inline(
+  node: PhrasingContent,
+  marks: readonly Mark[],
+  context: InlineContext,
+): InlineRun[] {
   const inside = (mark: Mark, children: readonly PhrasingContent[]) =>
-    children.flatMap((child) => inline(child, add(marks, mark), context));
+    inlines(children, add(marks, mark), context);
   switch (node.type) {
     case 'text':
-    case 'html':
       return [{ text: node.value, marks }];
+    case 'html':
+      return [{ text: node.value, marks, literal: true }];
     case 'inlineCode':
       return [{ text: node.value, marks: add(marks, { type: 'code' }) }];
     case 'break':
@@ -52,9 +94,9 @@ function link(
   children: readonly PhrasingContent[],
   marks: readonly Mark[],
   context: InlineContext,
-): Run[] {
-  const mark: Mark = { type: 'link', url };
-  const runs = children.flatMap((child) => inline(child, add(marks, mark), context));
+): InlineRun[] {
+  const mark: Mark = { type: 'link', url: url.replaceAll(/\p{Cc}/gu, '') };
+  const runs = inlines(children, add(marks, mark), context);
   const shown = runs.some(({ text }) => text.trim() !== '')
     ? runs
     : [{ text: url, marks: add(marks, mark) }];
@@ -78,7 +120,9 @@ function add(marks: readonly Mark[], mark: Mark): readonly Mark[] {
   return marks.some(({ type }) => type === mark.type) ? marks : [...marks, mark];
 }
 
-function allowed(marks: readonly Mark[], { capabilities }: InlineContext): readonly Mark[] {
+function allowed(all: readonly Mark[], { capabilities }: InlineContext): readonly Mark[] {
+  const known = ({ type }: Mark) => type === 'link' || capabilities.marks.includes(type);
+  const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
   const linked = marks.some(({ type }) => type === 'link');
   // A link's address is content, the code font is not.
@@ -91,26 +135,4 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
     const others = marks.filter(({ type }) => type !== mark.type);
     return { text, marks: allowed([mark, ...others], context) };
   });
-}
-
-/** Neighbours with the same marks become one run. */
-function joinEqual(runs: readonly Run[]): Run[] {
-  const joined: Run[] = [];
-  for (const run of runs) {
-    const last = joined.at(-1);
-    if (run.text === '') continue;
-    if (last !== undefined && sameMarks(last.marks, run.marks)) {
-      joined[joined.length - 1] = { text: last.text + run.text, marks: last.marks };
-    } else joined.push(run);
-  }
-  return joined;
-}
-
-function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
-  return a.length === b.length && a.every((mark, index) => sameMark(mark, b[index]));
-}
-
-/** Two links are the same only if they are one link of the source. */
-export function sameMark(a: Mark, b: Mark | undefined): boolean {
-  return a === b || (a.type !== 'link' && a.type === b?.type);
 }

@@ -10,7 +10,7 @@ export function isLinkable(url: string, rule: LinkRule): boolean {
 }
 
 /** Whether the text already shows the address, as a bare URL does. */
-function showsAddress(text: string, url: string): boolean {
+export function showsAddress(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 

@@ -2,6 +2,11 @@ import type { Run } from '../document.ts';
 
 const BARS = '||';
 
+/** Bars in a literal run are text. */
+interface SpoilerSource extends Run {
+  readonly literal?: true;
+}
+
 interface Place {
   readonly run: number;
   readonly at: number;
@@ -11,7 +16,7 @@ interface Place {
  * `||hidden||` becomes a spoiler. As strict as emphasis (bars touch the hidden text and stand free
  * outside), because `a || b || c` in an answer about code must stay what it is.
  */
-export function markSpoilers(runs: readonly Run[]): Run[] {
+export function markSpoilers(runs: readonly SpoilerSource[]): Run[] {
   if (!runs.some(({ text }) => text.includes(BARS))) return [...runs];
   const bars = placesOfBars(runs);
   const marked: Run[] = [];
@@ -40,9 +45,9 @@ export function markSpoilers(runs: readonly Run[]): Run[] {
   return [...marked, ...between(runs, from, end)].filter(({ text }) => text !== '');
 }
 
-function placesOfBars(runs: readonly Run[]): Place[] {
-  return runs.flatMap(({ text, marks }, run) => {
-    if (marks.some(({ type }) => type === 'code' || type === 'link')) return [];
+function placesOfBars(runs: readonly SpoilerSource[]): Place[] {
+  return runs.flatMap(({ text, marks, literal }, run) => {
+    if (literal || marks.some(({ type }) => type === 'code' || type === 'link')) return [];
     const places: Place[] = [];
     for (let at = text.indexOf(BARS); at >= 0; at = text.indexOf(BARS, at + BARS.length)) {
       places.push({ run, at });

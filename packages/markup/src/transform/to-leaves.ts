@@ -1,17 +1,21 @@
+import type { RenderTarget } from '@parley/contracts';
 import type { Nodes } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
 import type { Steps } from '../steps.ts';
 import { type BlockContext, type Draft, draftBlocks } from './blocks.ts';
+import { finishLeaf } from './finish-leaf.ts';
 
 /**
  * Turns parsed Markdown into the leaves that a dialect with these capabilities can print, a step for
  * each piece.
+ * @param mentions `live` leaves what would ping people as it is.
  */
 export function* toLeaves(
   pieces: readonly Parsed[],
   capabilities: DialectCapabilities,
+  mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
   const references = collectReferences(pieces);
   const drafts: Draft[] = [];
@@ -22,22 +26,19 @@ export function* toLeaves(
     // Not spread into `push`: a piece of many leaves would overflow the stack.
     for (const draft of draftPiece(piece, gap, context)) drafts.push(draft);
   }
-  return findBeginnings(drafts.filter(hasContent));
+  const pings = mentions === 'live' ? [] : capabilities.pings;
+  return findBeginnings(drafts).map((leaf) => finishLeaf(leaf, pings));
 }
 
 function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'source'>): Draft[] {
   if (piece.type === 'literal') return draftLiteral(piece.text, gap);
   if (piece.type === 'code') {
+    if (piece.text.trim() === '') return [];
     return [{ kind: 'code', language: piece.language, text: piece.text, within: [], gap }];
   }
   const { root, source, shownFrom } = piece;
   const own = root.children.filter((node) => (node.position?.start.offset ?? 0) >= shownFrom);
   return draftBlocks(own, { within: [], gap }, { ...context, source });
-}
-
-/** An empty code block shows nothing and no platform takes it. */
-function hasContent(draft: Draft): boolean {
-  return draft.kind !== 'code' || draft.text.trim() !== '';
 }
 
 function findBeginnings(drafts: readonly Draft[]): Leaf[] {
