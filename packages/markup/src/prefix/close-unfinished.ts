@@ -1,4 +1,4 @@
-import { closesFence, openFence } from '../parse/pieces.ts';
+import { closesFence, openFence } from '../parse/fence.ts';
 import { markerLength } from '../parse/risk.ts';
 import { closeMarks } from './close-marks.ts';
 

@@ -1,0 +1,87 @@
+import { closesFence, type Fence, openFence } from './fence.ts';
+import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
+
+/** One block may be longer than what blocks are joined to, since it cannot be cut. */
+const BLOCK: Risk = { ...SAFE, length: 32_000 };
+/** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
+const DOCUMENT: Risk = {
+  length: 200_000,
+  lines: 8_000,
+  marks: 16_000,
+  brackets: 16_000,
+  references: 4_000,
+  markers: 4_000,
+  depth: SAFE.depth,
+};
+
+/** What the block of the last line is to be shown as, as far as it goes. */
+export interface Position {
+  /** For the parser, a whole code block without the parser, or text to show as it is written. */
+  readonly kind: 'markdown' | 'code' | 'literal';
+  /** Whether this block was begun by the last line. */
+  readonly begins: boolean;
+  /** Whether a piece begins with this block: it is not parsed together with the one before. */
+  readonly beginsPiece: boolean;
+  readonly line: string;
+  /** The fence of a code block; `open` until its closing line. */
+  readonly fence: (Fence & { readonly open: boolean }) | undefined;
+  readonly block: Risk;
+  /** What the piece and the document held before this block. */
+  readonly before: { readonly piece: Risk; readonly document: Risk };
+}
+
+/** The place before the first line. */
+export const START: Position = {
+  kind: 'literal',
+  begins: false,
+  beginsPiece: true,
+  line: '',
+  fence: undefined,
+  block: NO_RISK,
+  before: { piece: NO_RISK, document: NO_RISK },
+};
+
+/**
+ * Places one more line. Blocks are the smallest stretches that mean the same when they are parsed
+ * alone. As a block grows its kind only goes from `markdown` to one of the others, and `beginsPiece`
+ * only from false to true: whoever shows unfinished text can rely on what was settled before.
+ */
+export function nextLine(last: Position, line: string): Position {
+  const opened = last.fence?.open ? undefined : openFence(line);
+  const begins = last === START || opened !== undefined || startsBlock(last, line);
+  const before = begins ? afterBlock(last) : last.before;
+  const block = begins ? riskOfLine(line) : addRisk(last.block, riskOfLine(line));
+  const fence = begins ? opened && { ...opened, open: true } : closed(last.fence, line);
+  const kind = kindOf(block, before.document, fence !== undefined);
+  const follows = begins ? last.kind === 'markdown' : !last.beginsPiece;
+  const beginsPiece = kind !== 'markdown' || !follows || !isSafe(addRisk(before.piece, block));
+  return { kind, begins, beginsPiece, line, fence, block, before };
+}
+
+function kindOf(block: Risk, document: Risk, isCode: boolean): Position['kind'] {
+  if (!isSafe(addRisk(document, block), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (isCode) return isSafe(block) ? 'markdown' : 'code';
+  return isSafe(block, BLOCK) ? 'markdown' : 'literal';
+}
+
+function afterBlock({ kind, beginsPiece, block, before }: Position): Position['before'] {
+  if (kind !== 'markdown') return { piece: NO_RISK, document: before.document };
+  return {
+    piece: beginsPiece ? block : addRisk(before.piece, block),
+    document: addRisk(before.document, block),
+  };
+}
+
+function closed(fence: Position['fence'], line: string): Position['fence'] {
+  if (fence === undefined || !fence.open) return fence;
+  return { ...fence, open: !closesFence(line, fence) };
+}
+
+/** Whether a cut before this line is safe: after a code block, or not indented and after an empty line or as a list item. */
+function startsBlock({ fence, line: before }: Position, line: string): boolean {
+  if (fence !== undefined) return !fence.open;
+  const first = line[0];
+  if (first === undefined || first === ' ' || first === '\t') return false;
+  if (before.trim() === '') return true;
+  return first !== '>' && markerLength(line, 0) > 0 && markerLength(before.trimStart(), 0) > 0;
+}
