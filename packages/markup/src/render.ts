@@ -2,13 +2,14 @@ import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
 import { PRINTERS } from './dialects.ts';
 import type { Leaf } from './document.ts';
-import { contentLength, isVisible } from './leaf-content.ts';
+import { contentLength } from './leaf-content.ts';
 import { MarkupError } from './markup-error.ts';
 import { measure } from './measure.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { plainText } from './print/plain.ts';
+import { splitNumbered } from './split/number-parts.ts';
 import { type Room, splitLeaves } from './split/split-leaves.ts';
-import { finish } from './steps.ts';
+import { finish, finishInTurns, type Steps } from './steps.ts';
 import { toLeaves } from './transform/to-leaves.ts';
 
 /** One message. */
@@ -24,10 +25,29 @@ const MIN_LENGTH = 16;
 
 /**
  * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
- * input without anything to see gives no parts.
+ * input without anything to see gives no parts. For short texts: a long one holds up everything else.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
+  return finish(renderSteps(markdown, target));
+}
+
+/**
+ * Renders as `render` does, in steps of a few milliseconds each, so that text of any length lets
+ * other work go on.
+ * @param pause what to await between two steps: `setImmediate` of `node:timers/promises`.
+ * @throws MarkupError as `render` does.
+ */
+export function renderInSteps(
+  markdown: string,
+  target: RenderTarget,
+  pause: () => Promise<void>,
+): Promise<RenderedPart[]> {
+  return finishInTurns(renderSteps(markdown, target), pause);
+}
+
+/** The work of rendering, a step for each piece that is parsed and each part that is made. */
+export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   if (target.maxLength < MIN_LENGTH) {
     throw new MarkupError({
       code: 'target-too-short',
@@ -35,10 +55,22 @@ export function render(markdown: string, target: RenderTarget): RenderedPart[] {
       retryable: false,
     });
   }
-  const leaves = finish(toLeaves(finish(parseMarkdown(markdown)), CAPABILITIES[target.dialect]));
-  return splitLeaves(leaves, roomOf(target))
-    .filter((part) => part.some(isVisible))
-    .map((part) => printPart(part, target));
+  const parsed = yield* parseMarkdown(markdown);
+  const leaves = yield* toLeaves(parsed, CAPABILITIES[target.dialect], target.mentions);
+  const parts = yield* splitFor(target, leaves);
+  const printed: RenderedPart[] = [];
+  for (const part of parts) {
+    printed.push(printPart(part, target));
+    yield;
+  }
+  return printed;
+}
+
+function splitFor(target: RenderTarget, leaves: readonly Leaf[]): Steps<Leaf[][]> {
+  const room = roomOf(target);
+  if (target.numbered === undefined) return splitLeaves(leaves, room);
+  // Besides the label and its empty line a part must still hold text.
+  return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 
 function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
@@ -49,7 +81,7 @@ function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
   return {
     window,
     load: (leaves) => {
-      if (contentLength(leaves) > window) return Number.POSITIVE_INFINITY;
+      if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
       const { counted, entities } = print(leaves);
       const plain = plainText(leaves, { addresses: false });
       const length = Math.max(measure(counted, unit), measure(plain, unit));

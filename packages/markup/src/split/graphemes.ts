@@ -1,25 +1,17 @@
-/**
- * Offsets where the text may be cut without breaking what people see as one character, ascending,
- * without 0. The end counts only if the window reaches it: a character may go on behind the window.
- * @param window how much of the text is looked at, in UTF-16 units.
- */
-export function graphemeEnds(text: string, window: number): number[] {
-  const seen = text.slice(0, window);
-  const ends = isSimple(seen) ? everyUnit(seen) : segmentEnds(seen);
-  if (seen.length < text.length) ends.pop();
-  return ends;
+/** The last offset up to `at` where the text may be cut; 0 if its first character goes beyond `at`. */
+export type CutBefore = (at: number) => number;
+
+/** Cuts that never break what people see as one character, such as a family emoji or a flag. */
+export function betweenGraphemes(text: string, graphemes: Intl.Segmenter): CutBefore {
+  if (isSimple(text)) return (at) => at;
+  // Looks only at the neighbourhood of an offset: a hundred times faster than going through all.
+  const segments = graphemes.segment(text);
+  return (at) => segments.containing(at)?.index ?? at;
 }
 
-/** Offsets between code points, for a single character longer than a part. */
-export function codePointEnds(text: string, window: number): number[] {
-  const ends: number[] = [];
-  let at = 0;
-  for (const point of text.slice(0, window)) {
-    at += point.length;
-    ends.push(at);
-  }
-  if (window < text.length) ends.pop();
-  return ends;
+/** Cuts between code points, for a single character longer than a part. */
+export function betweenCodePoints(text: string): CutBefore {
+  return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 
 /** Below the combining marks every unit is a character of its own; nearly all text is. */
@@ -31,13 +23,6 @@ function isSimple(text: string): boolean {
   return true;
 }
 
-function everyUnit(text: string): number[] {
-  return Array.from({ length: text.length }, (_, index) => index + 1);
-}
-
-function segmentEnds(text: string): number[] {
-  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  const ends: number[] = [];
-  for (const { index, segment } of segmenter.segment(text)) ends.push(index + segment.length);
-  return ends;
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }

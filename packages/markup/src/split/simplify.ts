@@ -1,17 +1,17 @@
-import type { Leaf, TableLeaf, TextLeaf } from '../document.ts';
-import { withAddresses } from '../transform/links.ts';
+import type { Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
+import { linkOf, withAddresses } from '../transform/links.ts';
 import { headerText, rowContainers, rowText } from '../transform/tables.ts';
 
 /**
  * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
- * always ends: table → list → paragraph, code → paragraph, paragraph → without its list, then
- * without its marks.
+ * always ends: a table's first row → list item, grid → code → paragraph, paragraph → without its
+ * list, then with its first words bare.
  * @returns undefined if it is as simple as can be.
  */
 export function simplify(leaf: Leaf): Leaf[] | undefined {
   switch (leaf.kind) {
     case 'table':
-      return listOf(leaf);
+      return withFirstRowAsItem(leaf);
     case 'grid':
       return [
         {
@@ -36,20 +36,26 @@ function simplerText(leaf: TextLeaf): Leaf[] | undefined {
   if (leaf.within.length > 0) return [{ ...leaf, within: [], fresh: 0 }];
   const { heading, ...text } = leaf;
   if (heading !== undefined) return [text];
-  if (!leaf.runs.some(({ marks }) => marks.length > 0)) return undefined;
-  const runs = withAddresses(leaf.runs).map((run) => ({ text: run.text, marks: [] }));
-  return [{ ...leaf, runs }];
+  const [first] = leaf.runs;
+  if (first === undefined || first.marks.length === 0) return undefined;
+  return [{ ...leaf, runs: withBareBeginning(first, leaf.runs) }];
 }
 
-function listOf({ header, rows, within, fresh, gap }: TableLeaf): Leaf[] {
-  if (rows.length === 0) return [{ kind: 'text', runs: headerText(header), within, fresh, gap }];
-  const paths = rowContainers(within, rows.length);
-  return rows.map((row, index) => ({
-    kind: 'text',
-    runs: rowText(header, row),
-    within: paths[index] ?? within,
-    // The list begins with its first row, each item with its own.
-    fresh: index === 0 ? Math.min(fresh, within.length) : within.length + 1,
-    gap: index === 0 ? gap : 1,
-  }));
+/** Takes the marks off the first run; off the whole of a link, whose address is then written out. */
+function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
+  const link = linkOf(first);
+  const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
+  const marked = end < 0 ? runs : runs.slice(0, end);
+  const bare = withAddresses(marked).map(({ text }) => ({ text, marks: [] }));
+  return [...bare, ...runs.slice(marked.length)];
+}
+
+function withFirstRowAsItem(table: TableLeaf): Leaf[] {
+  const { header, rows, within, fresh, gap } = table;
+  const [row, ...others] = rows;
+  if (row === undefined) return [{ kind: 'text', runs: headerText(header), within, fresh, gap }];
+  const [path = within] = rowContainers(within, 1);
+  const item: Leaf = { kind: 'text', runs: rowText(header, row), within: path, fresh, gap };
+  if (others.length === 0) return [item];
+  return [item, { ...table, rows: others, fresh: within.length, gap: 1 }];
 }

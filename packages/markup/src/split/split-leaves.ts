@@ -1,8 +1,12 @@
 import type { Leaf } from '../document.ts';
-import { cutCode, cutRows } from './cut-lines.ts';
+import { contentLength, isVisible } from '../leaf-content.ts';
+import type { Steps } from '../steps.ts';
+import { cutCode } from './cut-code.ts';
+import { cutRows } from './cut-rows.ts';
 import { cutText } from './cut-text.ts';
 import { mostWithin } from './search.ts';
 import { simplify } from './simplify.ts';
+import type { Space } from './space.ts';
 
 /** What the splitter must know about the target. */
 export interface Room {
@@ -15,26 +19,46 @@ export interface Room {
 /** Below this load a part is rather filled up with half a paragraph than sent so short. */
 const FULL_ENOUGH = 0.5;
 
-/** Splits a document into parts that fit, at the best places there are. Loses and doubles nothing. */
-export function splitLeaves(leaves: readonly Leaf[], room: Room): Leaf[][] {
+/**
+ * Splits a document into parts that fit, at the best places there are, a step for each part. Loses
+ * and doubles nothing; what nobody would see gives no part.
+ */
+export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  let rest = [...leaves];
-  while (rest.length > 0) {
-    const fitting = mostWithin(rest.length, (count) => room.load(rest.slice(0, count)));
-    if (fitting === rest.length) {
-      parts.push(rest);
-      break;
-    }
-    const step = goodBoundary(rest, fitting, room) ?? cutNext(rest, fitting, room);
-    if (step.head.length > 0) parts.push(step.head);
-    rest = step.rest;
+  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  // A stack, the next leaf on top: a part costs the same, however much is still to come.
+  const waiting = leaves.toReversed();
+  while (waiting.length > 0) {
+    const ahead = takeAhead(waiting, room.window);
+    const { head, rest } = nextPart(ahead, room, graphemes);
+    for (const leaf of rest.toReversed()) waiting.push(leaf);
+    if (head.some(isVisible)) parts.push(head);
+    yield;
   }
   return parts;
+}
+
+/** Takes the leaves that are all there is, or more than a part can hold. */
+function takeAhead(waiting: Leaf[], window: number): Leaf[] {
+  const ahead: Leaf[] = [];
+  let length = 0;
+  for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
+    ahead.push(leaf);
+    length += 1 + contentLength([leaf], window);
+    if (length > window + 1) break;
+  }
+  return ahead;
 }
 
 interface Step {
   readonly head: Leaf[];
   readonly rest: Leaf[];
+}
+
+function nextPart(ahead: Leaf[], room: Room, graphemes: Intl.Segmenter): Step {
+  if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
+  const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
+  return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room, graphemes);
 }
 
 /** The best place between leaves that leaves the part full enough; later is better among equals. */
@@ -49,12 +73,20 @@ function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Ste
   return best === undefined ? undefined : boundaryAt(leaves, best.count);
 }
 
-/** 0 between top-level blocks, more the deeper the place; a heading stays with what follows it. */
+/** 0 between top-level blocks, more the deeper the place; what leads to the next leaf stays with it. */
 function boundaryRank(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
-  if (before === undefined || after === undefined) return undefined;
-  if (before.kind === 'text' && before.heading !== undefined) return undefined;
+  if (before === undefined || after === undefined || isHeading(before)) return undefined;
   const inside = Math.min(after.fresh, after.within.length);
-  return inside * 2 + (after.gap === 2 ? 0 : 1);
+  return inside * 2 + (after.gap === 2 ? 0 : 1) + (announces(before) ? 0.5 : 0);
+}
+
+function isHeading(leaf: Leaf): boolean {
+  return leaf.kind === 'text' && leaf.heading !== undefined;
+}
+
+/** A line such as "Run this:" belongs to what follows. */
+function announces(leaf: Leaf): boolean {
+  return leaf.kind === 'text' && /[:：]\s*$/.test(leaf.runs.at(-1)?.text.slice(-8) ?? '');
 }
 
 function boundaryAt(leaves: readonly Leaf[], count: number): Step {
@@ -62,35 +94,41 @@ function boundaryAt(leaves: readonly Leaf[], count: number): Step {
 }
 
 /** Fills the part with the beginning of the leaf that did not fit. */
-function cutNext(leaves: readonly Leaf[], fitting: number, room: Room): Step {
-  const before = leaves.slice(0, fitting);
-  const after = leaves.slice(fitting + 1);
-  const next = leaves[fitting];
-  if (next === undefined) return boundaryAt(leaves, fitting);
-  const halves = cut(next, before, room);
-  if (halves !== undefined) return { head: [...before, halves[0]], rest: [halves[1], ...after] };
-  if (before.length > 0) return boundaryAt(leaves, withoutTrailingHeadings(before));
+function cutNext(ahead: Leaf[], fitting: number, room: Room, graphemes: Intl.Segmenter): Step {
+  const before = ahead.slice(0, fitting);
+  const after = ahead.slice(fitting + 1);
+  const next = ahead[fitting];
+  if (next === undefined) return boundaryAt(ahead, fitting);
+  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
+  const halves = cut(next, {
+    load: (head) => room.load([...before, head]),
+    loadAlone: (head) => room.load([head]),
+    window: room.window,
+    mayTear: withoutHeadings > 0 ? 'never' : fitting > 0 ? 'too-long' : 'always',
+    graphemes,
+  });
+  if (halves !== undefined) {
+    const [head, tail] = halves;
+    return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
+  }
+  if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
+  // A heading that fills the part, or before a link or row that only fits into a part of its own.
+  if (fitting > 0) return boundaryAt(ahead, fitting);
   const simpler = simplify(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
   // Not even one character fits; the target's minimum length makes this impossible.
-  return boundaryAt(leaves, 1);
+  return boundaryAt(ahead, 1);
 }
 
-function withoutTrailingHeadings(before: readonly Leaf[]): number {
-  const last = before.findLastIndex((leaf) => leaf.kind !== 'text' || leaf.heading === undefined);
-  return last < 0 ? before.length : last + 1;
-}
-
-function cut(leaf: Leaf, before: readonly Leaf[], room: Room): [Leaf, Leaf] | undefined {
-  const fits = (head: Leaf) => room.load([...before, head]) <= 1;
+function cut(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
   switch (leaf.kind) {
     case 'text':
-      return cutText(leaf, fits, room.window, before.length > 0);
+      return cutText(leaf, space);
     case 'code':
-      return cutCode(leaf, fits, room.window, before.length === 0);
+      return cutCode(leaf, space);
     case 'grid':
     case 'table':
-      return cutRows(leaf, fits);
+      return cutRows(leaf, space);
     case 'rule':
       return undefined;
   }
