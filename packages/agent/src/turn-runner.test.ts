@@ -69,6 +69,20 @@ describe('a turn', () => {
     expect(parts.join(' ').match(/word/g)).toHaveLength(100);
   });
 
+  it('[M06] lets other work go on while a long answer is rendered', async () => {
+    await scene.write('tell me everything');
+    scene.model.next({ say: 'x'.repeat(40_000) });
+    let others = 0;
+    let other = setImmediate(function work() {
+      others += 1;
+      other = setImmediate(work);
+    });
+    await scene.answerNext();
+    clearImmediate(other);
+    // The scene's parts hold 200 characters, so there are 200 of them.
+    expect(others).toBeGreaterThan(200);
+  });
+
   it('says so when the answer holds nothing that can be shown', async () => {
     await scene.write('hello');
     scene.model.next({ say: '```\n```' });

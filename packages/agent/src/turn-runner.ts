@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { LiveEvent, Logger } from '@parley/contracts';
-import { render } from '@parley/markup';
+import { renderInSteps } from '@parley/markup';
 import { ModelError } from '@parley/models';
 import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
@@ -84,7 +85,7 @@ async function answerTurn(
     return fail(deps, turn, lease, { words, reason: error.message });
   }
   if (answer === null) return { outcome: 'fenced' };
-  const parts = partsOf(turn, answer.text);
+  const parts = await partsOf(turn, answer.text);
   if (parts.length === 0) {
     return fail(deps, turn, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
   }
@@ -108,7 +109,7 @@ async function fail(
     outcome: 'failed',
     reason,
     entries: [asked(turn)],
-    parts: partsOf(turn, `⚙️ ${words}`),
+    parts: await partsOf(turn, `⚙️ ${words}`),
     usage: null,
   });
 }
@@ -126,7 +127,9 @@ function asked(turn: ClaimedTurn) {
   return spoken('user', textOf(turn.messages));
 }
 
-function partsOf(turn: ClaimedTurn, markdown: string): NewPart[] {
+/** In steps, so that a long answer holds up no other chat (M06). */
+async function partsOf(turn: ClaimedTurn, markdown: string): Promise<NewPart[]> {
   const { route } = leadingMessage(turn);
-  return render(markdown, route.target).map((body) => ({ route, body }));
+  const bodies = await renderInSteps(markdown, route.target, setImmediate);
+  return bodies.map((body) => ({ route, body }));
 }

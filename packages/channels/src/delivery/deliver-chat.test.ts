@@ -105,6 +105,15 @@ describe('delivering to a chat', () => {
     },
   );
 
+  it('[D05] tells it in one message without a number, also where parts are numbered', async () => {
+    const target = { ...CAPABILITIES.target, maxLength: 40, numbered: true } as const;
+    const body = { text: 'one', plain: 'one' };
+    await scene.store.outbox.enqueue([{ route: { ...CHAT, target }, body }], now);
+    scene.answer('c', { kind: 'refused' });
+    await deliver();
+    expect(seen()).toEqual([expect.not.stringContaining('(1/')]);
+  });
+
   it.each(['gone', 'forbidden'] as const)(
     '[D05] tells nobody in a chat that is %s',
     async (kind) => {

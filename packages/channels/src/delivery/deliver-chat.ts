@@ -143,8 +143,10 @@ async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): P
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }
 
+/** A notice is one message, so it has no number. */
 function noticePart(markdown: string, route: ReplyRoute): NewPart | null {
-  const [body] = render(markdown, route.target);
+  const { numbered: _, ...target } = route.target;
+  const [body] = render(markdown, target);
   return body === undefined ? null : { route, body };
 }
 
