@@ -62,7 +62,8 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 0,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
-    marks: ['bold', 'italic', 'strike', 'code'],
+    // A spoiler is written with its bars, as WhatsApp's own are.
+    marks: ['bold', 'italic', 'strike', 'spoiler', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
     pings: [],

@@ -1,0 +1,59 @@
+/**
+ * Stands before a character that WhatsApp would take for a marker, since it has no escape character.
+ * U+2060 and not the zero width space: it allows no line break, and no client counts it as white
+ * space (Apple's libraries do count U+200B, which would make it a word's edge).
+ */
+export const WORD_JOINER = '\u2060';
+
+const MARKERS = '*_~`';
+const WHITE_SPACE = /\s/;
+const EDGE = /[\p{P}$+<=>^|]/u;
+const INVISIBLE = /\p{Cf}/u;
+const WORD = /[\p{L}\p{N}\p{M}]/u;
+/** Emoji endings, and letters of scripts without spaces, beside which some clients see an edge. */
+const DOUBTFUL =
+  /[\ufe0e\ufe0f\u20e3\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Whether a mark holds on every client with this character outside beside it. */
+export function isSafeOutside(character: string): boolean {
+  if (character === '' || WHITE_SPACE.test(character)) return true;
+  return EDGE.test(character) && !MARKERS.includes(character);
+}
+
+/** Whether a mark holds on every client with this character inside beside it. */
+export function isSafeInside(character: string): boolean {
+  return isSafeInsideCode(character) && !MARKERS.includes(character);
+}
+
+/** The same for code, in which markers mean nothing. */
+export function isSafeInsideCode(character: string): boolean {
+  return mayBeInside(character) && !INVISIBLE.test(character);
+}
+
+/** Whether some client may see a mark with this character outside beside it. */
+export function mayBeOutside(character: string): boolean {
+  if (character === WORD_JOINER) return false;
+  return !WORD.test(character) || DOUBTFUL.test(character);
+}
+
+/** Whether some client may see a mark with this character inside beside it. */
+export function mayBeInside(character: string): boolean {
+  return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
+}
+
+/** Whether a word ends before this character. */
+export function isBetweenWords(character: string): boolean {
+  return !WORD.test(character);
+}
+
+/** The whole character that starts at this offset, empty at the end. */
+export function characterAt(text: string, at: number): string {
+  const code = text.codePointAt(at);
+  return code === undefined ? '' : String.fromCodePoint(code);
+}
+
+/** The whole character that ends before this offset, empty at the start. */
+export function characterBefore(text: string, at: number): string {
+  const last = text[at - 1] ?? '';
+  return at > 1 && /[\udc00-\udfff]/.test(last) ? characterAt(text, at - 2) : last;
+}
