@@ -1,0 +1,10 @@
+import type { Screen } from './bubble.ts';
+import { escapeText } from './escape.ts';
+
+/** `parley chat` in a terminal of 80 columns. */
+export const TERMINAL: Screen = {
+  id: 'terminal',
+  name: 'Terminal',
+  target: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
+  draw: ({ text }) => ({ html: escapeText(text), length: text.length }),
+};

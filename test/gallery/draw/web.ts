@@ -1,0 +1,26 @@
+import type { Screen } from './bubble.ts';
+
+/**
+ * The web page's answer: the printer's own HTML, with the boxes that the page puts round code and
+ * tables. Everything in it is escaped, so a tag found in the text is a tag.
+ */
+export const WEB: Screen = {
+  id: 'web',
+  name: 'Web page',
+  target: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
+  draw: ({ text }) => ({
+    html: `<div class="answer"><div class="prose" dir="auto">${inBoxes(text)}</div></div>`,
+    length: text.length,
+  }),
+};
+
+function inBoxes(html: string): string {
+  return html
+    .replaceAll('<table>', '<div class="table-box"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll(/<pre>(<code class="language-([\w+#.-]+)">)?/g, (pre, _code, language = 'text') => {
+      const bar = `<div class="code-bar"><span>${language}</span><span>Copy</span></div>`;
+      return `<div class="code-box">${bar}<div class="code-scroll">${pre}`;
+    })
+    .replaceAll('</pre>', '</pre></div></div>');
+}

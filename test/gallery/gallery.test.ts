@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { launchChromium } from '../services/launch-chromium.ts';
+import { SCREENS } from './page.ts';
+import { readAnswers } from './read-answers.ts';
+import { writeGallery } from './write-gallery.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+/** Names of what reaches over its own right edge though it may not scroll. */
+const OVERFLOWING = `[...document.querySelectorAll('.message, .message :not(pre, pre *, .table-box *, .code-scroll)')]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).display !== 'inline'
+    && !['auto', 'scroll', 'hidden'].includes(getComputedStyle(box).overflowX))
+  .map((box) => box.closest('section').id + ' ' + box.closest('.screen').className + ' ' + box.className)`;
+
+/** Fixed-width blocks of at most 40 columns that do not fit their message. */
+const CUT_GRIDS = `[...document.querySelectorAll('.telephones .message pre')]
+  .filter((pre) => pre.textContent.split('\\n').every((line) => /^[\\x20-\\x7e─]{0,40}$/.test(line)))
+  .filter((pre) => pre.scrollWidth > pre.clientWidth)
+  .map((pre) => pre.closest('section').id + ' ' + pre.closest('.screen').className + ' ' + pre.textContent)`;
+
+describe.runIf(chromiumPath)('the gallery', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-gallery-'));
+  const troubles: string[] = [];
+  const requests: string[] = [];
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchChromium(chromiumPath ?? '');
+    page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    page.on('console', (message) => troubles.push(message.text()));
+    page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(pathToFileURL(writeGallery(folder)).href);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('[M01] shows every answer on every platform, in messages with text that people see', async () => {
+    for (const { id } of readAnswers()) {
+      for (const screen of SCREENS) {
+        const messages = page.locator(`section[id="${id}"] .screen.${screen.id} .message`);
+        const shown = await messages.allInnerTexts();
+        expect(shown.length, `${id} on ${screen.name}`).toBeGreaterThan(0);
+        for (const text of shown) expect(text.trim(), `${id} on ${screen.name}`).not.toBe('');
+      }
+    }
+  });
+
+  it('[M01] has nothing that a platform refuses', async () => {
+    expect(await page.locator('.refused').allInnerTexts()).toEqual([]);
+  });
+
+  it('[M01] loads nothing and complains about nothing', () => {
+    expect(requests).toEqual([page.url()]);
+    expect(troubles).toEqual([]);
+  });
+
+  it.each([1600, 390])(
+    '[M01] keeps every message within its telephone at %i pixels, but for code that scrolls',
+    async (width) => {
+      await page.setViewportSize({ width, height: 1000 });
+      expect(await page.evaluate(OVERFLOWING)).toEqual([]);
+      expect(await page.evaluate(CUT_GRIDS)).toEqual([]);
+      const fits = 'document.documentElement.scrollWidth <= innerWidth';
+      expect(await page.evaluate(fits)).toBe(true);
+      const widest =
+        'Math.max(...[...document.querySelectorAll(".telephones .screen")].map((screen) => screen.offsetWidth))';
+      expect(await page.evaluate(widest)).toBeLessThanOrEqual(360);
+    },
+  );
+
+  it('[M01] leads from its list to every answer', async () => {
+    const targets = await page
+      .locator('nav a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(targets).toEqual(readAnswers().map(({ id }) => `#${id}`));
+    const missing = `[...document.querySelectorAll('nav a')].filter((link) => !document.querySelector(link.getAttribute('href')))`;
+    expect(await page.evaluate(`${missing}.length`)).toBe(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type RenderedPart, render } from '@parley/markup';
+import type { Screen } from './draw/bubble.ts';
+import { escapeText } from './draw/escape.ts';
+import { TELEGRAM } from './draw/telegram.ts';
+import { TERMINAL } from './draw/terminal.ts';
+import { WEB } from './draw/web.ts';
+import { WHATSAPP } from './draw/whatsapp.ts';
+import type { SampleAnswer } from './read-answers.ts';
+
+/** Drawn side by side as telephones; the terminal is wider and stands below, beside the source. */
+const TELEPHONES: readonly Screen[] = [TELEGRAM, WHATSAPP, WEB];
+
+/** Every platform an answer is shown on. */
+export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];
+
+const CONSOLE_STYLES = join(import.meta.dirname, '../../apps/console/src/page/style');
+
+/** The whole page: complete in itself, without scripts, and nothing in it is loaded. */
+export function galleryPage(answers: readonly SampleAnswer[]): string {
+  const entries = answers.map(({ id, title }) => `<li><a href="#${id}">${escapeText(title)}</a>`);
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Parley: answers on every platform</title>
+<style>${styles()}</style>
+<header>
+<h1>One answer, every platform</h1>
+<p>What ${answers.length} Markdown answers become: each message as the app would show it, on a telephone of 360 pixels, with its length as the platform counts it. Hidden text shows when you point at it.</p>
+<nav aria-label="Answers"><ol>${entries.join('')}</ol></nav>
+</header>
+<main>${answers.map(answerSection).join('\n')}</main>
+</html>
+`;
+}
+
+function answerSection({ id, title, look, markdown }: SampleAnswer): string {
+  return `<section id="${id}">
+<h2><a href="#${id}">${escapeText(title)}</a> <small>${escapeText(look)}</small></h2>
+<div class="telephones">${TELEPHONES.map((screen) => column(screen, markdown)).join('')}</div>
+<div class="wide">
+<div class="column"><h3>Source <small>${markdown.length} characters</small></h3><pre class="source">${escapeText(markdown)}</pre></div>
+${column(TERMINAL, markdown)}
+</div>
+</section>`;
+}
+
+function column(screen: Screen, markdown: string): string {
+  const parts = render(markdown, screen.target);
+  const count = parts.length === 1 ? 'one message' : `${parts.length} messages`;
+  const bubbles = parts.map((part) => bubble(screen, part)).join('');
+  return `<div class="column"><h3>${screen.name} <small>${count}</small></h3><div class="screen ${screen.id}">${bubbles}</div></div>`;
+}
+
+/** A text that the platform's own rules refuse is shown as what it is: a failure. */
+function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
+  try {
+    const { html, length } = draw(part);
+    const limit =
+      target.maxLength < 1_000_000 ? ` of ${target.maxLength.toLocaleString('en')}` : '';
+    const counted = `${length.toLocaleString('en')}${limit}`;
+    const face =
+      id === 'discord' ? '<div class="face"><b>P</b>Parley <small>APP</small></div>' : '';
+    return `<article>${face}<div class="message">${html}</div><footer>${counted}</footer></article>`;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `<article class="refused"><div class="message"><b>Refused:</b> ${escapeText(reason)}<pre>${escapeText(part.text)}</pre></div></article>`;
+  }
+}
+
+function styles(): string {
+  const own = ['page.css', 'telephones.css'].map((file) => join(import.meta.dirname, file));
+  const read = (file: string) => readFileSync(file, 'utf8');
+  const console = ['base.css', 'prose.css', 'chat.css']
+    .map((file) => read(join(CONSOLE_STYLES, file)))
+    .join('\n')
+    // Inside a scope the page's root is the scope.
+    .replaceAll(':root', ':scope');
+  return `${own.map(read).join('\n')}\n@scope (.web) {\n${console}\n}`;
+}
