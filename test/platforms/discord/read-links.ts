@@ -1,0 +1,169 @@
+import { readableUrl } from './link-target.ts';
+import type { DiscordNode } from './markdown-node.ts';
+import { isSpace, type Read, type ReadState, type Rule } from './markdown-rule.ts';
+
+const BARE = /(?:https?|steam):\/\/[^\s<]+[^<.,:;"'\]\s]/y;
+const ANGLE = /<([^: >]+:\/[^ >]+)>/y;
+const MAIL = /<([^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)>/y;
+const CALL = /<((?:(?:tel|sms):\+?|\+)(?:\d|\(\d+\))(?:[- ./]?(?:\d|\(\d+\)))+)>/y;
+
+/** An address in the text. It ends before white space, `<`, closing punctuation and unpaired `)`. */
+export const readBareLink: Rule = (source, at, { inline }) => {
+  if (!inline) return undefined;
+  BARE.lastIndex = at;
+  const found = BARE.exec(source)?.[0];
+  if (found === undefined) return undefined;
+  const url = withoutUnpaired(found);
+  return { end: at + url.length, nodes: [linkOrText(url, 'bare')] };
+};
+
+/** Takes a `)` off the end for which no `(` is left. */
+function withoutUnpaired(url: string): string {
+  let from = 0;
+  for (let at = url.length - 1; url[at] === ')'; at -= 1) {
+    const opening = url.indexOf('(', from);
+    if (opening < 0) return url.slice(0, -1);
+    from = opening + 1;
+  }
+  return url;
+}
+
+/** `<https://…>`: shown without its brackets and never with a preview. */
+export const readAngleLink: Rule = (source, at, { inline }) => {
+  if (!inline || source[at] !== '<') return undefined;
+  ANGLE.lastIndex = at;
+  const url = ANGLE.exec(source)?.[1];
+  if (url !== undefined) return { end: at + url.length + 2, nodes: [linkOrText(url, 'angle')] };
+  for (const [pattern, scheme] of [
+    [MAIL, 'mailto:'],
+    [CALL, 'tel:'],
+  ] as const) {
+    pattern.lastIndex = at;
+    const text = pattern.exec(source)?.[1];
+    if (text === undefined) continue;
+    const target = /^(?:mailto|tel|sms):/.test(text) ? text : scheme + text;
+    const children = [{ type: 'text', text } as const];
+    return {
+      end: at + text.length + 2,
+      nodes: [{ type: 'link', url: target, form: 'angle', children }],
+    };
+  }
+  return undefined;
+};
+
+function linkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
+  const text = { type: 'text', text: url } as const;
+  return readableUrl(url) === undefined ? text : { type: 'link', url, form, children: [text] };
+}
+
+/** `[text](url)`, `[text](<url>)`, `[text](url "title")`. */
+export const readMaskedLink: Rule = (source, at, state, read) => {
+  if (!state.inline || source[at] !== '[') return undefined;
+  for (const textEnd of textEnds(source, at + 1).reverse()) {
+    const target = readTarget(source, textEnd + 2);
+    if (target === undefined) continue;
+    const text = source.slice(at + 1, textEnd);
+    const node = maskedLink(text, target.url, state, read);
+    const refused = { type: 'refusedLink', text: source.slice(at, target.end) } as const;
+    return { end: target.end, nodes: [node ?? refused] };
+  }
+  return undefined;
+};
+
+/** Every place where the text of a link may end: before `](`, brackets in it in pairs or closing. */
+function textEnds(source: string, from: number): number[] {
+  const ends: number[] = [];
+  let at = from;
+  while (at < source.length) {
+    if (source[at] === '[') {
+      const close = source.indexOf(']', at);
+      if (close < 0) break;
+      at = close + 1;
+      continue;
+    }
+    if (source[at] === ']') {
+      if (source[at + 1] === '(') ends.push(at);
+      const close = source.indexOf(']', at + 1);
+      const open = source.indexOf('[', at + 1);
+      if (close < 0 || (open >= 0 && open < close)) break;
+    }
+    at += 1;
+  }
+  return ends;
+}
+
+const CLOSING = />?(?:\s+['"][\s\S]*?['"])?\s*\)/y;
+
+/** The shortest address behind which a title may stand and a `)` does. */
+function readTarget(source: string, at: number): { url: string; end: number } | undefined {
+  let from = at;
+  while (isSpace(source[from])) from += 1;
+  if (source[from] === '<') from += 1;
+  const closing = (to: number) => {
+    CLOSING.lastIndex = to;
+    return CLOSING.test(source)
+      ? { url: source.slice(from, to), end: CLOSING.lastIndex }
+      : undefined;
+  };
+  const search = (start: number): { url: string; end: number } | undefined => {
+    let to = start;
+    while (to < source.length) {
+      const found = closing(to);
+      if (found !== undefined) return found;
+      if (isSpace(source[to])) return undefined;
+      if (source[to] === '\\') {
+        to += 2;
+        continue;
+      }
+      const paired = source[to] === '(' ? source.indexOf(')', to) : -1;
+      const inPair = paired < 0 ? undefined : search(paired + 1);
+      if (inPair !== undefined) return inPair;
+      to += 1;
+    }
+    return undefined;
+  };
+  return search(from);
+}
+
+/** What the client strips from the text of a link before it reads it for good. */
+const STRIPPED =
+  /\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Cc}\n]|[^\P{Zs} ]|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
+/** Invites and the like, which the client recognises without `https://`. */
+const CODED = /discord(?:app)?\.(?:com|gg|gift|new|me|store)\/\S/i;
+
+function maskedLink(
+  written: string,
+  target: string,
+  state: ReadState,
+  read: Read,
+): DiscordNode | undefined {
+  const url = readableUrl(target.replaceAll(/\\([^0-9A-Za-z\s])/g, '$1'));
+  const text = written.replaceAll(STRIPPED, '');
+  if (url === undefined || readableUrl(target) === undefined) return undefined;
+  if (text.trim() === '' || CODED.test(text)) return undefined;
+  const inner = { ...state, escapes: false };
+  if (!read(text, inner).every(isAllowedInLink)) return undefined;
+  const children = read(text, { ...inner, before: '', onlyMarks: true });
+  return { type: 'link', url, form: 'masked', children };
+}
+
+const WRAPPERS: readonly string[] = [
+  'bold',
+  'italic',
+  'underline',
+  'strike',
+  'spoiler',
+  'heading',
+  'quote',
+  'subtext',
+];
+
+/** No links, mentions, emoji or fences; lists are let through unread. */
+function isAllowedInLink(node: DiscordNode): boolean {
+  if (node.type === 'text' || node.type === 'list') return true;
+  if (node.type === 'live') return node.kind === 'time';
+  // The client also reads what stands in the code and wants no links or mentions there.
+  if (node.type === 'code') return !/[@#]|https?:|<|\]\(/.test(node.text);
+  if (!WRAPPERS.includes(node.type) || !('children' in node)) return false;
+  return node.children.every(isAllowedInLink);
+}
