@@ -1,8 +1,10 @@
-import type { DiscordNode, SpanType } from './markdown-node.ts';
+import type { DiscordNode, MarkType } from './markdown-node.ts';
 
 /** A format as people see it; `codeBlock` and `language-…` come with `code`. */
 export type RunFormat =
-  | Exclude<SpanType, 'paragraph'>
+  | MarkType
+  | 'quote'
+  | 'subtext'
   | 'code'
   | 'codeBlock'
   | 'link'
@@ -84,11 +86,9 @@ function write(
   }
 }
 
-type Block = Extract<DiscordNode, { type: 'heading' | 'quote' | 'subtext' | 'paragraph' }>;
-
-function blockFormats(block: Block, formats: Formats): Formats {
-  if ('level' in block) return add(formats, `heading-${block.level}`);
-  return block.type === 'quote' || block.type === 'subtext' ? add(formats, block.type) : formats;
+function blockFormats(node: DiscordNode, formats: Formats): Formats {
+  if (node.type === 'heading') return add(formats, `heading-${node.level}`);
+  return node.type === 'quote' || node.type === 'subtext' ? add(formats, node.type) : formats;
 }
 
 function writeList(

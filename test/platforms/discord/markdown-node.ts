@@ -13,16 +13,8 @@ export type LiveKind =
   | 'sound'
   | 'silent';
 
-/** Formats that wrap other content. */
-export type SpanType =
-  | 'bold'
-  | 'italic'
-  | 'underline'
-  | 'strike'
-  | 'spoiler'
-  | 'quote'
-  | 'subtext'
-  | 'paragraph';
+/** Formats on a stretch of text. */
+export type MarkType = 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler';
 
 /** One node of a message as Discord's client reads it. */
 export type DiscordNode =
@@ -30,7 +22,12 @@ export type DiscordNode =
   | { readonly type: 'text'; readonly text: string; readonly escaped?: true }
   /** A Unicode emoji; the client draws it as a picture and counts it as a node. */
   | { readonly type: 'emoji'; readonly text: string }
-  | { readonly type: SpanType; readonly children: readonly DiscordNode[] }
+  | { readonly type: MarkType; readonly children: readonly DiscordNode[] }
+  /** `paragraph`: only in a list item with empty lines. */
+  | {
+      readonly type: 'quote' | 'subtext' | 'paragraph';
+      readonly children: readonly DiscordNode[];
+    }
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly DiscordNode[] }
   | {
       readonly type: 'list';

@@ -1,4 +1,4 @@
-import type { SpanType } from './markdown-node.ts';
+import type { MarkType } from './markdown-node.ts';
 import { endOfRun, isSpace, isWord, type Rule } from './markdown-rule.ts';
 
 /** Where a mark's content ends and where reading goes on, or undefined: it is no mark. */
@@ -13,7 +13,7 @@ interface Extent {
  */
 export const readMark: Rule = (source, at, state, read) => {
   if (!state.inline) return undefined;
-  const candidates: { type: SpanType; from: number; extent: Extent | undefined; bonus: number }[] =
+  const candidates: { type: MarkType; from: number; extent: Extent | undefined; bonus: number }[] =
     [
       { type: 'italic', from: at + 1, extent: italic(source, at), bonus: 0.2 },
       { type: 'bold', from: at + 2, extent: pair(source, at, '**'), bonus: 0.1 },
@@ -29,7 +29,7 @@ export const readMark: Rule = (source, at, state, read) => {
       bonus: 0.2,
     });
   }
-  let best: { type: SpanType; from: number; extent: Extent; quality: number } | undefined;
+  let best: { type: MarkType; from: number; extent: Extent; quality: number } | undefined;
   for (const { type, from, extent, bonus } of candidates) {
     if (extent === undefined) continue;
     const quality = extent.end - at + bonus;
