@@ -35,7 +35,7 @@ export function draftBlocks(
   // What shows nothing leaves its empty line to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
-    const between = gapBetween(nodes[index - 1], node) === 2 ? 2 : left;
+    const between: 1 | 2 = gapBetween(nodes[index - 1], node) === 2 ? 2 : left;
     const gap = drafts.length === 0 ? place.gap : between;
     const own = draftBlock(node, { within: place.within, gap }, context);
     for (const draft of own) drafts.push(draft);

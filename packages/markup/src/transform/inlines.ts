@@ -65,6 +65,7 @@ function inline(
     case 'text':
       return [{ text: node.value, marks }];
     case 'html':
+    case 'maths':
       return [{ text: node.value, marks, literal: true }];
     case 'inlineCode':
       return [{ text: node.value, marks: add(marks, { type: 'code' }) }];
