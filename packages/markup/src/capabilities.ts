@@ -77,7 +77,7 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     // The printer shows none, but a code span is the last place for a cut.
     marks: ['code'],
     marksOnCode: true,
-    links: undefined,
+    links: { schemes: [], dottedHostOnly: false },
     pings: [],
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,

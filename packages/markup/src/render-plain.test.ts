@@ -21,4 +21,9 @@ describe('plain text', () => {
   it.each(table)('[M01] shows %s', (_, markdown, text) => {
     expect(render(markdown, PLAIN)).toEqual([{ text, plain: text }]);
   });
+
+  it('[M03] writes an address once, though the text of its link is cut', () => {
+    const parts = render('[aaaa bbbb cccc](https://e.org/x)', { ...PLAIN, maxLength: 24 });
+    expect(parts.map(({ text }) => text)).toEqual(['aaaa bbbb cccc', '(https://e.org/x)']);
+  });
 });
