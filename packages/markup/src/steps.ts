@@ -4,6 +4,17 @@
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
+/** Adds up small work and tells each time that enough of it has been done for a step. */
+export function stepEvery(enough: number): (work: number) => boolean {
+  let done = 0;
+  return (work) => {
+    done += work;
+    if (done < enough) return false;
+    done = 0;
+    return true;
+  };
+}
+
 /** Does all the work at once, for texts known to be short. */
 export function finish<Result>(steps: Steps<Result>): Result {
   for (;;) {

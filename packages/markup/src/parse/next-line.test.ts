@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { finish } from '../steps.ts';
 import { nextLine, type Position, START } from './next-line.ts';
 import { cutIntoPieces } from './pieces.ts';
 
@@ -33,13 +34,13 @@ describe('placing lines one by one', () => {
   });
 
   it.each(growing)('[F12] keeps the pieces of %s, however the text goes on', (_, markdown) => {
-    const whole = cutIntoPieces(markdown);
-    const half = cutIntoPieces(markdown.slice(0, markdown.length / 2));
+    const whole = finish(cutIntoPieces(markdown));
+    const half = finish(cutIntoPieces(markdown.slice(0, markdown.length / 2)));
     expect(half.slice(0, -1)).toEqual(whole.slice(0, half.length - 1));
   });
 
   it('keeps a short code block with its list item in a long document', () => {
-    const pieces = cutIntoPieces(item.repeat(200));
+    const pieces = finish(cutIntoPieces(item.repeat(200)));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every(({ type }) => type === 'markdown')).toBe(true);
   });

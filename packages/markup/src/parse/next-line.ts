@@ -1,8 +1,8 @@
 import { closesFence, type Fence, openFence } from './fence.ts';
 import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
-/** One block may be longer than what blocks are joined to, since it cannot be cut. */
-const BLOCK: Risk = { ...SAFE, length: 32_000 };
+/** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
+const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, markers: 800 };
 /** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
   length: 200_000,

@@ -27,12 +27,12 @@ const LENT_LENGTH = 4_000;
 export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   const source = normalise(markdown);
   if (source.trim() === '') return [];
-  const pieces = cutIntoPieces(source);
+  const pieces = yield* cutIntoPieces(source);
   const lent = pieces.length > 1 ? definitionsIn(pieces) : '';
   const parser = pieces.some(({ type }) => type === 'markdown') ? loadParser() : undefined;
   const parsed: Parsed[] = [];
   for (const piece of pieces) {
-    yield;
+    if (piece.type === 'markdown') yield;
     parsed.push(parsePiece(piece, lent, parser));
   }
   return parsed;

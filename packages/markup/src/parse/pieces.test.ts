@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { finish } from '../steps.ts';
 import { cutIntoPieces } from './pieces.ts';
 
 const filler = `${'word '.repeat(200).trim()}.\n\n`;
@@ -7,11 +8,11 @@ const long = filler.repeat(20);
 describe('cutting the source', () => {
   it('leaves an ordinary answer whole', () => {
     const markdown = '# A\n\n- b\n\n```js\nc\n```\n';
-    expect(cutIntoPieces(markdown)).toEqual([{ type: 'markdown', text: markdown }]);
+    expect(finish(cutIntoPieces(markdown))).toEqual([{ type: 'markdown', text: markdown }]);
   });
 
   it('[M06] cuts a long text between blocks, into pieces that join to the source', () => {
-    const pieces = cutIntoPieces(long);
+    const pieces = finish(cutIntoPieces(long));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every(({ type, text }) => type === 'markdown' && text.length <= 16_000)).toBe(
       true,
@@ -21,14 +22,14 @@ describe('cutting the source', () => {
 
   it('never cuts inside a code block, however many empty lines it has', () => {
     const code = 'x\n\n'.repeat(8_000);
-    const pieces = cutIntoPieces(`${filler}~~~ py\n${code}~~~\n${filler}`);
+    const pieces = finish(cutIntoPieces(`${filler}~~~ py\n${code}~~~\n${filler}`));
     expect(pieces.map(({ type }) => type)).toEqual(['markdown', 'code', 'markdown']);
     expect(pieces[1]).toEqual({ type: 'code', language: 'py', text: code.slice(0, -1) });
   });
 
   it('never cuts inside a list item', () => {
     const item = `1. a\n\n   ${filler.trim()}\n\n   ${filler}`;
-    const pieces = cutIntoPieces(item.repeat(10));
+    const pieces = finish(cutIntoPieces(item.repeat(10)));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every(({ text }) => text.startsWith('1. a'))).toBe(true);
   });
@@ -42,16 +43,16 @@ describe('cutting the source', () => {
     ['character references', '&a;'.repeat(20_000)],
     ['one endless line', 'word '.repeat(16_000)],
   ])('[M06] shows %s as written instead of parsing them', (_, hostile) => {
-    expect(cutIntoPieces(hostile)).toEqual([{ type: 'literal', text: hostile }]);
+    expect(finish(cutIntoPieces(hostile))).toEqual([{ type: 'literal', text: hostile }]);
   });
 
   it('[M06] still parses what stands beside a hostile block', () => {
-    const pieces = cutIntoPieces(`**before**\n\n${'a**b'.repeat(20_000)}\n\n**after**`);
+    const pieces = finish(cutIntoPieces(`**before**\n\n${'a**b'.repeat(20_000)}\n\n**after**`));
     expect(pieces.map(({ type }) => type)).toEqual(['markdown', 'literal', 'markdown']);
   });
 
   it('[M06] parses a bounded amount of one document', () => {
-    const pieces = cutIntoPieces('- x\n'.repeat(500_000));
+    const pieces = finish(cutIntoPieces('- x\n'.repeat(500_000)));
     const parsed = pieces.filter(({ type }) => type === 'markdown');
     expect(parsed.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(200_000);
   });

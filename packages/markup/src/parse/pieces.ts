@@ -1,3 +1,4 @@
+import { type Steps, stepEvery } from '../steps.ts';
 import { type FencedCode, readFenced } from './fence.ts';
 import { nextLine, type Position, START } from './next-line.ts';
 
@@ -7,13 +8,18 @@ export type Piece =
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
+/** What is read in one step, in characters; a line costs as much as so many of them. */
+const STEP = 400_000;
+const LINE = 50;
+
 /**
  * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece, so nothing
  * changes for it; a large one is cut between top-level blocks; a block that would stall the parser
  * becomes literal text.
  * @param markdown with `\n` line ends.
  */
-export function cutIntoPieces(markdown: string): Piece[] {
+export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
+  const isStep = stepEvery(STEP);
   const pieces: Piece[] = [];
   let lines: string[] = [];
   let blockAt = 0;
@@ -25,6 +31,7 @@ export function cutIntoPieces(markdown: string): Piece[] {
     blockAt = 0;
   };
   for (const line of markdown.split('\n')) {
+    if (isStep(line.length + LINE)) yield;
     const position = nextLine(last, line);
     if (position.begins) {
       // A block that stays in its piece waits there for what follows.

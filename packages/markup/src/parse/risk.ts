@@ -22,9 +22,9 @@ export const SAFE: Risk = {
   length: 16_000,
   lines: 1_000,
   marks: 1_000,
-  brackets: 1_500,
+  brackets: 800,
   references: 500,
-  markers: 800,
+  markers: 300,
   depth: 24,
 };
 

@@ -3,9 +3,13 @@ import type { Nodes } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
-import type { Steps } from '../steps.ts';
+import { type Steps, stepEvery } from '../steps.ts';
 import { type BlockContext, type Draft, draftBlocks } from './blocks.ts';
 import { finishLeaf } from './finish-leaf.ts';
+
+/** Literal text that is taken in one step, in characters; a piece costs as much as so many of them. */
+const STEP = 400_000;
+const PIECE = 100;
 
 /**
  * Turns parsed Markdown into the leaves that a dialect with these capabilities can print, a step for
@@ -18,16 +22,19 @@ export function* toLeaves(
   mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
   const references = collectReferences(pieces);
-  const drafts: Draft[] = [];
-  for (const [index, piece] of pieces.entries()) {
-    yield;
-    const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
-    const context = { ...references, capabilities };
-    // Not spread into `push`: a piece of many leaves would overflow the stack.
-    for (const draft of draftPiece(piece, gap, context)) drafts.push(draft);
-  }
+  const context = { ...references, capabilities };
   const pings = mentions === 'live' ? [] : capabilities.pings;
-  return findBeginnings(drafts).map((leaf) => finishLeaf(leaf, pings));
+  const isStep = stepEvery(STEP);
+  const leaves: Leaf[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.type === 'tree' || isStep(piece.text.length + PIECE)) yield;
+    const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
+    // Not spread into `push`: a piece of many leaves would overflow the stack.
+    for (const leaf of findBeginnings(draftPiece(piece, gap, context))) {
+      leaves.push(finishLeaf(leaf, pings));
+    }
+  }
+  return leaves;
 }
 
 function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'source'>): Draft[] {
