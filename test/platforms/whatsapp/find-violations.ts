@@ -1,4 +1,5 @@
 import { findCrossing } from './find-marks.ts';
+import type { Format, FormatRun } from './format-runs.ts';
 import type { Found, Line } from './read-lines.ts';
 
 /**
@@ -20,35 +21,42 @@ const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
   ['marker', /(?<![\p{L}\p{N}~])~~(?![\s~])[^~\n]+~~(?![\p{L}\p{N}~])/gu],
 ];
 
-/** What is wrong with a text; see `parseWhatsApp`. */
+/**
+ * What is wrong with a text; see `parseWhatsApp`.
+ * @param lines what people see of each.
+ */
 export function findViolations(
   text: string,
+  lines: readonly (readonly FormatRun[])[],
   strict: Found,
   loose: Found,
   meant: string,
 ): Violation[] {
-  const found = [...leftMarkdown(text, strict), ...ambiguous(text, strict, loose)];
   const literal = essence(meant);
-  return found.filter(({ kind, text: part }) => {
-    return kind === 'ambiguous' || !literal.includes(essence(part));
-  });
+  const markdown = lines.flatMap(leftMarkdown);
+  if (strict.unpaired !== undefined) markdown.push({ kind: 'fence', text: '```' });
+  const unmeant = markdown.filter((violation) => !literal.includes(essence(violation.text)));
+  return [...unmeant, ...ambiguous(text, strict, loose)];
 }
 
 function essence(text: string): string {
   return text.replace(/[\s\p{Cf}]/gu, '');
 }
 
-function leftMarkdown(text: string, { opaque, unpaired }: Found): Violation[] {
-  const units = text.split('');
-  for (const { type, from, to } of opaque) {
-    if (type !== 'url') units.fill('\0', from, to);
-  }
-  const seen = units.join('');
-  const found = MARKDOWN.flatMap(([kind, pattern]) =>
-    [...seen.matchAll(pattern)].map((match): Violation => ({ kind, text: match[0] })),
+function leftMarkdown(runs: readonly FormatRun[]): Violation[] {
+  const shown = runs.map(({ text }) => text).join('');
+  const searched = runs
+    .map(({ text, formats }) => (formats.some(isCode) ? '\0'.repeat(text.length) : text))
+    .join('');
+  return MARKDOWN.flatMap(([kind, pattern]) =>
+    [...searched.matchAll(pattern)].map(({ index, 0: { length } }) => {
+      return { kind, text: shown.slice(index, index + length) };
+    }),
   );
-  if (unpaired !== undefined) found.push({ kind: 'fence', text: '```' });
-  return found;
+}
+
+function isCode(format: Format): boolean {
+  return format === 'code' || format === 'monospace';
 }
 
 function ambiguous(text: string, strict: Found, loose: Found): Violation[] {

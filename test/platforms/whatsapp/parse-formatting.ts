@@ -42,6 +42,7 @@ export function parseWhatsApp(text: string, meant = ''): Formatted {
     ...line,
     children: buildInlines(text, line, strict),
   }));
-  const violations = findViolations(text, strict, readLines(text, 'loose'), meant);
-  return { lines, visible: visibleText(lines), runs: lines.flatMap(lineRuns), violations };
+  const runs = lines.map(lineRuns);
+  const violations = findViolations(text, runs, strict, readLines(text, 'loose'), meant);
+  return { lines, visible: visibleText(lines), runs: runs.flat(), violations };
 }

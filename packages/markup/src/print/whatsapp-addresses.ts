@@ -27,8 +27,14 @@ export function findAddresses(text: string, codes: readonly Span[]): Span[] {
 function startInWord(word: string): number | undefined {
   const scheme = word.search(/https?:\/\/|www\./i);
   if (scheme >= 0) return scheme;
-  const slash = word.indexOf('/');
-  if (slash < 0) return undefined;
+  for (let slash = word.indexOf('/'); slash >= 0; slash = word.indexOf('/', slash + 1)) {
+    const start = hostBefore(word, slash);
+    if (start !== undefined) return start;
+  }
+  return undefined;
+}
+
+function hostBefore(word: string, slash: number): number | undefined {
   let start = slash;
   while (start > 0 && /[a-z0-9.-]/i.test(word[start - 1] ?? '')) start -= 1;
   const host = word.slice(start, slash);

@@ -1,0 +1,80 @@
+import { jidNormalizedUser } from '@whiskeysockets/baileys';
+import { SignalParty } from './signal/signal-party.ts';
+
+/** Someone with WhatsApp on a phone. */
+export interface Person {
+  /** How the double names them, and the direct chat with them: the number's JID, or the LID without one. */
+  readonly id: string;
+  /** `…@s.whatsapp.net`; absent for someone whose number the bot may not know. */
+  readonly pn?: string;
+  /** `…@lid`, the identity without a number. */
+  readonly lid: string;
+  readonly name: string;
+  /** Which of the two stands on what they write to the bot; the other one comes beside it. */
+  readonly addressing: 'pn' | 'lid';
+  readonly phone: SignalParty;
+}
+
+/** How to make a person; everything has a default. */
+export interface PersonOptions {
+  readonly name?: string | undefined;
+  /** Digits with the country code. */
+  readonly number?: string | undefined;
+  readonly lid?: string | undefined;
+  readonly addressing?: 'pn' | 'lid' | undefined;
+  /** Nobody learns their number. */
+  readonly hidden?: boolean | undefined;
+}
+
+const FIRST_NUMBER = 491_500_000_001;
+const FIRST_LID = 10_000_000_000_001;
+
+/** Everybody the double knows, found by any of their JIDs. */
+export class People {
+  readonly #all: Person[] = [];
+  readonly #byJid = new Map<string, Person>();
+
+  /** @throws Error when the number or the LID is taken. */
+  add(options: PersonOptions = {}): Person {
+    const nth = this.#all.length;
+    const lid = `${options.lid ?? FIRST_LID + nth}@lid`;
+    const pn = `${options.number ?? FIRST_NUMBER + nth}@s.whatsapp.net`;
+    const hidden = options.hidden === true;
+    const person: Person = {
+      id: hidden ? lid : pn,
+      ...(hidden ? {} : { pn }),
+      lid,
+      name: options.name ?? `Person ${nth + 1}`,
+      addressing: hidden ? 'lid' : (options.addressing ?? 'pn'),
+      phone: new SignalParty(),
+    };
+    for (const jid of [lid, ...(hidden ? [] : [pn])]) {
+      if (this.#byJid.has(jid)) throw new Error(`${jid} is somebody else`);
+      this.#byJid.set(jid, person);
+    }
+    this.#all.push(person);
+    return person;
+  }
+
+  get all(): readonly Person[] {
+    return this.#all;
+  }
+
+  /** By number or LID, with or without a device; bare digits are a number. */
+  find(jid: string): Person | undefined {
+    const full = jid.includes('@') ? jidNormalizedUser(jid) : `${jid}@s.whatsapp.net`;
+    return this.#byJid.get(full);
+  }
+
+  /** @throws Error for a JID that is nobody's. */
+  get(jid: string): Person {
+    const person = this.find(jid);
+    if (person === undefined) throw new Error(`Nobody is ${jid}: addPerson() first`);
+    return person;
+  }
+}
+
+/** The JID a person has in a direct chat with the bot. */
+export function directJid(person: Person): string {
+  return person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
+}

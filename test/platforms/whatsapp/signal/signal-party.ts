@@ -1,0 +1,137 @@
+import {
+  addTransactionCapability,
+  Curve,
+  DEFAULT_CONNECTION_CONFIG,
+  encodeWAMessage,
+  generateRegistrationId,
+  proto,
+  type SignalCreds,
+  type SignalRepositoryWithLIDStore,
+  signedKeyPair,
+  unpadRandomMax16,
+} from '@whiskeysockets/baileys';
+import { withTypeByte } from '../wire/server-identity.ts';
+import { silentLogger } from '../wire/silent-logger.ts';
+import type { KeyBundle } from './key-bundle.ts';
+import { MemoryKeyStore } from './memory-key-store.ts';
+
+/** A message sealed for one device. */
+export interface Sealed {
+  readonly type: 'pkmsg' | 'msg';
+  readonly ciphertext: Uint8Array;
+}
+
+/** One device that takes part in Signal: a person's phone, or the phone of the bot's account. */
+export class SignalParty {
+  readonly creds: SignalCreds;
+  readonly #keys = new MemoryKeyStore();
+  readonly #repository: SignalRepositoryWithLIDStore;
+  #lastPreKey = 0;
+
+  constructor() {
+    const signedIdentityKey = Curve.generateKeyPair();
+    this.creds = {
+      signedIdentityKey,
+      signedPreKey: signedKeyPair(signedIdentityKey, 1),
+      registrationId: generateRegistrationId(),
+    };
+    const logger = silentLogger();
+    const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
+    const keys = addTransactionCapability(this.#keys, logger, transactionOpts);
+    this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
+  }
+
+  /** What others need to write to this device, with a one-time key of its own. */
+  bundle(): KeyBundle {
+    this.#lastPreKey += 1;
+    const oneTime = Curve.generateKeyPair();
+    this.#keys.set({ 'pre-key': { [this.#lastPreKey]: oneTime } });
+    const { registrationId, signedIdentityKey, signedPreKey } = this.creds;
+    return {
+      registrationId,
+      identity: signedIdentityKey.public,
+      signed: {
+        id: signedPreKey.keyId,
+        key: signedPreKey.keyPair.public,
+        signature: signedPreKey.signature,
+      },
+      oneTime: { id: this.#lastPreKey, key: oneTime.public },
+    };
+  }
+
+  async knows(jid: string): Promise<boolean> {
+    return (await this.#repository.validateSession(jid)).exists;
+  }
+
+  /** Begins a session, in place of an older one. */
+  async begin(
+    jid: string,
+    { registrationId, identity, signed, oneTime }: KeyBundle,
+  ): Promise<void> {
+    const session = {
+      registrationId,
+      identityKey: withTypeByte(identity),
+      signedPreKey: {
+        keyId: signed.id,
+        publicKey: withTypeByte(signed.key),
+        signature: signed.signature,
+      },
+      ...(oneTime === undefined
+        ? {}
+        : { preKey: { keyId: oneTime.id, publicKey: withTypeByte(oneTime.key) } }),
+    };
+    await this.#repository.injectE2ESession({ jid, session });
+  }
+
+  seal(jid: string, message: proto.IMessage): Promise<Sealed> {
+    return this.#repository.encryptMessage({ jid, data: encodeWAMessage(message) });
+  }
+
+  /** @throws Error when there is no session, or the message is not for it. */
+  async open(jid: string, type: string, ciphertext: Uint8Array): Promise<proto.IMessage> {
+    if (type !== 'pkmsg' && type !== 'msg') throw new Error(`Not a sealed message: ${type}`);
+    const padded = await this.#repository.decryptMessage({ jid, type, ciphertext });
+    const message = proto.Message.decode(unpadRandomMax16(padded));
+    const item = message.senderKeyDistributionMessage;
+    if (item != null) {
+      await this.#repository.processSenderKeyDistributionMessage({ authorJid: jid, item });
+    }
+    return message;
+  }
+
+  /** Seals for a group; `key` is what members need once to read it. */
+  async sealForGroup(
+    group: string,
+    me: string,
+    message: proto.IMessage,
+  ): Promise<{ readonly ciphertext: Uint8Array; readonly key: proto.IMessage }> {
+    const data = encodeWAMessage(message);
+    const sealed = await this.#repository.encryptGroupMessage({ group, meId: me, data });
+    const axolotlSenderKeyDistributionMessage = sealed.senderKeyDistributionMessage;
+    return {
+      ciphertext: sealed.ciphertext,
+      key: {
+        senderKeyDistributionMessage: { groupId: group, axolotlSenderKeyDistributionMessage },
+      },
+    };
+  }
+
+  /** @throws Error when the author's sender key is not here. */
+  async openFromGroup(
+    group: string,
+    author: string,
+    ciphertext: Uint8Array,
+  ): Promise<proto.IMessage> {
+    const msg = await this.#repository.decryptGroupMessage({
+      group,
+      authorJid: author,
+      msg: ciphertext,
+    });
+    return proto.Message.decode(unpadRandomMax16(msg));
+  }
+
+  /** Loses every session and sender key, as a phone that was set up again with its old identity. */
+  forgetSessions(): void {
+    this.#keys.forget(['session', 'sender-key']);
+  }
+}

@@ -1,0 +1,218 @@
+import type { BinaryNode, proto } from '@whiskeysockets/baileys';
+import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
+import type { Attachment, Content, Shown } from './read-content.ts';
+
+/** A message as people in the chat see it now. */
+export interface VisibleMessage {
+  /** Grows over all chats, in the order the messages appeared. */
+  readonly seq: number;
+  /** When it appeared, in milliseconds of the double's clock. */
+  readonly at: number;
+  /** A person's id, or a group's JID. */
+  readonly chat: string;
+  readonly id: string;
+  /** `owner` is the person of the bot's account, on their own phone. */
+  readonly from: 'bot' | 'owner' | string;
+  readonly text: string;
+  /** The text with its marks read as a phone does. */
+  readonly formatted: Formatted;
+  readonly mentions: readonly string[];
+  readonly quoted?: string;
+  readonly attachment?: Attachment;
+  /** How often its text was replaced. */
+  readonly edits: number;
+  readonly deleted: boolean;
+  /** Who reacted, with what; a reaction taken back is gone. */
+  readonly reactions: ReadonlyMap<string, string>;
+  /** Who has read it: the bot what people wrote, people what the bot wrote. */
+  readonly readBy: ReadonlySet<string>;
+}
+
+/** One message stanza of the bot, with its full route. */
+export interface RecordedSend {
+  readonly seq: number;
+  readonly at: number;
+  readonly id: string;
+  /** The address on the stanza. */
+  readonly to: string;
+  /** Every device it was sealed for one by one. */
+  readonly devices: readonly string[];
+  /** Every person who could read it. */
+  readonly readers: readonly string[];
+  /** People who had to ask for it again. */
+  readonly unreadable: readonly string[];
+  readonly attrs: Readonly<Record<string, string>>;
+  /** What was in it; absent when nobody could read it. */
+  readonly message?: proto.IMessage;
+  /** What the server did about it. */
+  readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
+}
+
+/** Who says something, and where. */
+export interface Saying {
+  readonly chat: string;
+  readonly from: string;
+  readonly id: string;
+}
+
+/** What happened, in order, and who waits for more of it. */
+export class Transcript {
+  readonly #messages: VisibleMessage[] = [];
+  readonly #sends: RecordedSend[] = [];
+  readonly #stanzas: BinaryNode[] = [];
+  readonly #problems: unknown[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #clock: () => number;
+  #seq = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Applies what a message does; the same id again, and changes of what is not there, do nothing. */
+  apply(saying: Saying, content: Content): void {
+    if (content.kind === 'message') this.#show(saying, content);
+    if (content.kind === 'edit' && this.#isAuthor(saying, content.id)) {
+      this.#change(saying.chat, content.id, (old) => ({
+        ...old,
+        ...visible(content.shown),
+        edits: old.edits + 1,
+      }));
+    }
+    if (content.kind === 'delete' && this.#isAuthor(saying, content.id)) {
+      this.#change(saying.chat, content.id, (old) => ({
+        ...old,
+        ...visible({ kind: 'message', text: '', mentions: [] }),
+        deleted: true,
+      }));
+    }
+    if (content.kind === 'reaction') {
+      this.#change(saying.chat, content.id, (old) => {
+        const reactions = new Map(old.reactions);
+        if (content.emoji === '') reactions.delete(saying.from);
+        else reactions.set(saying.from, content.emoji);
+        return { ...old, reactions };
+      });
+    }
+    this.changed();
+  }
+
+  read(chat: string, ids: readonly string[], reader: string): void {
+    for (const id of ids) {
+      this.#change(chat, id, (old) => ({ ...old, readBy: new Set([...old.readBy, reader]) }));
+    }
+    this.changed();
+  }
+
+  recordSend(send: Omit<RecordedSend, 'seq' | 'at'>): void {
+    this.#seq += 1;
+    this.#sends.push({ seq: this.#seq, at: this.#clock(), ...send });
+    this.changed();
+  }
+
+  recordStanza(stanza: BinaryNode): void {
+    this.#stanzas.push(stanza);
+    this.changed();
+  }
+
+  /** Something that should not happen: a stanza that the double cannot use. */
+  recordProblem(problem: unknown): void {
+    this.#problems.push(problem);
+    this.changed();
+  }
+
+  /** All messages, or those of one chat, oldest first. */
+  messages(chat?: string): VisibleMessage[] {
+    return this.#messages.filter((message) => chat === undefined || message.chat === chat);
+  }
+
+  find(chat: string, id: string): VisibleMessage | undefined {
+    return this.#messages.find((message) => message.chat === chat && message.id === id);
+  }
+
+  /** Messages of all chats that appeared later than `seq`, oldest first. */
+  after(seq: number): VisibleMessage[] {
+    return this.#messages.filter((message) => message.seq > seq);
+  }
+
+  get sends(): readonly RecordedSend[] {
+    return this.#sends;
+  }
+
+  get stanzas(): readonly BinaryNode[] {
+    return this.#stanzas;
+  }
+
+  get problems(): readonly unknown[] {
+    return this.#problems;
+  }
+
+  /** Calls `listener` at each change. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Tells those who wait that something is different. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
+   * @throws Error after `timeoutMs`, with what there is to see.
+   */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const seen = look();
+        if (seen === undefined || seen === false) return;
+        finish();
+        resolve(seen);
+      };
+      const timer = setTimeout(() => {
+        finish();
+        reject(new Error(`Nothing within ${timeoutMs} ms. ${this.#summary()}`));
+      }, timeoutMs);
+      const finish = () => {
+        clearTimeout(timer);
+        this.#listeners.delete(check);
+      };
+      this.#listeners.add(check);
+      check();
+    });
+  }
+
+  #summary(): string {
+    const texts = this.#messages.map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
+    const problems = this.#problems.map(String);
+    return `To see: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
+  }
+
+  #show({ chat, from, id }: Saying, shown: Shown): void {
+    if (this.find(chat, id) !== undefined) return;
+    this.#seq += 1;
+    const state = { edits: 0, deleted: false, reactions: new Map(), readBy: new Set<string>() };
+    const place = { seq: this.#seq, at: this.#clock(), chat, id, from };
+    this.#messages.push({ ...place, ...visible(shown), ...state });
+  }
+
+  #isAuthor({ chat, from }: Saying, id: string): boolean {
+    return this.find(chat, id)?.from === from;
+  }
+
+  #change(chat: string, id: string, change: (old: VisibleMessage) => VisibleMessage): void {
+    const place = this.#messages.findIndex((message) => message.chat === chat && message.id === id);
+    const old = this.#messages[place];
+    if (old !== undefined) this.#messages[place] = change(old);
+  }
+}
+
+function visible({ text, mentions, quoted, attachment }: Shown) {
+  return {
+    text,
+    formatted: parseWhatsApp(text),
+    mentions,
+    ...(quoted === undefined ? {} : { quoted }),
+    ...(attachment === undefined ? {} : { attachment }),
+  };
+}

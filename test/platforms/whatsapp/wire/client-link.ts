@@ -1,0 +1,99 @@
+import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
+import type { RawData, WebSocket } from 'ws';
+import { FrameReader, frame } from './frames.ts';
+import { type Login, NoiseResponder } from './noise-responder.ts';
+import type { ServerIdentity } from './server-identity.ts';
+
+/** What the double does about a client. Promises are awaited: the next stanza waits for them. */
+export interface LinkHandler {
+  /** Before a client's first message is answered; false leaves it without an answer. */
+  greets(): boolean;
+  login(link: ClientLink, login: Login): void | Promise<void>;
+  stanza(link: ClientLink, stanza: BinaryNode): void | Promise<void>;
+  closed(link: ClientLink): void;
+  failed(error: unknown): void;
+}
+
+/** One connected client: the handshake, then stanzas both ways. */
+export class ClientLink {
+  readonly #socket: WebSocket;
+  readonly #handler: LinkHandler;
+  readonly #reader = new FrameReader();
+  readonly #responder: NoiseResponder;
+  #stage: 'hello' | 'finish' | 'open' = 'hello';
+  #login: Login | undefined;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, identity: ServerIdentity, handler: LinkHandler) {
+    this.#socket = socket;
+    this.#handler = handler;
+    this.#responder = new NoiseResponder(identity);
+    socket.on('message', (data) => this.#queue(data));
+    socket.on('close', () => handler.closed(this));
+    socket.on('error', (error) => handler.failed(error));
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  /** The Noise key the client proved to hold; undefined before the handshake is over. */
+  get clientKey(): Uint8Array | undefined {
+    return this.#login?.clientKey;
+  }
+
+  /** Sends a stanza; a client that is gone gets nothing, as on a network. */
+  send(stanza: BinaryNode): void {
+    if (this.#login === undefined || !this.isOpen) return;
+    this.#socket.send(frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza))));
+  }
+
+  /** Sends the first half of a stanza's frame, then the connection breaks. */
+  sendHalf(stanza: BinaryNode): void {
+    if (this.#login === undefined || !this.isOpen) return;
+    const whole = frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
+    this.#socket.send(whole.subarray(0, whole.length / 2), () => this.drop());
+  }
+
+  /** Closes after what was sent before. */
+  close(): void {
+    this.#socket.close();
+  }
+
+  /** Breaks the connection, without a word. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
+  #queue(data: RawData): void {
+    const chunk = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(new Uint8Array(data));
+    this.#work = this.#work
+      .then(() => this.#read(chunk))
+      .catch((error: unknown) => {
+        this.#handler.failed(error);
+        this.drop();
+      });
+  }
+
+  async #read(chunk: Buffer): Promise<void> {
+    for (const content of this.#reader.push(chunk)) {
+      if (this.#login === undefined) await this.#shakeHands(content);
+      else {
+        const stanza = await decodeBinaryNode(this.#login.fromClient.decrypt(content));
+        await this.#handler.stanza(this, stanza);
+      }
+    }
+  }
+
+  async #shakeHands(content: Buffer): Promise<void> {
+    if (this.#stage === 'hello') {
+      if (!this.#handler.greets()) return;
+      this.#stage = 'finish';
+      this.#socket.send(frame(this.#responder.hello(content)));
+      return;
+    }
+    this.#stage = 'open';
+    this.#login = this.#responder.finish(content);
+    await this.#handler.login(this, this.#login);
+  }
+}
