@@ -57,7 +57,7 @@ function parsePiece(piece: Piece, lent: string, parser: MarkdownParser | undefin
 }
 
 /** The parser throws only where it overflows the stack, on nesting the guard did not foresee. */
-function tryParse(parser: MarkdownParser, markdown: string): Root | undefined {
+export function tryParse(parser: MarkdownParser, markdown: string): Root | undefined {
   try {
     return parser(markdown);
   } catch (error) {

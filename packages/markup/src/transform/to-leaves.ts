@@ -1,5 +1,5 @@
 import type { RenderTarget } from '@parley/contracts';
-import type { Nodes } from 'mdast';
+import type { Nodes, Root } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
@@ -21,7 +21,9 @@ export function* toLeaves(
   capabilities: DialectCapabilities,
   mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
-  const references = collectReferences(pieces);
+  const references = collectReferences(
+    pieces.flatMap((piece) => (piece.type === 'tree' ? [piece.root] : [])),
+  );
   const context = { ...references, capabilities };
   const pings = mentions === 'live' ? [] : capabilities.pings;
   const isStep = stepEvery(STEP);
@@ -48,8 +50,14 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-function findBeginnings(drafts: readonly Draft[]): Leaf[] {
-  const seen = new Set<Container>();
+/**
+ * Finds out which containers begin with which leaf.
+ * @param seen containers that have begun before; those of these leaves are added.
+ */
+export function findBeginnings(
+  drafts: readonly Draft[],
+  seen: Set<Container> = new Set<Container>(),
+): Leaf[] {
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
     for (const container of draft.within) seen.add(container);
@@ -70,7 +78,8 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
     }));
 }
 
-function collectReferences(pieces: readonly Parsed[]): {
+/** Addresses by definition, and which definitions are referred to. */
+export function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
 } {
@@ -84,6 +93,6 @@ function collectReferences(pieces: readonly Parsed[]): {
     }
     if ('children' in node) for (const child of node.children) visit(child);
   };
-  for (const piece of pieces) if (piece.type === 'tree') visit(piece.root);
+  for (const root of roots) visit(root);
   return { addresses, used };
 }
