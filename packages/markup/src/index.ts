@@ -1,4 +1,5 @@
 export type { RenderTarget } from '@parley/contracts';
 export { MarkupError } from './markup-error.ts';
-export { type RenderedPart, render, renderInSteps } from './render.ts';
+export { render, renderInSteps } from './render.ts';
+export type { RenderedPart } from './render-part.ts';
 export { renderPrefix } from './render-prefix.ts';

@@ -1,24 +1,13 @@
 import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
-import { PRINTERS } from './dialects.ts';
 import type { Leaf } from './document.ts';
-import { contentLength } from './leaf-content.ts';
 import { MarkupError } from './markup-error.ts';
-import { measure } from './measure.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { plainText } from './print/plain.ts';
+import { printPart, type RenderedPart, roomOf } from './render-part.ts';
 import { splitNumbered } from './split/number-parts.ts';
-import { type Room, splitLeaves } from './split/split-leaves.ts';
+import { splitLeaves } from './split/split-leaves.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
 import { toLeaves } from './transform/to-leaves.ts';
-
-/** One message. */
-export interface RenderedPart {
-  /** In the target's dialect. */
-  readonly text: string;
-  /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
-  readonly plain: string;
-}
 
 /** Shortest part that holds one character in every dialect, with room to spare. */
 const MIN_LENGTH = 16;
@@ -71,33 +60,4 @@ function splitFor(target: RenderTarget, leaves: readonly Leaf[]): Steps<Leaf[][]
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line a part must still hold text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
-}
-
-function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
-  const print = PRINTERS[dialect];
-  const { maxEntities } = CAPABILITIES[dialect];
-  // A code point takes two UTF-16 units at most; the other units are never fewer.
-  const window = maxLength * 2 + 2;
-  return {
-    window,
-    load: (leaves) => {
-      if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
-      const { counted, entities } = print(leaves);
-      const plain = plainText(leaves, { addresses: false });
-      const length = Math.max(measure(counted, unit), measure(plain, unit));
-      return Math.max(length / maxLength, entities / maxEntities);
-    },
-  };
-}
-
-function printPart(
-  leaves: readonly Leaf[],
-  { dialect, maxLength, unit }: RenderTarget,
-): RenderedPart {
-  const full = plainText(leaves, { addresses: true });
-  const fits = measure(full, unit) <= maxLength;
-  return {
-    text: PRINTERS[dialect](leaves).text,
-    plain: fits ? full : plainText(leaves, { addresses: false }),
-  };
 }

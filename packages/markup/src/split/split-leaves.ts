@@ -50,12 +50,17 @@ function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   return ahead;
 }
 
-interface Step {
+/** One part and what comes after it. `head` may be empty when a leaf had to be made simpler first. */
+export interface Step {
   readonly head: Leaf[];
   readonly rest: Leaf[];
 }
 
-function nextPart(ahead: Leaf[], room: Room, graphemes: Intl.Segmenter): Step {
+/**
+ * Makes the next part. Where it ends depends on no more leaves than it takes to exceed the window.
+ * @returns the very same leaves as `head` if all of them fit.
+ */
+export function nextPart(ahead: Leaf[], room: Room, graphemes: Intl.Segmenter): Step {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
   const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room, graphemes);
@@ -64,11 +69,13 @@ function nextPart(ahead: Leaf[], room: Room, graphemes: Intl.Segmenter): Step {
 /** The best place between leaves that leaves the part full enough; later is better among equals. */
 function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
   let best: { count: number; rank: number } | undefined;
-  const load = (count: number) => room.load(leaves.slice(0, count)) / FULL_ENOUGH;
-  const least = 1 + mostWithin(fitting, load);
-  for (let count = fitting; count >= least; count -= 1) {
+  let load = room.load(leaves.slice(0, fitting));
+  // Leaves add to the load about as they do to the length, which takes no printing.
+  const each = load / contentLength(leaves.slice(0, fitting), room.window);
+  for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
     const rank = boundaryRank(leaves[count - 1], leaves[count]);
     if (rank !== undefined && (best === undefined || rank < best.rank)) best = { count, rank };
+    load -= each * (1 + contentLength(leaves.slice(count - 1, count), room.window));
   }
   return best === undefined ? undefined : boundaryAt(leaves, best.count);
 }

@@ -1,0 +1,47 @@
+import type { RenderTarget } from '@parley/contracts';
+import { CAPABILITIES } from './capabilities.ts';
+import { PRINTERS } from './dialects.ts';
+import type { Leaf } from './document.ts';
+import { contentLength } from './leaf-content.ts';
+import { measure } from './measure.ts';
+import { plainText } from './print/plain.ts';
+import type { Room } from './split/split-leaves.ts';
+
+/** One message. */
+export interface RenderedPart {
+  /** In the target's dialect. */
+  readonly text: string;
+  /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
+  readonly plain: string;
+}
+
+/** How much of these leaves one part of the target can hold, in its dialect and in plain text. */
+export function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
+  const print = PRINTERS[dialect];
+  const { maxEntities } = CAPABILITIES[dialect];
+  // A code point takes two UTF-16 units at most; the other units are never fewer.
+  const window = maxLength * 2 + 2;
+  return {
+    window,
+    load: (leaves) => {
+      if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
+      const { counted, entities } = print(leaves);
+      const plain = plainText(leaves, { addresses: false });
+      const length = Math.max(measure(counted, unit), measure(plain, unit));
+      return Math.max(length / maxLength, entities / maxEntities);
+    },
+  };
+}
+
+/** Prints leaves that fit into one part. */
+export function printPart(
+  leaves: readonly Leaf[],
+  { dialect, maxLength, unit }: RenderTarget,
+): RenderedPart {
+  const full = plainText(leaves, { addresses: true });
+  const fits = measure(full, unit) <= maxLength;
+  return {
+    text: PRINTERS[dialect](leaves).text,
+    plain: fits ? full : plainText(leaves, { addresses: false }),
+  };
+}
