@@ -1,8 +1,11 @@
-/** The opening line of a fenced code block. */
+import { closesMaths, type MathsOpening, mathsContent, openMaths } from './maths-lines.ts';
+
+/** The opening line of a fenced code block, or of maths that goes on as one does. */
 export interface Fence {
   readonly indent: number;
   readonly character: string;
   readonly length: number;
+  readonly maths?: MathsOpening['closing'];
 }
 
 /** Reads the opening line of a fenced block that stands at the top level, as CommonMark defines it. */
@@ -17,8 +20,18 @@ export function openFence(line: string): Fence | undefined {
   return { indent, character, length };
 }
 
+/** The same for a marker of maths alone on its line. */
+export function openMathsFence(line: string): Fence | undefined {
+  const trimmed = line.trimStart();
+  const indent = line.length - trimmed.length;
+  const maths = openMaths(trimmed);
+  if (indent > 3 || maths?.until !== 'closing') return undefined;
+  return { indent, character: trimmed[0] ?? '', length: 2, maths: maths.closing };
+}
+
 /** Whether the line ends the fenced block. */
 export function closesFence(line: string, fence: Fence): boolean {
+  if (fence.maths !== undefined) return closesMaths(line, fence.maths);
   const trimmed = line.trim();
   if (line.length - line.trimStart().length > 3) return false;
   const length = countLeading(trimmed, fence.character);
@@ -37,6 +50,9 @@ export interface FencedCode {
  */
 export function readFenced(lines: readonly string[]): FencedCode | undefined {
   const opening = lines[0] ?? '';
+  if (openMathsFence(opening) !== undefined) {
+    return { language: 'latex', text: mathsContent(lines.join('\n').trimStart()) };
+  }
   const fence = openFence(opening);
   if (fence === undefined) return undefined;
   const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);

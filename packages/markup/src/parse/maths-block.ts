@@ -1,12 +1,12 @@
 import { closesMaths, type MathsOpening, openMaths } from './maths-lines.ts';
-import { type Code, type Construct, type Context, endsLine, type State } from './syntax.ts';
+import { type Code, type Construct, type Context, endsLine, type Next } from './syntax.ts';
 
 /** Reads a line end, if the next line belongs to the same list items and quotes and to the block. */
 function lineEnd(until: MathsOpening['until']): Construct {
   return {
     partial: true,
     tokenize(effects, ok, nok) {
-      const nextLine: State = (code) => {
+      const nextLine: Next = (code) => {
         const isOutside = this.parser.lazy[this.now().line] === true;
         return isOutside || (until === 'empty line' && endsLine(code)) ? nok(code) : ok(code);
       };
@@ -21,11 +21,11 @@ function lineEnd(until: MathsOpening['until']): Construct {
   };
 }
 
-/** Whether this would rather close maths that began inside the paragraph's text. */
-function closesInText(context: Context): boolean {
+/** Whether dollars here would rather close maths that began inside the paragraph's text. */
+function closesInText(context: Context, here: ReturnType<Context['now']>): boolean {
   const begin = context.events.findLast(([, { type }]) => type === 'content')?.[1].start;
   if (begin === undefined) return false;
-  const paragraph = context.sliceSerialize({ start: begin, end: context.now() });
+  const paragraph = context.sliceSerialize({ start: begin, end: here });
   return paragraph.split('$$').length % 2 === 0;
 }
 
@@ -36,30 +36,32 @@ export const mathsBlock: Construct = {
   concrete: true,
   tokenize(effects, ok, nok) {
     let opening: MathsOpening | undefined;
-    const mayClose = this.interrupt === true && closesInText(this);
-    const begin: State = (code) => {
+    const start = this.now();
+    const begin: Next = (code) => {
       effects.enter('mathsBlock');
       return beginLine(code);
     };
-    const beginLine: State = (code) => {
+    const beginLine: Next = (code) => {
+      if (endsLine(code)) return endLine('', code);
       effects.enter('mathsLine');
       return inLine(code);
     };
-    const inLine = (code: Code): State | undefined => {
-      if (endsLine(code)) return endLine(code);
+    const inLine: Next = (code) => {
+      if (endsLine(code)) return endLine(this.sliceSerialize(effects.exit('mathsLine')), code);
       effects.consume(code);
       return inLine;
     };
-    const endLine: State = (code) => {
-      const line = this.sliceSerialize(effects.exit('mathsLine'));
+    const endLine = (line: string, code: Code): ReturnType<Next> => {
       const isFirst = opening === undefined;
       opening ??= openMaths(line);
       if (opening === undefined) return nok(code);
-      if (this.interrupt) return opening.closing === '$$' && mayClose ? nok(code) : ok(code);
+      if (this.interrupt) {
+        return opening.closing === '$$' && closesInText(this, start) ? nok(code) : ok(code);
+      }
       const closed = isFirst ? opening.until === 'here' : closesMaths(line, opening.closing);
       return closed ? end(code) : effects.attempt(lineEnd(opening.until), beginLine, end)(code);
     };
-    const end: State = (code) => {
+    const end: Next = (code) => {
       effects.exit('mathsBlock');
       return ok(code);
     };

@@ -1,5 +1,6 @@
 import { Failures } from './failures.ts';
-import { type Code, type Construct, endsLine, type State } from './syntax.ts';
+import { type Code, type Construct, endsLine, type Next } from './syntax.ts';
+import { TextToken } from './text-token.ts';
 
 const DOLLAR = 36;
 const ASTERISK = 42;
@@ -15,74 +16,53 @@ export function dollarMaths(): Construct {
   return {
     name: 'dollarMaths',
     tokenize(effects, ok, nok) {
-      const isInWord = isWord(this.previous) || this.previous === DOLLAR;
+      if (isWord(this.previous) || this.previous === DOLLAR) return nok;
+      const token = new TextToken(effects);
       let size = 0;
       let run = 0;
       let last: Code = null;
-      const begin: State = (code) => {
-        if (isInWord) return nok(code);
-        effects.enter('mathsText');
-        return opening(code);
+      let mayClose = false;
+      const read = (code: Code, next: Next): Next => {
+        last = code;
+        token.consume(code);
+        return next;
       };
-      const opening = (code: Code): State | undefined => {
+      const opening: Next = (code) => {
         if (code === DOLLAR) {
           size += 1;
-          effects.consume(code);
-          return opening;
+          return read(code, opening);
         }
-        if (size > 2 || (size === 1 && isSpace(code))) return nok(code);
-        if (failures[size - 1]?.include(this)) return nok(code);
-        return code === ASTERISK ? effects.check(twoAsterisks, nok, inside)(code) : inside(code);
+        const failed = failures[size - 1]?.include(this) ?? true;
+        if (failed || (size === 1 && isSpace(code))) return nok(code);
+        return code === ASTERISK ? read(code, afterAsterisk) : inside(code);
       };
-      const inside = (code: Code): State | undefined => {
+      // A price class in bold, such as `**$$**`, opens nothing.
+      const afterAsterisk: Next = (code) => (code === ASTERISK ? nok(code) : inside(code));
+      const inside: Next = (code) => {
         if (code === null || code === BACKTICK) {
           failures[size - 1]?.add(this);
           return nok(code);
         }
-        if (code === DOLLAR) {
-          run = 0;
-          return closing(code);
-        }
-        last = code;
-        effects.consume(code);
-        return code === BACKSLASH ? escaped : inside;
+        if (code !== DOLLAR) return read(code, code === BACKSLASH ? escaped : inside);
+        mayClose = size === 2 || !isSpace(last);
+        run = 0;
+        return closing(code);
       };
-      const escaped: State = (code) => {
-        if (endsLine(code) || code === BACKTICK) return inside(code);
-        last = code;
-        effects.consume(code);
-        return inside;
-      };
-      const closing = (code: Code): State | undefined => {
+      const escaped: Next = (code) =>
+        endsLine(code) || code === BACKTICK ? inside(code) : read(code, inside);
+      const closing: Next = (code) => {
         if (code === DOLLAR) {
           run += 1;
-          effects.consume(code);
-          return closing;
+          return read(code, closing);
         }
-        if (run !== size || isWord(code) || (size === 1 && isSpace(last))) {
-          last = DOLLAR;
-          return inside(code);
-        }
-        effects.exit('mathsText');
+        if (!mayClose || run !== size || isWord(code)) return inside(code);
+        token.end();
         return ok(code);
       };
-      return begin;
+      return opening;
     },
   };
 }
-
-/** In a price class such as `**$$**` the dollars open nothing. */
-const twoAsterisks: Construct = {
-  partial: true,
-  tokenize(effects, ok, nok) {
-    return (code) => {
-      effects.enter('data');
-      effects.consume(code);
-      effects.exit('data');
-      return (next) => (next === ASTERISK ? ok(next) : nok(next));
-    };
-  },
-};
 
 function isSpace(code: Code): boolean {
   return code === null || code < 0 || code === 32;

@@ -15,16 +15,12 @@ declare module 'mdast' {
     maths: Maths;
   }
 }
-declare module 'mdast-util-from-markdown' {
-  interface CompileData {
-    mathsLines?: string[];
-  }
-}
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
     mathsBlock: 'mathsBlock';
     mathsLine: 'mathsLine';
     mathsText: 'mathsText';
+    mathsTextLine: 'mathsTextLine';
   }
 }
 
@@ -32,11 +28,8 @@ declare module 'micromark-util-types' {
 export const mathsTree: TreeExtension = {
   enter: {
     mathsBlock(token) {
-      this.enter({ type: 'code', lang: 'latex', meta: null, value: '' }, token);
-      this.data.mathsLines = [];
-    },
-    mathsLine(token) {
-      this.data.mathsLines?.push(this.sliceSerialize(token));
+      const value = mathsContent(this.sliceSerialize(token));
+      this.enter({ type: 'code', lang: 'latex', meta: null, value }, token);
     },
     mathsText(token) {
       const source = this.sliceSerialize(token);
@@ -46,8 +39,6 @@ export const mathsTree: TreeExtension = {
   },
   exit: {
     mathsBlock(token) {
-      const node = this.stack.at(-1);
-      if (node?.type === 'code') node.value = mathsContent(this.data.mathsLines?.join('\n') ?? '');
       this.exit(token);
     },
     mathsText(token) {

@@ -1,4 +1,4 @@
-import { closesFence, type Fence, openFence } from './fence.ts';
+import { closesFence, type Fence, openFence, openMathsFence } from './fence.ts';
 import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
 /** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
@@ -47,7 +47,7 @@ export const START: Position = {
  * only from false to true: whoever shows unfinished text can rely on what was settled before.
  */
 export function nextLine(last: Position, line: string): Position {
-  const opened = last.fence?.open ? undefined : openFence(line);
+  const opened = last.fence?.open ? undefined : (openFence(line) ?? mathsAfter(last, line));
   const begins = last === START || opened !== undefined || startsBlock(last, line);
   const before = begins ? afterBlock(last) : last.before;
   const block = begins ? riskOfLine(line) : addRisk(last.block, riskOfLine(line));
@@ -75,6 +75,11 @@ function afterBlock({ kind, beginsPiece, block, before }: Position): Position['b
 function closed(fence: Position['fence'], line: string): Position['fence'] {
   if (fence === undefined || !fence.open) return fence;
   return { ...fence, open: !closesFence(line, fence) };
+}
+
+/** In a paragraph a marker alone may also end maths that began in its text. */
+function mathsAfter({ line: before, fence }: Position, line: string): Fence | undefined {
+  return before.trim() === '' || fence !== undefined ? openMathsFence(line) : undefined;
 }
 
 /** Whether a cut before this line is safe: after a code block, or not indented and after an empty line or as a list item. */

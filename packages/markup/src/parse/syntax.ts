@@ -18,9 +18,10 @@ export type Construct = Exclude<
 export type Tokenizer = Construct['tokenize'];
 /** What a state machine knows of the text around it. */
 export type Context = ThisParameterType<Tokenizer>;
-export type State = Parameters<Tokenizer>[1];
+export type Effects = Parameters<Tokenizer>[0];
+export type Next = Parameters<Tokenizer>[1];
 /** A UTF-16 unit; negative for tabs and line ends, null at the end. */
-export type Code = Parameters<State>[0];
+export type Code = Parameters<Next>[0];
 
 /** Whether the code ends a line or the text. */
 export function endsLine(code: Code): code is null | -5 | -4 | -3 {
