@@ -39,8 +39,9 @@ export function findViolations(
   return [...unmeant, ...ambiguous(text, strict, loose)];
 }
 
+/** Less what people do not see, and less the bars of spoilers, which plain text does not have. */
 function essence(text: string): string {
-  return text.replace(/[\s\p{Cf}]/gu, '');
+  return text.replace(/[\s\p{Cf}]/gu, '').replaceAll('||', '');
 }
 
 function leftMarkdown(runs: readonly FormatRun[]): Violation[] {

@@ -33,7 +33,7 @@ interface Literal {
   readonly inAddress: boolean;
 }
 
-/** Marker characters outside of code. Those in addresses count as closing only: they are never touched. */
+/** Marker characters outside of code. Those in addresses may be seen as closing, but are never touched. */
 function literalMarkers(
   text: string,
   marks: readonly Stretch[],
@@ -41,12 +41,19 @@ function literalMarkers(
 ): Literal[] {
   const codes = marks.filter(({ type }) => type === 'code');
   const inCode = within(codes);
-  const inAddress = within(addresses);
+  const inAddress = within(addresses.map((span) => withoutTail(text, span)));
   const places: Literal[] = [];
   for (const { index } of text.matchAll(MARKERS)) {
     if (!inCode(index)) places.push({ at: index, inAddress: inAddress(index) });
   }
   return places;
+}
+
+/** An address without the brackets, full stops and markers behind it. */
+function withoutTail(text: string, { from, to }: Span): Span {
+  let end = to;
+  while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
+  return { from, to: end };
 }
 
 /** Tells for growing offsets whether they lie in one of these spans. */
