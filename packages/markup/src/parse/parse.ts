@@ -1,5 +1,6 @@
 import type { Root } from 'mdast';
 import type { Steps } from '../steps.ts';
+import { lentDefinitions } from './lent-definitions.ts';
 import { loadParser, type MarkdownParser } from './parser.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 
@@ -16,10 +17,6 @@ export type Parsed =
     }
   | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
 
-/** Link definitions lent to every piece; more than these are not resolved across pieces. */
-const LENT_DEFINITIONS = 200;
-const LENT_LENGTH = 4_000;
-
 /**
  * Parses any Markdown in bounded time, a step for each piece; what would stall the parser comes back
  * as literal text.
@@ -28,7 +25,7 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   const source = normalise(markdown);
   if (source.trim() === '') return [];
   const pieces = yield* cutIntoPieces(source);
-  const lent = pieces.length > 1 ? definitionsIn(pieces) : '';
+  const lent = pieces.length > 1 ? lentDefinitions(pieces) : '';
   const parser = pieces.some(({ type }) => type === 'markdown') ? loadParser() : undefined;
   const parsed: Parsed[] = [];
   for (const piece of pieces) {
@@ -64,26 +61,4 @@ export function tryParse(parser: MarkdownParser, markdown: string): Root | undef
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-/** `[label]: address` lines of all pieces, so that a reference in one finds them in another. */
-function definitionsIn(pieces: readonly Piece[]): string {
-  const found: string[] = [];
-  let length = 0;
-  for (const piece of pieces) {
-    if (piece.type !== 'markdown') continue;
-    for (const line of piece.text.split('\n')) {
-      if (!isDefinition(line)) continue;
-      length += line.length + 1;
-      if (found.length >= LENT_DEFINITIONS || length > LENT_LENGTH) break;
-      found.push(line);
-    }
-  }
-  return found.length === 0 ? '' : `${found.join('\n')}\n\n`;
-}
-
-function isDefinition(line: string): boolean {
-  if (line[0] !== '[' || line[1] === '^') return false;
-  const end = line.indexOf(']');
-  return end > 1 && line[end + 1] === ':' && line.slice(end + 2).trim() !== '';
 }
