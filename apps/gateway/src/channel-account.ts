@@ -86,6 +86,7 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     settings: plan.settings,
     log,
     clock: deps.clock,
+    values: deps.store.adapterValues(channel, account),
     receive: (message) => receive(message, adapter.capabilities),
     report: (next) => {
       state = next;

@@ -1,4 +1,5 @@
 import type {
+  AdapterValues,
   Capabilities,
   Clock,
   InboundMessage,
@@ -26,6 +27,8 @@ export interface ChannelContext<Settings> {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
+  /** What this account must remember between starts. */
+  readonly values: AdapterValues;
   /**
    * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
    * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.

@@ -1,3 +1,4 @@
+export * from './adapter-values.ts';
 export * from './ambient.ts';
 export * from './audience.ts';
 export * from './capabilities.ts';
@@ -6,6 +7,7 @@ export * from './durable-point.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export * from './live-event.ts';
+export * from './memory-values.ts';
 export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';

@@ -108,5 +108,21 @@ const DURABLE_PATH: Migration = {
   ],
 };
 
+/** What adapters remember between starts, such as WhatsApp's session keys. */
+const ADAPTER_VALUES: Migration = {
+  number: 2,
+  name: 'adapter values',
+  statements: () => [
+    `create table adapter_value (
+      channel text not null,
+      account text not null,
+      kind text not null,
+      id text not null,
+      value text not null,
+      primary key (channel, account, kind, id)
+    )`,
+  ],
+};
+
 /** All steps, oldest first, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [DURABLE_PATH];
+export const MIGRATIONS: readonly Migration[] = [DURABLE_PATH, ADAPTER_VALUES];

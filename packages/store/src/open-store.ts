@@ -5,6 +5,7 @@ import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
+import { adapterValues } from './repositories/adapter-values.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
@@ -46,6 +47,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     turns: turnRepository(database),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
+    adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {
       await database.read((sql) => raw`select 1`.execute(sql));
     },

@@ -41,7 +41,15 @@ describe('the plan of every query', () => {
   });
 
   it('goes by an index: a long history makes no lookup slower', () => {
-    const tables = new Set(['inbox', 'outbox', 'turn', 'turn_step', 'transcript', 'conversation']);
+    const tables = new Set([
+      'inbox',
+      'outbox',
+      'turn',
+      'turn_step',
+      'transcript',
+      'conversation',
+      'adapter_value',
+    ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
       .flatMap((text) => planOf(look, text).map((detail) => ({ text, detail })))
@@ -92,4 +100,11 @@ async function useEverything(store: Store): Promise<void> {
   await store.outbox.counts();
   await store.outbox.recent(chat, 5);
   await store.outbox.migrateChat(chat, 'c9');
+  const values = store.adapterValues('web', 'default');
+  await values.set([
+    { kind: 'k', id: 'a', value: '1' },
+    { kind: 'k', id: 'b', value: null },
+  ]);
+  await values.get('k', ['a', 'b']);
+  await values.clear();
 }

@@ -1,3 +1,4 @@
+import type { AdapterValues } from '@parley/contracts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { OutboxRepository } from './outbox.ts';
@@ -11,6 +12,8 @@ export interface Store {
   readonly turns: TurnRepository;
   readonly transcript: TranscriptRepository;
   readonly outbox: OutboxRepository;
+  /** What the adapter of this account must remember. */
+  adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */
   ping(): Promise<void>;
   close(): Promise<void>;

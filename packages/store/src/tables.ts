@@ -93,6 +93,15 @@ export interface OutboxTable {
   updated_at: number;
 }
 
+/** What adapters remember; `value` is theirs to understand. */
+export interface AdapterValueTable {
+  channel: string;
+  account: string;
+  kind: string;
+  id: string;
+  value: string;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -109,5 +118,6 @@ export interface Tables {
   turn_step: TurnStepTable;
   transcript: TranscriptTable;
   outbox: OutboxTable;
+  adapter_value: AdapterValueTable;
   parley_migration: MigrationTable;
 }

@@ -1,6 +1,6 @@
 import { type TelegramAmbience, telegram } from '@parley/channel-telegram';
 import type { ChannelAdapter, ChannelState, IngressOutcome } from '@parley/channels';
-import { type InboundMessage, type Logger, silentLogger } from '@parley/contracts';
+import { type InboundMessage, type Logger, memoryValues, silentLogger } from '@parley/contracts';
 import {
   startTelegramDouble,
   type TelegramDouble,
@@ -49,6 +49,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) },
     log: recordingLogger(logged),
     clock: Date.now,
+    values: memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
       double.transcript.changed();

@@ -1,5 +1,5 @@
 import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '@parley/channels';
-import type { InboundMessage, Logger } from '@parley/contracts';
+import { type InboundMessage, type Logger, memoryValues } from '@parley/contracts';
 import { WEB } from '../front.ts';
 import { createWebAdapter } from '../web-adapter.ts';
 
@@ -32,6 +32,7 @@ export function webFront(
     settings: {},
     log: silent,
     clock: Date.now,
+    values: memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
       return receive(message);
