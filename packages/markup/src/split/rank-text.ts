@@ -23,6 +23,8 @@ export function rankText(runs: readonly Run[], text: string): Rank {
 }
 
 function rankAt(text: string, at: number): number {
+  // Inside a Latin word, where most offsets are, nothing else needs to be looked at.
+  if (isLatin(text.charCodeAt(at - 1)) && isLatin(text.charCodeAt(at))) return CHARACTER;
   const before = text[at - 1] ?? '\n';
   const after = text[at] ?? '\n';
   if (before === '\n' || after === '\n') return LINE;
@@ -42,6 +44,10 @@ function rankSpace(text: string, at: number): number {
   if (next !== '' && NOT_FIRST.includes(next) && !`"'.`.includes(next)) return CHARACTER;
   if (NOT_LAST.includes(text[end - 1] ?? ' ')) return CHARACTER;
   return endsSentence(text, end, next) ? SENTENCE : WORD;
+}
+
+function isLatin(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a);
 }
 
 /** White space where a line may break; a no-break space keeps `10 000` together. */
