@@ -1,7 +1,7 @@
 import type { SubjectName } from './subject.ts';
 
 /** The sections of the benchmark, in the order they run. */
-export const SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro'] as const;
+export const SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro', 'markup'] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** What a figure should be. */
@@ -38,6 +38,10 @@ export interface Rounds {
   readonly idleMs: number;
   /** Repetitions of each micro-benchmark. */
   readonly micro: number;
+  /** Processes for each converter of Markdown; conversions in each; documents that are looked at. */
+  readonly markup: number;
+  readonly conversions: number;
+  readonly documents: number;
 }
 
 export const FULL: Rounds = {
@@ -49,6 +53,9 @@ export const FULL: Rounds = {
   throughputMs: 8_000,
   idleMs: 5_000,
   micro: 400,
+  markup: 5,
+  conversions: 40,
+  documents: 2_000,
 };
 
 export const QUICK: Rounds = {
@@ -60,6 +67,9 @@ export const QUICK: Rounds = {
   throughputMs: 3_000,
   idleMs: 2_000,
   micro: 80,
+  markup: 2,
+  conversions: 10,
+  documents: 400,
 };
 
 /** Collects the values of a figure as the rounds go by. */

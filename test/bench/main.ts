@@ -3,23 +3,30 @@ import type { BenchRoom } from './bench-room.ts';
 import { startModelSide } from './doubles.ts';
 import { type Figure, FULL, QUICK, type Rounds, SECTIONS, type Section } from './figure.ts';
 import { machineFacts } from './machine.ts';
+import { renderMarkup } from './markup-report.ts';
 import { measureLatency } from './measure-latency.ts';
+import { type MarkupFigures, measureMarkup } from './measure-markup.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measureMicro } from './measure-micro.ts';
 import { measureStart } from './measure-start.ts';
 import { measureThroughput } from './measure-throughput.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
-const MEASURES: Readonly<Record<Section, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>> =
-  {
-    start: measureStart,
-    memory: measureMemory,
-    latency: measureLatency,
-    throughput: measureThroughput,
-    micro: (_room, rounds) => measureMicro(rounds),
-  };
+/** Sections with a line of the one table for each figure; `markup` has tables of its own. */
+type PlainSection = Exclude<Section, 'markup'>;
 
-const { values } = parseArgs({
+const MEASURES: Readonly<
+  Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
+> = {
+  start: measureStart,
+  memory: measureMemory,
+  latency: measureLatency,
+  throughput: measureThroughput,
+  micro: (_room, rounds) => measureMicro(rounds),
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: SECTIONS.join(',') },
@@ -27,7 +34,7 @@ const { values } = parseArgs({
     'node-arguments': { type: 'string', default: '' },
   },
 });
-const wanted = sectionsOf(values.only);
+const wanted = sectionsOf(positionals.length > 0 ? positionals.join(',') : values.only);
 const rounds = values.quick ? QUICK : FULL;
 const machine = machineFacts();
 const model = await startModelSide();
@@ -35,13 +42,20 @@ try {
   const nodeArguments = values['node-arguments'].split(' ').filter((argument) => argument !== '');
   const room: BenchRoom = { modelUrl: model.baseUrl, nodeArguments };
   const figures: Figure[] = [];
+  let markup: MarkupFigures | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
-    figures.push(...(await MEASURES[section](room, rounds)));
+    if (section === 'markup') markup = await measureMarkup(rounds);
+    else figures.push(...(await MEASURES[section](room, rounds)));
   }
   const summed = figures.map(sumUp);
-  const report = `${renderMachine(machine)}\n\n${renderTable(summed)}`;
-  console.log(values.json ? JSON.stringify({ machine, rounds, figures: summed }, null, 2) : report);
+  const tables = [
+    ...(summed.length > 0 ? [renderTable(summed)] : []),
+    ...(markup === undefined ? [] : [renderMarkup(markup)]),
+  ];
+  const report = [renderMachine(machine), ...tables].join('\n\n');
+  const json = { machine, rounds, figures: summed, markup };
+  console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {
   await model.close();
 }

@@ -31,8 +31,13 @@ export function renderTable(figures: readonly SummedFigure[]): string {
     aim ? `${aim.kind === 'at-most' ? '≤' : '≥'} ${aim.value}` : '',
     met === undefined ? '' : met ? 'met' : 'MISSED',
   ]);
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  return table([head, ...rows]);
+}
+
+/** Rows in columns: the first to the left, all others to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
   const line = (cells: readonly string[]) =>
     cells
@@ -41,7 +46,7 @@ export function renderTable(figures: readonly SummedFigure[]): string {
       )
       .join('  ')
       .trimEnd();
-  return [line(head), ...rows.map(line)].join('\n');
+  return rows.map(line).join('\n');
 }
 
 /** Where the figures come from, and a warning when others were using the machine. */
@@ -65,7 +70,7 @@ function signed(value: number): string {
 }
 
 /** Three digits that count, as the noise allows no more. */
-function round(value: number): string {
+export function round(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
   return value >= 1 ? value.toFixed(2) : value.toFixed(3);

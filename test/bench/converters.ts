@@ -1,0 +1,46 @@
+import type { Dialect } from '@parley/contracts';
+
+// Loads nothing by itself: the process that measures a first call must not know any library yet.
+
+/** What turns Markdown into what Telegram takes: Parley, and two libraries that people use now. */
+export const CONVERTERS = ['parley', 'telegramify-markdown', '@chat-adapter/telegram'] as const;
+export type ConverterName = (typeof CONVERTERS)[number];
+
+/** Markdown in, the texts of one or more messages out. */
+export type Convert = (markdown: string) => string[];
+
+/** Which reader of Telegram a converter writes for. */
+export const PARSE_MODES: Readonly<Record<ConverterName, 'HTML' | 'MarkdownV2'>> = {
+  parley: 'HTML',
+  'telegramify-markdown': 'MarkdownV2',
+  '@chat-adapter/telegram': 'MarkdownV2',
+};
+
+/** Longest text of one Telegram message, after parsing. */
+export const TELEGRAM_LIMIT = 4096;
+
+const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
+  parley: () => loadParley('telegram', TELEGRAM_LIMIT),
+  'telegramify-markdown': async () => {
+    const { default: telegramify } = await import('telegramify-markdown');
+    // Of its three ways with tables, quotes and HTML this is the one that loses nothing and escapes.
+    return (markdown) => [telegramify(markdown, 'escape')];
+  },
+  '@chat-adapter/telegram': async () => {
+    const { TelegramFormatConverter } = await import('@chat-adapter/telegram');
+    const converter = new TelegramFormatConverter();
+    return (markdown) => [converter.renderPostable({ markdown })];
+  },
+};
+
+/** Loads a library the way its users do; nothing of it is loaded before. */
+export function loadConverter(name: ConverterName): Promise<Convert> {
+  return LOADERS[name]();
+}
+
+/** Parley for one of its dialects. */
+export async function loadParley(dialect: Dialect, maxLength: number): Promise<Convert> {
+  const { render } = await import('@parley/markup');
+  return (markdown) =>
+    render(markdown, { dialect, maxLength, unit: 'utf16' }).map(({ text }) => text);
+}

@@ -1,0 +1,59 @@
+import { enableCompileCache } from 'node:module';
+import { type ConverterName, loadConverter, loadParley } from './converters.ts';
+
+/** What to convert, and how often. The first text is the one of the first call. */
+export interface MarkupOrder {
+  readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
+  readonly texts: readonly string[];
+  /** Least number of warm calls for each text. */
+  readonly repetitions: number;
+  readonly compileCache: string;
+}
+
+/** Times in ms: of the first call with loading the library, and of the warm ones for each text. */
+export interface MarkupTimes {
+  readonly first: number;
+  readonly warm: readonly (readonly number[])[];
+}
+
+process.on('message', async (order: MarkupOrder) => {
+  try {
+    process.send?.({ result: await measure(order) });
+  } catch (error) {
+    process.send?.({ failure: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+async function measure(order: MarkupOrder): Promise<MarkupTimes> {
+  // Parley turns it on for itself; here everybody has it.
+  enableCompileCache(order.compileCache);
+  const before = performance.now();
+  const convert = await load(order.converter);
+  convert(order.texts[0] ?? '');
+  const first = performance.now() - before;
+  const warm = order.texts.map((text) => {
+    const times: number[] = [];
+    // The first half warms up.
+    for (let call = -order.repetitions; call < order.repetitions; call += 1) {
+      const start = performance.now();
+      convert(text);
+      if (call >= 0) times.push(performance.now() - start);
+    }
+    return times;
+  });
+  return { first, warm };
+}
+
+function load(name: MarkupOrder['converter']) {
+  switch (name) {
+    case 'discord':
+      return loadParley(name, 2000);
+    case 'whatsapp':
+      return loadParley(name, 4000);
+    case 'plain':
+    case 'html':
+      return loadParley(name, 4_000_000);
+    default:
+      return loadConverter(name);
+  }
+}

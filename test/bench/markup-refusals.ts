@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { sampleDocument } from '../conformance/markdown-arbitrary.ts';
+import { readAnswers } from '../gallery/read-answers.ts';
+import { parseTelegramHtml } from '../platforms/telegram/parse-html.ts';
+import { parseTelegramMarkdownV2 } from '../platforms/telegram/parse-markdown-v2.ts';
+import {
+  type Convert,
+  type ConverterName,
+  loadConverter,
+  PARSE_MODES,
+  TELEGRAM_LIMIT,
+} from './converters.ts';
+
+/** The same documents in every run and for every converter. */
+const SEED = 20_261_121;
+
+/** What became of some documents. One that is refused is not looked at further. */
+export interface Fates {
+  readonly documents: number;
+  /** Telegram's parser refuses at least one of the messages, or it is empty. */
+  refused: number;
+  /** Longer than one message may be: refused too, or cut off by whoever sends it. */
+  tooLong: number;
+  /** A word of the document is not in the messages. */
+  lossy: number;
+}
+
+/** What became of generated documents and of the answers in the gallery. */
+export interface ConverterFates {
+  readonly generated: Fates;
+  readonly answers: Fates;
+  /** Why generated documents were refused, without the places, most frequent first. */
+  readonly reasons: readonly (readonly [reason: string, count: number])[];
+}
+
+/** Converts documents and has Telegram's own rules read what comes out. */
+export async function countFates(name: ConverterName, documents: number): Promise<ConverterFates> {
+  const convert = await loadConverter(name);
+  const reasons = new Map<string, number>();
+  const generated = none(documents);
+  for (const { markdown, words } of fc.sample(sampleDocument, { numRuns: documents, seed: SEED })) {
+    count(generated, words, read(name, convert, markdown, reasons));
+  }
+  const all = readAnswers();
+  const answers = none(all.length);
+  for (const { markdown } of all) count(answers, [], read(name, convert, markdown, new Map()));
+  return { generated, answers, reasons: [...reasons].sort(([, a], [, b]) => b - a) };
+}
+
+function none(documents: number): Fates {
+  return { documents, refused: 0, tooLong: 0, lossy: 0 };
+}
+
+function count(fates: Fates, words: readonly string[], texts: readonly string[] | undefined): void {
+  if (texts === undefined) {
+    fates.refused += 1;
+    return;
+  }
+  if (texts.some((text) => text.length > TELEGRAM_LIMIT)) fates.tooLong += 1;
+  const seen = new Set(texts.join('\n').match(/w\d+w/g));
+  if (words.some((word) => !seen.has(word))) fates.lossy += 1;
+}
+
+/** What people would see, message by message; undefined if Telegram refuses. */
+function read(
+  name: ConverterName,
+  convert: Convert,
+  markdown: string,
+  reasons: Map<string, number>,
+): string[] | undefined {
+  try {
+    const texts = convert(markdown).map((text) =>
+      PARSE_MODES[name] === 'HTML' ? parseTelegramHtml(text) : parseTelegramMarkdownV2(text),
+    );
+    const isEmpty = texts.length === 0 || texts.some(({ text }) => text.trim() === '');
+    // A document without anything to see has no message.
+    if (isEmpty && texts.length > 0) throw new Error('message text is empty');
+    return texts.map(({ text }) => text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const kind = reason.replace(/ at byte offset \d+$/, '');
+    reasons.set(kind, (reasons.get(kind) ?? 0) + 1);
+    return undefined;
+  }
+}
