@@ -15,9 +15,9 @@ export interface Opaque {
 }
 
 const FENCE = '```';
-const SCHEME_URL = /\b(?:https?:\/\/|www\.)\S+/gi;
+const SCHEME_URL = /\b(?:https?:\/\/|www\.)[^\s`]+/gi;
 /** Clients link a bare host too; with a path it can hold marker characters. */
-const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/\S*/gi;
+const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
 
 /** Triple-backtick stretches: they may span lines and need no word edge, only something to see. */
 export function findMonospace(text: string): { found: Opaque[]; unpaired: number | undefined } {

@@ -41,7 +41,7 @@ export function findViolations(
 
 /** Less what people do not see, and less the bars of spoilers, which plain text does not have. */
 function essence(text: string): string {
-  return text.replace(/[\s\p{Cf}]/gu, '').replaceAll('||', '');
+  return text.replaceAll('||', '').replace(/[\s\p{Cf}]/gu, '');
 }
 
 function leftMarkdown(runs: readonly FormatRun[]): Violation[] {

@@ -30,6 +30,7 @@ const shown: [what: string, text: string, tree: string][] = [
   ['no mark in an address', 'https://e.org/_a_/*b* _c_', '<u>https://e.org/_a_/*b*</u> <i>c</i>'],
   ['no mark in a host with a path', 'e.org/_a_ _c_', '<u>e.org/_a_</u> <i>c</i>'],
   ['no mark behind a word joiner', '\u2060*a* _b_\u2060', '\u2060*a* _b_\u2060'],
+  ['code round an address', '`see https://e.org/_a_`', '<c>see https://e.org/_a_</c>'],
   ['no empty mark', '** __ ~~ ``', '** __ ~~ ``'],
   ['monospace over lines', 'a ```b\n> c\n- d``` e', 'a <m>b\n> c\n- d</m> e'],
   ['quotes', '> a\n>b\n>  c', '[quote]a\n>b\n>  c'],
