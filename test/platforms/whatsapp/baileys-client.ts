@@ -1,0 +1,113 @@
+import makeWASocket, {
+  type AuthenticationState,
+  type BaileysEventMap,
+  type ConnectionState,
+  initAuthCreds,
+  type UserFacingSocketConfig,
+  WA_CERT_DETAILS,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { Changes } from './changes.ts';
+import { MemoryKeyStore } from './signal/memory-key-store.ts';
+import type { WhatsAppDouble } from './whatsapp-double.ts';
+import { silentLogger } from './wire/silent-logger.ts';
+
+/** One upsert of a message, as the client told it. */
+export interface Upsert {
+  readonly type: BaileysEventMap['messages.upsert']['type'];
+  readonly message: WAMessage;
+}
+
+/** A real Baileys client on a double, and everything it told. */
+export class BaileysClient {
+  readonly socket: WASocket;
+  readonly upserts: Upsert[] = [];
+  readonly updates: BaileysEventMap['messages.update'] = [];
+  readonly connection: Partial<ConnectionState>[] = [];
+  readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
+
+  constructor(
+    double: WhatsAppDouble,
+    options: Partial<UserFacingSocketConfig> & { auth: AuthenticationState },
+  ) {
+    WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
+    const { auth } = options;
+    this.socket = makeWASocket({
+      waWebSocketUrl: double.url,
+      logger: silentLogger(),
+      ...options,
+    });
+    const { ev } = this.socket;
+    ev.on('creds.update', (update) => Object.assign(auth.creds, update));
+    ev.on('connection.update', (update) => this.#note(this.connection, [update]));
+    ev.on('messages.update', (updates) => this.#note(this.updates, updates));
+    ev.on('messages.upsert', ({ type, messages }) =>
+      this.#note(
+        this.upserts,
+        messages.map((message) => ({ type, message })),
+      ),
+    );
+  }
+
+  /** The newest code to scan. */
+  get qr(): string | undefined {
+    return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
+  }
+
+  get isOpen(): boolean {
+    return this.connection.some(({ connection }) => connection === 'open');
+  }
+
+  /** Texts of other people's messages, in order. */
+  get texts(): string[] {
+    return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+  }
+
+  /** Why the connection ended: a `DisconnectReason`. */
+  get closedWith(): number | undefined {
+    const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
+    const error: unknown = end?.error;
+    return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
+  }
+
+  waitFor<T>(look: () => T | undefined | false, timeoutMs = 10_000): Promise<T> {
+    return this.#changes.waitFor(look, timeoutMs);
+  }
+
+  opened(): Promise<true> {
+    return this.waitFor(() => this.isOpen);
+  }
+
+  end(): Promise<void> {
+    return this.socket.end(undefined);
+  }
+
+  #note<T>(list: T[], more: readonly T[]): void {
+    list.push(...more);
+    this.#changes.changed();
+  }
+}
+
+/** Credentials of a client that was never linked. */
+export function freshAuth(): AuthenticationState {
+  return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
+}
+
+/** Credentials of a client that the double takes as linked. */
+export function linkedAuth(double: WhatsAppDouble): AuthenticationState {
+  const { creds, keys } = double.linkWithoutCode();
+  const store = new MemoryKeyStore();
+  store.set(keys);
+  return { creds, keys: store };
+}
+
+/** The text of a message, in either of the fields that phones use. */
+export function textOf({ message }: WAMessage): string | undefined {
+  return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
+}
+
+function statusOf(output: unknown): number | undefined {
+  if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
+  return typeof output.statusCode === 'number' ? output.statusCode : undefined;
+}

@@ -1,0 +1,101 @@
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { Person } from './people.ts';
+import { node } from './wire/nodes.ts';
+
+/** Who belongs to a group: people, and the bot's account when it was let in. */
+export interface Member {
+  readonly lid: string;
+  readonly pn?: string;
+}
+
+/** A group with LID addressing, as groups are made now. */
+export interface Group {
+  readonly jid: string;
+  readonly subject: string;
+  readonly createdAt: number;
+  readonly creator: Member;
+  readonly members: readonly Member[];
+  /** LIDs. */
+  readonly admins: ReadonlySet<string>;
+  /** Only admins may write. */
+  readonly announce: boolean;
+  /** Seconds after which messages disappear; 0 for never. */
+  readonly ephemeral: number;
+}
+
+const FIRST_GROUP = 120_363_000_000_000_001n;
+
+/** The groups of the double. */
+export class Groups {
+  readonly #all = new Map<string, Group>();
+
+  add(options: Omit<Group, 'jid'>): Group {
+    const jid = `${FIRST_GROUP + BigInt(this.#all.size)}@g.us`;
+    const group = { ...options, jid };
+    this.#all.set(jid, group);
+    return group;
+  }
+
+  /** @throws Error for a JID of no group. */
+  get(jid: string): Group {
+    const group = this.#all.get(jid);
+    if (group === undefined) throw new Error(`No group is ${jid}: addGroup() first`);
+    return group;
+  }
+
+  find(jid: string): Group | undefined {
+    return this.#all.get(jid);
+  }
+
+  get all(): Group[] {
+    return [...this.#all.values()];
+  }
+
+  change(jid: string, change: Partial<Omit<Group, 'jid'>>): Group {
+    const changed = { ...this.get(jid), ...change };
+    this.#all.set(jid, changed);
+    return changed;
+  }
+}
+
+/** Whether someone is in a group. */
+export function isMember(group: Group, { lid }: { readonly lid: string }): boolean {
+  return group.members.some((member) => member.lid === lid);
+}
+
+/** A person as a member. */
+export function asMember({ lid, pn }: Person): Member {
+  return pn === undefined ? { lid } : { lid, pn };
+}
+
+/** The `<group>` that describes a group. */
+export function groupNode(group: Group): BinaryNode {
+  const { creator, jid, subject, createdAt, members, admins } = group;
+  const seconds = Math.floor(createdAt / 1000);
+  return node(
+    'group',
+    {
+      id: jid.split('@')[0],
+      addressing_mode: 'lid',
+      subject,
+      s_t: seconds,
+      s_o: creator.lid,
+      s_o_pn: creator.pn,
+      creation: seconds,
+      creator: creator.lid,
+      creator_pn: creator.pn,
+      size: members.length,
+    },
+    [
+      ...members.map((member) => participantNode(member, admins)),
+      ...(group.announce ? [node('announcement')] : []),
+      ...(group.ephemeral > 0 ? [node('ephemeral', { expiration: group.ephemeral })] : []),
+    ],
+  );
+}
+
+/** The `<participant>` for a member. */
+export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
+  const type = admins.has(member.lid) ? 'admin' : undefined;
+  return node('participant', { jid: member.lid, phone_number: member.pn, type });
+}

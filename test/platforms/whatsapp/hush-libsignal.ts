@@ -1,0 +1,36 @@
+const LIBSIGNAL_LINES = [
+  'Closing session:',
+  'Closing open session in favor of incoming prekey bundle',
+  'Opening session:',
+  'Removing old closed session:',
+  'Session already closed',
+  'Session already open',
+  'Decrypted message with closed session.',
+  'Failed to decrypt message with any known session...',
+  'Session error:',
+];
+
+/**
+ * libsignal prints whole sessions, private keys included, through `console`. Keeps those lines out
+ * of the terminal, here for the keys of invented people.
+ * @returns puts the console back.
+ */
+export function hushLibsignal(): () => void {
+  const { info, warn, error } = console;
+  const quiet =
+    (print: typeof console.info): typeof console.info =>
+    (...values) => {
+      const [first] = values;
+      const isNoise =
+        typeof first === 'string' && LIBSIGNAL_LINES.some((line) => first.startsWith(line));
+      if (!isNoise) print.apply(console, values);
+    };
+  console.info = quiet(info);
+  console.warn = quiet(warn);
+  console.error = quiet(error);
+  return () => {
+    console.info = info;
+    console.warn = warn;
+    console.error = error;
+  };
+}

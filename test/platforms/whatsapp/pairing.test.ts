@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { freshAuth } from './baileys-client.ts';
+import { startScene } from './test-scene.ts';
+
+describe('linking a client', () => {
+  it('goes from a code over the scan and the restart to an open connection', async () => {
+    const { double, connect } = await startScene();
+    const auth = freshAuth();
+    const first = connect({ auth });
+    const qr = await first.waitFor(() => first.qr);
+    expect(qr).toContain(double.pairingRefs()?.[0]);
+    double.scan(qr);
+    await first.waitFor(() => first.closedWith === 515);
+    expect(auth.creds.me).toMatchObject({
+      id: '491500000001:2@s.whatsapp.net',
+      lid: '10000000000001:2@lid',
+    });
+
+    const second = connect({ auth });
+    await second.opened();
+    expect(double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'encrypt')).toMatchObject([
+      { content: [{ tag: 'count' }] },
+      { content: [{ tag: 'registration' }, {}, {}, { tag: 'list' }, { tag: 'skey' }] },
+      { content: [{ tag: 'digest' }] },
+    ]);
+    expect(double.transcript.problems).toEqual([]);
+  });
+
+  it('brings the first messages without the wait for a history that never comes', async () => {
+    const { double, connect } = await startScene();
+    const auth = freshAuth();
+    const first = connect({ auth });
+    double.scan(await first.waitFor(() => first.qr));
+    await first.waitFor(() => first.closedWith === 515);
+    const second = connect({ auth });
+    await second.opened();
+    await double.say({ chat: double.addPerson().id, text: 'at once' });
+    await second.waitFor(() => second.texts.includes('at once'));
+    await second.waitFor(() => auth.creds.accountSyncCounter === 1);
+    expect(auth.creds.me?.name).toBe('Owner');
+  });
+
+  it('offers several codes and refuses one that is old or of another client', async () => {
+    const { double, connect } = await startScene();
+    expect(() => double.scan('2@x,y,z')).toThrow('No client waits');
+    const client = connect({ auth: freshAuth(), qrTimeout: 50 });
+    const qr = await client.waitFor(() => client.qr);
+    const next = await client.waitFor(() => client.qr !== qr && client.qr);
+    expect(next).toContain(double.pairingRefs()?.[1]);
+    expect(() => double.scan(qr.replace('2@', '3@'))).toThrow('not valid any more');
+    expect(() => double.scan(qr.replace(/,[^,]+,/, ',AAAA,'))).toThrow('Another noise key');
+    // The codes are used up.
+    await client.waitFor(() => client.closedWith === 408);
+    expect(double.pairingRefs()).toBeUndefined();
+  });
+
+  it('logs in again with the same credentials and refuses any others', async () => {
+    const { double, auth, connect } = await startScene();
+    const first = connect();
+    await first.opened();
+    await first.end();
+    const second = connect();
+    await second.opened();
+    const thief = freshAuth();
+    Object.assign(thief.creds, { me: auth.creds.me });
+    const stranger = connect({ auth: thief });
+    await stranger.waitFor(() => stranger.closedWith === 401);
+    expect(second.closedWith).toBeUndefined();
+    expect(double.transcript.problems).toEqual([]);
+  });
+
+  it('ends the older of two connections with the same credentials', async () => {
+    const { connect } = await startScene();
+    const first = connect();
+    await first.opened();
+    const second = connect();
+    await second.opened();
+    await first.waitFor(() => first.closedWith === 440);
+  });
+
+  it('forgets a client that logs out', async () => {
+    const { connect } = await startScene();
+    const first = connect();
+    await first.opened();
+    await first.socket.logout();
+    const second = connect();
+    await second.waitFor(() => second.closedWith === 401);
+  });
+});
+
+describe('what a client asks when it starts', () => {
+  it('answers everything a client asks for by itself', async () => {
+    const { double, connect } = await startScene();
+    const client = connect({ keepAliveIntervalMs: 50 });
+    await client.opened();
+    const names = () => new Set(double.stanzas('iq').map(({ attrs }) => attrs.xmlns));
+    await double.waitFor(() => names().has('w:p') && names().has('privacy') && names().has('abt'));
+    expect([...names()].sort()).toEqual([
+      'abt',
+      'blocklist',
+      'encrypt',
+      'passive',
+      'privacy',
+      'w:p',
+    ]);
+    expect(await client.socket.fetchPrivacySettings()).toMatchObject({ readreceipts: 'all' });
+    expect(await client.socket.fetchBlocklist()).toEqual([]);
+    expect(await client.socket.fetchAccountReachoutTimelock()).toMatchObject({ isActive: false });
+    await client.socket.sendWAMBuffer(Buffer.from('statistics'));
+    await expect(client.socket.updateProfileStatus('busy')).resolves.toBeUndefined();
+    await expect(client.socket.getBusinessProfile('1@s.whatsapp.net')).rejects.toThrow(
+      'not-implemented',
+    );
+  });
+
+  it('knows who is on WhatsApp, and the LID of a number', async () => {
+    const { double, connect } = await startScene();
+    const client = connect();
+    await client.opened();
+    const ann = double.addPerson({ number: '4911', lid: '77' });
+    expect(await client.socket.onWhatsApp('+4911', '+4912')).toEqual([
+      { jid: ann.id, exists: true },
+    ]);
+    const { lidMapping } = client.socket.signalRepository;
+    expect(await lidMapping.getLIDForPN(ann.id)).toBe('77@lid');
+  });
+});

@@ -1,0 +1,206 @@
+import { type BinaryNode, type proto, S_WHATSAPP_NET } from '@whiskeysockets/baileys';
+import { type Account, chatOf, seconds } from './account.ts';
+import type { Companion } from './companion.ts';
+import { historyNotice } from './history-notice.ts';
+import { takeMessage } from './outgoing-messages.ts';
+import { Pairing } from './pairing.ts';
+import type { Phones } from './phones.ts';
+import { answerQuery } from './queries/answer-query.ts';
+import { readBundle } from './signal/key-bundle.ts';
+import type { ClientLink, LinkHandler } from './wire/client-link.ts';
+import { child, children, node, refusal, result } from './wire/nodes.ts';
+import type { Login } from './wire/noise-responder.ts';
+
+/** What the servers do with the clients of one account. */
+export class Server implements LinkHandler {
+  readonly #account: Account;
+  readonly #phones: Phones;
+  /** The client that is logged in. */
+  #active: ClientLink | undefined;
+  /** The client that shows a code. */
+  #pairing: Pairing | undefined;
+  #lastDevice = 0;
+  /** The server hears nothing and says nothing, and keeps connections open. */
+  isSilent = false;
+
+  constructor(account: Account, phones: Phones) {
+    this.#account = account;
+    this.#phones = phones;
+  }
+
+  get active(): ClientLink | undefined {
+    return this.#active;
+  }
+
+  get pairing(): Pairing | undefined {
+    return this.#pairing;
+  }
+
+  nextDevice(): number {
+    this.#lastDevice += 1;
+    return this.#lastDevice;
+  }
+
+  greets(): boolean {
+    return !this.isSilent && this.#account.faults.takeGreeting() === undefined;
+  }
+
+  login(link: ClientLink, { clientKey, payload }: Login): void {
+    const fault = this.#account.faults.takeLogin();
+    if (fault !== undefined) fail(link, fault.reason);
+    else if (payload.devicePairingData != null) this.#showCodes(link, clientKey, payload);
+    else if (this.#isCompanion(clientKey, payload)) this.#welcome(link);
+    else fail(link, 401);
+    this.#changed();
+  }
+
+  async stanza(link: ClientLink, stanza: BinaryNode): Promise<void> {
+    this.#account.transcript.recordStanza(stanza);
+    if (this.isSilent) return;
+    if (stanza.tag === 'iq') return this.#query(link, stanza);
+    if (link !== this.#active) return;
+    if (stanza.tag === 'message') return takeMessage(this.#account, link, stanza);
+    if (stanza.tag === 'receipt') return this.#receipt(link, stanza);
+    if (stanza.tag === 'ack') this.#account.mailbox.confirm(stanza);
+    if (child(stanza, 'offline_batch') !== undefined) {
+      this.#account.mailbox.giveWaiting(link);
+      this.#bringHistory(link);
+    }
+  }
+
+  closed(link: ClientLink): void {
+    this.#account.mailbox.closed(link);
+    if (this.#active === link) this.#active = undefined;
+    if (this.#pairing?.link === link) this.#pairing = undefined;
+    this.#changed();
+  }
+
+  failed(error: unknown): void {
+    this.#account.transcript.recordProblem(error);
+  }
+
+  /** Links a client, in place of an older one. */
+  link(companion: Companion): void {
+    this.#active?.sendAndClose(streamError(401));
+    this.#account.companion = companion;
+    this.#account.mailbox.empty();
+    this.#phones.forgetClient();
+  }
+
+  /** Ends the connection as the servers do with this code; 401 and 403 stay. */
+  kick(code: number): void {
+    if (code === 401) this.#account.companion = undefined;
+    if (code === 403) {
+      this.#account.faults.arm({ kind: 'failure', reason: 403, times: Number.POSITIVE_INFINITY });
+    }
+    this.#active?.sendAndClose(lastWords(code));
+  }
+
+  #showCodes(link: ClientLink, clientKey: Uint8Array, payload: proto.ClientPayload): void {
+    this.#pairing = new Pairing(this.#account, link, clientKey, payload);
+    this.#pairing.offer();
+  }
+
+  #isCompanion(clientKey: Uint8Array, { username, device }: proto.ClientPayload): boolean {
+    const { companion, me } = this.#account;
+    return (
+      companion !== undefined &&
+      companion.device === device &&
+      me.pn === `${username}${S_WHATSAPP_NET}` &&
+      Buffer.from(clientKey).equals(companion.noiseKey)
+    );
+  }
+
+  #welcome(link: ClientLink): void {
+    this.#active?.sendAndClose(streamError(440));
+    this.#active = link;
+    const lid = this.#account.companion?.lid;
+    link.send(node('success', { t: seconds(this.#account), lid, props: 27 }));
+  }
+
+  #query(link: ClientLink, query: BinaryNode): void {
+    const [asked] = children(query);
+    if (query.attrs.type === 'result' || query.attrs.type === 'error') this.#paired(link, query);
+    else if (asked?.tag === 'remove-companion-device') this.#logout(link, query);
+    else {
+      const answer = this.#answer(query);
+      if (answer !== undefined) link.send(answer);
+      if (asked?.tag !== 'active' || link !== this.#active) return;
+      this.#account.mailbox.open(link);
+      this.#bringHistory(link);
+    }
+  }
+
+  #answer(query: BinaryNode): BinaryNode | undefined {
+    const fault = this.#account.faults.takeQuery(query.attrs.xmlns ?? '');
+    if (fault?.kind === 'query-silence') return undefined;
+    if (fault !== undefined) return refusal(query, fault.code, 'refused');
+    return answerQuery(this.#account, query);
+  }
+
+  #paired(link: ClientLink, answer: BinaryNode): void {
+    if (this.#pairing?.link !== link) return;
+    const companion = this.#pairing.finish(answer);
+    if (companion === undefined) return;
+    this.link(companion);
+    link.sendAndClose(streamError(515));
+  }
+
+  #logout(link: ClientLink, query: BinaryNode): void {
+    this.#account.companion = undefined;
+    link.sendAndClose(result(query));
+  }
+
+  #receipt(link: ClientLink, receipt: BinaryNode): void {
+    const { id = '', to = '', type, participant } = receipt.attrs;
+    link.send(node('ack', { class: 'receipt', id, from: to, type, participant }));
+    if (type === 'retry') this.#resend(receipt);
+    else this.#account.mailbox.confirm(receipt);
+    if (type === 'read') {
+      const listed = children(child(receipt, 'list'), 'item').map(({ attrs }) => attrs.id ?? '');
+      this.#account.transcript.read(chatOf(this.#account, to).id, [id, ...listed], 'bot');
+    }
+    this.#changed();
+  }
+
+  /** Not awaited by the client's next stanza: the phone is somewhere else. */
+  #resend(receipt: BinaryNode): void {
+    const keys = child(receipt, 'keys');
+    const bundle = keys === undefined ? undefined : readBundle(keys, receipt);
+    const count = child(receipt, 'retry')?.attrs.count ?? '1';
+    this.#phones
+      .resend(receipt.attrs.id ?? '', count, bundle)
+      .catch((error: unknown) => this.failed(error));
+  }
+
+  /** The phone sends its history to a client that it has just linked, after the mail. */
+  #bringHistory(link: ClientLink): void {
+    const { companion, mailbox } = this.#account;
+    if (companion?.isNew !== true || !mailbox.isOpenTo(link)) return;
+    companion.isNew = false;
+    this.#phones.postToOwnClient(historyNotice()).catch((error: unknown) => this.failed(error));
+  }
+
+  #changed(): void {
+    this.#account.transcript.changes.changed();
+  }
+}
+
+function fail(link: ClientLink, reason: number): void {
+  link.sendAndClose(node('failure', { reason, location: 'dbl' }));
+}
+
+function streamError(code: number): BinaryNode {
+  if (code === 440) return node('stream:error', {}, [node('conflict', { type: 'replaced' })]);
+  if (code === 401)
+    return node('stream:error', { code }, [node('conflict', { type: 'device_removed' })]);
+  return node('stream:error', { code });
+}
+
+/** The servers' last words for a code that Baileys knows. */
+function lastWords(code: number): BinaryNode {
+  if (code === 403 || code === 405) return node('failure', { reason: code });
+  if (code === 411) return node('ib', {}, [node('downgrade_webclient')]);
+  if (code === 428) return node('xmlstreamend');
+  return streamError(code);
+}

@@ -1,0 +1,154 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { WebSocketServer } from 'ws';
+import { type Account, chatOf } from './account.ts';
+import { type Fault, Faults } from './faults.ts';
+import { Groups } from './groups.ts';
+import { type LinkedCredentials, linkedCredentials } from './linked-credentials.ts';
+import { Mailbox } from './mailbox.ts';
+import { People, type Person, type PersonOptions } from './people.ts';
+import { Phones } from './phones.ts';
+import { Server } from './server.ts';
+import { type RecordedSend, Transcript, type VisibleMessage } from './transcript.ts';
+import { ClientLink } from './wire/client-link.ts';
+import { newServerIdentity } from './wire/server-identity.ts';
+
+/** How to start a double; everything has a default. */
+export interface WhatsAppDoubleOptions {
+  /** Loopback port; a free one when absent. */
+  readonly port?: number;
+  /** The person whose account the bot is linked to. */
+  readonly owner?: PersonOptions;
+  /** Milliseconds since 1970, for what stands on stanzas. */
+  readonly clock?: () => number;
+}
+
+/** Something said in text. */
+export interface Saying {
+  /** A person in any form, or a group. */
+  readonly chat: string;
+  /** Who says it; in a direct chat the person of the chat. */
+  readonly from?: string | undefined;
+  readonly text: string;
+}
+
+/** A running double: the wire on `url`, and what tests do to it and see of it. */
+export interface WhatsAppDouble {
+  /** For `waWebSocketUrl`. */
+  readonly url: string;
+  /** For `WA_CERT_DETAILS.PUBLIC_KEY`. */
+  readonly rootKey: Buffer<ArrayBuffer>;
+  readonly me: Person;
+  readonly transcript: Transcript;
+  addPerson(options?: PersonOptions): Person;
+  /** Codes a client shows begin with one of these; undefined when none waits. */
+  pairingRefs(): readonly string[] | undefined;
+  /** The phone of the account scans what a client shows. */
+  scan(qr: string): void;
+  /** A client that is linked already, without a code. */
+  linkWithoutCode(): LinkedCredentials;
+  /** A person writes; resolves with the id of the message. */
+  say(saying: Saying): Promise<string>;
+  conversation(chat: string): VisibleMessage[];
+  /** Every message stanza of the bot, with its full route. */
+  sends(): readonly RecordedSend[];
+  /** Every stanza of the bot, oldest first. */
+  stanzas(tag?: string): BinaryNode[];
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Ends the connection as the servers do with this code; 401 and 403 stay. */
+  kick(code: number): void;
+  /** Breaks the connection without a word. */
+  drop(): void;
+  /** The server keeps connections open, and neither hears nor says anything. */
+  silence(isSilent: boolean): void;
+  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts WhatsApp's servers for one bot on loopback, with the phones of the people it talks to: the
+ * real wire up to Noise and Signal, and faults on request.
+ */
+export async function startWhatsAppDouble(
+  options: WhatsAppDoubleOptions = {},
+): Promise<WhatsAppDouble> {
+  const identity = newServerIdentity();
+  const account = newAccount(options);
+  const phones = new Phones(account);
+  const server = new Server(account, phones);
+  const { transcript, faults, people, me } = account;
+  const http = createServer((_request, response) => response.writeHead(404).end());
+  const sockets = new WebSocketServer({ server: http, path: '/ws/chat' });
+  sockets.on('connection', (socket) => new ClientLink(socket, identity, server));
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject);
+    http.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = http.address() as AddressInfo;
+
+  return {
+    url: `ws://127.0.0.1:${port}/ws/chat`,
+    rootKey: identity.rootKey,
+    me,
+    transcript,
+    addPerson: (person) => people.add(person),
+    pairingRefs: () => server.pairing?.refs,
+    scan: (qr) => {
+      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      server.pairing.scan(qr, server.nextDevice());
+    },
+    linkWithoutCode: () => {
+      const { companion, credentials } = linkedCredentials(account, server.nextDevice());
+      server.link(companion);
+      return credentials;
+    },
+    say: ({ chat, from, text }) => phones.post({ chat, from, message: { conversation: text } }),
+    conversation: (chat) => transcript.messages(chatOf(account, chat).id),
+    sends: () => transcript.sends,
+    stanzas: (tag) =>
+      transcript.stanzas.filter((stanza) => tag === undefined || stanza.tag === tag),
+    fault: (fault) =>
+      faults.arm(
+        fault.chat === undefined ? fault : { ...fault, chat: chatOf(account, fault.chat).id },
+      ),
+    clearFaults: () => faults.clear(),
+    kick: (code) => server.kick(code),
+    drop: () => server.active?.drop(),
+    silence: (isSilent) => {
+      server.isSilent = isSilent;
+    },
+    waitFor: (look, timeoutMs = 5000) => transcript.changes.waitFor(look, timeoutMs),
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      await new Promise<void>((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      });
+    },
+  };
+}
+
+function newAccount({ owner, clock = Date.now }: WhatsAppDoubleOptions): Account {
+  const people = new People();
+  const me = people.add({ name: 'Owner', ...owner, hidden: false });
+  if (!hasNumber(me)) throw new Error("The account's owner has no number");
+  const faults = new Faults();
+  return {
+    me,
+    people,
+    groups: new Groups(),
+    mailbox: new Mailbox((chat) => faults.takeDelivery(chat)),
+    transcript: new Transcript(clock),
+    faults,
+    mediaHost: '127.0.0.1:1',
+    clock,
+    companion: undefined,
+  };
+}
+
+function hasNumber(person: Person): person is Person & { readonly pn: string } {
+  return person.pn !== undefined;
+}

@@ -1,0 +1,137 @@
+import { type RenderedPart, render } from '@parley/markup';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mutatedMarkdown, sampleDocument } from '../../conformance/markdown-arbitrary.ts';
+import { parseTelegramHtml } from '../telegram/parse-html.ts';
+import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
+
+const limits = fc.integer({ min: 64, max: 1_200 });
+const RUNS = { numRuns: 6000 };
+const WORD = /[wh]\d+[wh]/g;
+
+/** Parts read by the strict reader, after a check that each is legal and within the limit. */
+function read(markdown: string, maxLength: number): Formatted[] {
+  const parts = render(markdown, { dialect: 'whatsapp', maxLength, unit: 'utf16' });
+  return parts.map((part) => readPart(part, maxLength));
+}
+
+function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
+  expect(text.length).toBeLessThanOrEqual(maxLength);
+  expect(text.isWellFormed()).toBe(true);
+  const formatted = parseWhatsApp(text, plain);
+  expect(formatted.violations, text).toEqual([]);
+  return formatted;
+}
+
+/** Visible text of all parts without white space and what the renderer adds. */
+function essence(parts: readonly Formatted[]): string {
+  const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
+  return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
+}
+
+/** Each word with its inline formats on WhatsApp; those in monospace, such as a grid, have none. */
+function shownFormats(parts: readonly Formatted[]): Map<string, Set<string>> {
+  const formats = new Map<string, Set<string>>();
+  for (const run of parts.flatMap(({ runs }) => runs)) {
+    if (run.formats.includes('monospace')) continue;
+    const inline = run.formats.filter((format) => /bold|italic|strike|code/.test(format));
+    for (const [word] of run.text.matchAll(WORD)) formats.set(word, new Set(inline));
+  }
+  return formats;
+}
+
+const SAME_AS = new Map([
+  ['bold', 'bold'],
+  ['italic', 'italic'],
+  ['strikethrough', 'strike'],
+  ['code', 'code'],
+]);
+
+interface Meant {
+  /** Formats that can be shown and so must be. */
+  readonly must: readonly string[];
+  /** Formats that the word was written with. */
+  readonly may: readonly string[];
+}
+
+/** Each word with the formats it was written with: those Telegram shows, read by its own reader. */
+function meantFormats(markdown: string): Map<string, Meant> {
+  const formats = new Map<string, Meant>();
+  for (const part of render(markdown, { dialect: 'telegram', maxLength: 100_000, unit: 'utf16' })) {
+    const { text, entities } = parseTelegramHtml(part.text);
+    for (const { 0: word, index } of text.matchAll(WORD)) {
+      const over = entities.filter(
+        ({ offset, length }) => offset <= index && index < offset + length,
+      );
+      // Without a link, what is code in it keeps its code; a table with links has another form.
+      if (over.some(({ type }) => type === 'text_link' || type === 'pre')) continue;
+      const holding = over.filter(({ offset, length }) => isSimple(text, offset, offset + length));
+      formats.set(word, { must: holding.flatMap(named), may: over.flatMap(named) });
+    }
+  }
+  return formats;
+}
+
+function named({ type }: { readonly type: string }): string[] {
+  return [SAME_AS.get(type) ?? []].flat();
+}
+
+/** Plain words with white space on both sides: there every mark holds. */
+function isSimple(text: string, from: number, to: number): boolean {
+  const hasRoom = /^\s*$/.test((text[from - 1] ?? '') + (text[to] ?? ''));
+  return hasRoom && /^[\w ]+$/.test(text.slice(from, to)) && !text.slice(from, to).includes('_');
+}
+
+describe('what is printed for WhatsApp', () => {
+  it('[M03] is legal, within the limit, and loses or doubles no word', () => {
+    fc.assert(
+      fc.property(sampleDocument, limits, ({ markdown, words }, limit) => {
+        const seen = essence(read(markdown, limit));
+        expect(seen.match(/w\d+w/g) ?? []).toEqual(words);
+      }),
+      RUNS,
+    );
+  }, 1_900_000);
+
+  it('[M01] has each word in its format, split or not', () => {
+    fc.assert(
+      fc.property(sampleDocument, limits, ({ markdown }, limit) => {
+        const shown = shownFormats(read(markdown, limit));
+        for (const [word, { must, may }] of meantFormats(markdown)) {
+          if (!shown.has(word)) continue;
+          const formats = [...(shown.get(word) ?? [])];
+          expect(formats, word).toEqual(expect.arrayContaining([...must]));
+          expect(may, word).toEqual(expect.arrayContaining(formats));
+        }
+      }),
+      RUNS,
+    );
+  }, 1_900_000);
+
+  it('[M02] is legal and marks nothing by accident, however broken the Markdown', () => {
+    fc.assert(
+      fc.property(mutatedMarkdown, limits, (markdown, limit) => {
+        const meant = meantFormats(markdown);
+        for (const [word, formats] of shownFormats(read(markdown, limit))) {
+          const written = meant.get(word);
+          if (written !== undefined) {
+            expect(written.may, word).toEqual(expect.arrayContaining([...formats]));
+          }
+        }
+      }),
+      RUNS,
+    );
+  }, 1_900_000);
+
+  it('[M03] shows the same text split as unsplit, however broken the Markdown', () => {
+    fc.assert(
+      fc.property(mutatedMarkdown, limits, (markdown, limit) => {
+        const whole = essence(read(markdown, 1_000_000));
+        const split = essence(read(markdown, limit));
+        // A spoiler's bars and a table's header come again in every part.
+        if (!markdown.includes('|')) expect(split).toBe(whole);
+      }),
+      RUNS,
+    );
+  }, 1_900_000);
+});
