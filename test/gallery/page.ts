@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RenderedPart, render } from '@parley/markup';
 import type { Screen } from './draw/bubble.ts';
+import { DISCORD } from './draw/discord.ts';
 import { escapeText } from './draw/escape.ts';
 import { TELEGRAM } from './draw/telegram.ts';
 import { TERMINAL } from './draw/terminal.ts';
@@ -10,7 +11,7 @@ import { WHATSAPP } from './draw/whatsapp.ts';
 import type { SampleAnswer } from './read-answers.ts';
 
 /** Drawn side by side as telephones; the terminal is wider and stands below, beside the source. */
-const TELEPHONES: readonly Screen[] = [TELEGRAM, WHATSAPP, WEB];
+const TELEPHONES: readonly Screen[] = [TELEGRAM, DISCORD, WHATSAPP, WEB];
 
 /** Every platform an answer is shown on. */
 export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];
@@ -72,12 +73,19 @@ function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
 }
 
 function styles(): string {
-  const own = ['page.css', 'telephones.css'].map((file) => join(import.meta.dirname, file));
-  const read = (file: string) => readFileSync(file, 'utf8');
+  const own = [
+    'page.css',
+    'telephones.css',
+    'draw/telegram.css',
+    'draw/discord.css',
+    'draw/whatsapp.css',
+  ]
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n');
   const console = ['base.css', 'prose.css', 'chat.css']
-    .map((file) => read(join(CONSOLE_STYLES, file)))
+    .map((file) => readFileSync(join(CONSOLE_STYLES, file), 'utf8'))
     .join('\n')
     // Inside a scope the page's root is the scope.
     .replaceAll(':root', ':scope');
-  return `${own.map(read).join('\n')}\n@scope (.web) {\n${console}\n}`;
+  return `${own}\n@scope (.web) {\n${console}\n}`;
 }
