@@ -1,9 +1,13 @@
-/** A login goes wrong. */
-export type LoginFault =
-  /** Refused with a reason: 401 logged out, 403 banned, 405 the version is too old, 503 … */
-  | { readonly kind: 'failure'; readonly reason: number }
-  /** The socket opens and the server says nothing. */
-  | { readonly kind: 'no-greeting' };
+/** The socket opens and the server says nothing. */
+export interface GreetingFault {
+  readonly kind: 'no-greeting';
+}
+
+/** A login is refused with a reason: 401 logged out, 403 banned, 405 the version is too old, 503 … */
+export interface LoginFault {
+  readonly kind: 'failure';
+  readonly reason: number;
+}
 
 /** A message of the bot goes wrong. */
 export type SendFault =
@@ -36,6 +40,7 @@ export type QueryFault =
   | { readonly kind: 'query-silence'; readonly xmlns: string };
 
 interface FaultKinds {
+  readonly greeting: GreetingFault;
   readonly login: LoginFault;
   readonly send: SendFault;
   readonly delivery: DeliveryFault;
@@ -55,7 +60,7 @@ export type Fault = FaultKinds[keyof FaultKinds] & {
 
 const STAGES: { readonly [Kind in Fault['kind']]: keyof FaultKinds } = {
   failure: 'login',
-  'no-greeting': 'login',
+  'no-greeting': 'greeting',
   refuse: 'send',
   'no-ack': 'send',
   'late-ack': 'send',
@@ -84,6 +89,10 @@ export class Faults {
 
   clear(): void {
     this.#armed = [];
+  }
+
+  takeGreeting(): GreetingFault | undefined {
+    return this.#take((fault) => (isOf(fault, 'greeting') ? fault : undefined));
   }
 
   takeLogin(): LoginFault | undefined {

@@ -1,4 +1,5 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
+import { Changes } from './changes.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 import type { Attachment, Content, Shown } from './read-content.ts';
 
@@ -55,13 +56,13 @@ export interface Saying {
   readonly id: string;
 }
 
-/** What happened, in order, and who waits for more of it. */
+/** What happened, in order. */
 export class Transcript {
+  readonly changes = new Changes(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
   readonly #problems: unknown[] = [];
-  readonly #listeners = new Set<() => void>();
   readonly #clock: () => number;
   #seq = 0;
 
@@ -94,31 +95,31 @@ export class Transcript {
         return { ...old, reactions };
       });
     }
-    this.changed();
+    this.changes.changed();
   }
 
   read(chat: string, ids: readonly string[], reader: string): void {
     for (const id of ids) {
       this.#change(chat, id, (old) => ({ ...old, readBy: new Set([...old.readBy, reader]) }));
     }
-    this.changed();
+    this.changes.changed();
   }
 
   recordSend(send: Omit<RecordedSend, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#sends.push({ seq: this.#seq, at: this.#clock(), ...send });
-    this.changed();
+    this.changes.changed();
   }
 
   recordStanza(stanza: BinaryNode): void {
     this.#stanzas.push(stanza);
-    this.changed();
+    this.changes.changed();
   }
 
   /** Something that should not happen: a stanza that the double cannot use. */
   recordProblem(problem: unknown): void {
     this.#problems.push(problem);
-    this.changed();
+    this.changes.changed();
   }
 
   /** All messages, or those of one chat, oldest first. */
@@ -145,41 +146,6 @@ export class Transcript {
 
   get problems(): readonly unknown[] {
     return this.#problems;
-  }
-
-  /** Calls `listener` at each change. */
-  onChange(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  /** Tells those who wait that something is different. */
-  changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  /**
-   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
-   * @throws Error after `timeoutMs`, with what there is to see.
-   */
-  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const seen = look();
-        if (seen === undefined || seen === false) return;
-        finish();
-        resolve(seen);
-      };
-      const timer = setTimeout(() => {
-        finish();
-        reject(new Error(`Nothing within ${timeoutMs} ms. ${this.#summary()}`));
-      }, timeoutMs);
-      const finish = () => {
-        clearTimeout(timer);
-        this.#listeners.delete(check);
-      };
-      this.#listeners.add(check);
-      check();
-    });
   }
 
   #summary(): string {

@@ -4,6 +4,9 @@ import { FrameReader, frame } from './frames.ts';
 import { type Login, NoiseResponder } from './noise-responder.ts';
 import type { ServerIdentity } from './server-identity.ts';
 
+/** Closing at once would overtake the last words in the client. */
+const LINGER_MS = 500;
+
 /** What the double does about a client. Promises are awaited: the next stanza waits for them. */
 export interface LinkHandler {
   /** Before a client's first message is answered; false leaves it without an answer. */
@@ -20,7 +23,7 @@ export class ClientLink {
   readonly #handler: LinkHandler;
   readonly #reader = new FrameReader();
   readonly #responder: NoiseResponder;
-  #stage: 'hello' | 'finish' | 'open' = 'hello';
+  #greeted = false;
   #login: Login | undefined;
   #work: Promise<void> = Promise.resolve();
 
@@ -44,25 +47,37 @@ export class ClientLink {
 
   /** Sends a stanza; a client that is gone gets nothing, as on a network. */
   send(stanza: BinaryNode): void {
-    if (this.#login === undefined || !this.isOpen) return;
-    this.#socket.send(frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza))));
+    const sealed = this.#seal(stanza);
+    if (sealed !== undefined) this.#socket.send(sealed);
   }
 
-  /** Sends the first half of a stanza's frame, then the connection breaks. */
+  /** Sends a stanza, then the connection breaks. */
+  sendLast(stanza: BinaryNode): void {
+    const sealed = this.#seal(stanza);
+    if (sealed !== undefined) this.#socket.send(sealed, () => this.drop());
+  }
+
+  /** Sends the first half of a stanza, then the connection breaks. */
   sendHalf(stanza: BinaryNode): void {
-    if (this.#login === undefined || !this.isOpen) return;
-    const whole = frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
-    this.#socket.send(whole.subarray(0, whole.length / 2), () => this.drop());
+    const sealed = this.#seal(stanza);
+    if (sealed === undefined) return;
+    this.#socket.send(sealed.subarray(0, sealed.length / 2), () => this.drop());
   }
 
-  /** Closes after what was sent before. */
-  close(): void {
-    this.#socket.close();
+  /** Sends last words; the client closes, or after a while the server does. */
+  sendAndClose(stanza: BinaryNode): void {
+    this.send(stanza);
+    setTimeout(() => this.#socket.close(), LINGER_MS).unref();
   }
 
   /** Breaks the connection, without a word. */
   drop(): void {
     this.#socket.terminate();
+  }
+
+  #seal(stanza: BinaryNode): Buffer | undefined {
+    if (this.#login === undefined || !this.isOpen) return undefined;
+    return frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
   }
 
   #queue(data: RawData): void {
@@ -86,13 +101,12 @@ export class ClientLink {
   }
 
   async #shakeHands(content: Buffer): Promise<void> {
-    if (this.#stage === 'hello') {
+    if (!this.#greeted) {
       if (!this.#handler.greets()) return;
-      this.#stage = 'finish';
+      this.#greeted = true;
       this.#socket.send(frame(this.#responder.hello(content)));
       return;
     }
-    this.#stage = 'open';
     this.#login = this.#responder.finish(content);
     await this.#handler.login(this, this.#login);
   }

@@ -9,7 +9,7 @@ import {
 /** The key a server proves itself with, and the chain that vouches for it. */
 export interface ServerIdentity {
   /** Public key of the root: what a test puts into `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
-  readonly rootKey: Buffer;
+  readonly rootKey: Buffer<ArrayBuffer>;
   readonly staticKey: KeyPair;
   /** An encoded `CertChain`. */
   readonly chain: Uint8Array;
