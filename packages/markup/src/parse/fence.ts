@@ -56,7 +56,8 @@ export function readFenced(lines: readonly string[]): FencedCode | undefined {
   const fence = openFence(opening);
   if (fence === undefined) return undefined;
   const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);
-  const body = lines.slice(1, closed ? -1 : undefined);
+  // The line end before the closing line, or at the end of the text, is not part of the code.
+  const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
   const info = opening.trim().slice(fence.length).trim();
   const text = body.map((line) => withoutIndent(line, fence.indent)).join('\n');
   return { language: info.split(' ')[0] || undefined, text };

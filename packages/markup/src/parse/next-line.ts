@@ -47,8 +47,8 @@ export const START: Position = {
  * only from false to true: whoever shows unfinished text can rely on what was settled before.
  */
 export function nextLine(last: Position, line: string): Position {
-  const opened = last.fence?.open ? undefined : (openFence(line) ?? mathsAfter(last, line));
-  const begins = last === START || opened !== undefined || startsBlock(last, line);
+  const opened = openedBy(last, line);
+  const begins = beginsBlock(last, line, opened);
   const before = begins ? afterBlock(last) : last.before;
   const block = begins ? riskOfLine(line) : addRisk(last.block, riskOfLine(line));
   const fence = begins ? opened && { ...opened, open: true } : closed(last.fence, line);
@@ -56,6 +56,19 @@ export function nextLine(last: Position, line: string): Position {
   const follows = begins ? last.kind === 'markdown' : !last.beginsPiece;
   const beginsPiece = kind !== 'markdown' || !follows || !isSafe(addRisk(before.piece, block));
   return { kind, begins, beginsPiece, line, fence, block, before };
+}
+
+/** Whether the line begins a block. */
+export function beginsBlock(
+  last: Position,
+  line: string,
+  opened: Fence | undefined = openedBy(last, line),
+): boolean {
+  return last === START || opened !== undefined || startsBlock(last, line);
+}
+
+function openedBy(last: Position, line: string): Fence | undefined {
+  return last.fence?.open ? undefined : (openFence(line) ?? mathsAfter(last, line));
 }
 
 function kindOf(block: Risk, document: Risk, isCode: boolean): Position['kind'] {
