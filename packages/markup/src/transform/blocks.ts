@@ -1,7 +1,8 @@
 import type { Nodes, RootContent } from 'mdast';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
+import { layOutGrid } from './grid.ts';
 import { type InlineContext, markAll, toRuns } from './inlines.ts';
-import { headerText, layOutGrid, readTable, rowContainers, rowText } from './tables.ts';
+import { headerText, isEmpty, readTable, rowContainers, rowText } from './tables.ts';
 import { isBreak } from './tags.ts';
 
 /** A leaf that does not know yet which of its containers begin with it. */
@@ -151,11 +152,13 @@ function draftTable(
   const table = readTable(node, context);
   const { tables } = context.capabilities;
   if (tables === 'native') return [{ kind: 'table', ...table, ...place }];
-  const grid = layOutGrid(table, tables.gridColumns);
+  const rows = table.rows.filter((row) => !row.every(isEmpty));
+  if (rows.length === 0 && table.header.every(isEmpty)) return [];
+  const grid = layOutGrid({ ...table, rows }, tables.gridColumns);
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
-  if (table.rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
-  const paths = rowContainers(place.within, table.rows.length);
-  return table.rows.map((row, index) => ({
+  if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
+  const paths = rowContainers(place.within, rows.length);
+  return rows.map((row, index) => ({
     kind: 'text',
     runs: rowText(table.header, row),
     within: paths[index] ?? place.within,

@@ -1,8 +1,7 @@
 import type { Table } from 'mdast';
 import type { Alignment, Cell, Container, Run } from '../document.ts';
-import { textWidth } from '../text-width.ts';
+import { printable } from './characters.ts';
 import { type InlineContext, toRuns } from './inlines.ts';
-import { addressAfter, linkOf } from './links.ts';
 
 /** A table as data: every row has as many cells as the header. */
 export interface TableContent {
@@ -10,9 +9,6 @@ export interface TableContent {
   readonly header: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
 }
-
-const GAP = '  ';
-const HEADER_RULE = '─';
 
 /** Reads a table. GFM fills short rows; cells beyond the header get a column, so that none is lost. */
 export function readTable(table: Table, context: InlineContext): TableContent {
@@ -27,41 +23,14 @@ export function readTable(table: Table, context: InlineContext): TableContent {
   return { align, header, rows: body };
 }
 
-/**
- * Lays a table out in columns for a fixed-width font.
- * @returns undefined if it is wider than `columns` or would lose an address.
- */
-export function layOutGrid(
-  { align, header, rows }: TableContent,
-  columns: number,
-): { header: string[]; rows: string[] } | undefined {
-  if ([header, ...rows].some((row) => row.some(hidesAddress))) return undefined;
-  const texts = [header, ...rows].map((row) => row.map(cellText));
-  const widths = header.map((_, column) =>
-    Math.max(1, ...texts.map((row) => textWidth(row[column] ?? ''))),
-  );
-  const total = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
-  if (total > columns) return undefined;
-  const lines = texts.map((row) =>
-    widths
-      .map((width, column) => pad(row[column] ?? '', width, align[column]))
-      .join(GAP)
-      .trimEnd(),
-  );
-  const rule = widths.map((width) => HEADER_RULE.repeat(width)).join(GAP);
-  const [first = '', ...rest] = lines;
-  return { header: [first, rule], rows: rest };
-}
-
 /** One list item's text per row: each cell after its column's name, a line each. */
 export function rowText(header: readonly Cell[], row: readonly Cell[]): Run[] {
   const runs: Run[] = [];
   for (const [column, cell] of row.entries()) {
     if (isEmpty(cell)) continue;
     if (runs.length > 0) runs.push({ text: '\n', marks: [] });
-    const name = cellText(header[column] ?? []).trim();
-    if (name !== '')
-      runs.push({ text: name, marks: [{ type: 'bold' }] }, { text: ': ', marks: [] });
+    const name = header[column] ?? [];
+    if (!isEmpty(name)) runs.push(...nameRuns(name), { text: separatorAfter(name), marks: [] });
     runs.push(...cell);
   }
   return runs;
@@ -69,7 +38,11 @@ export function rowText(header: readonly Cell[], row: readonly Cell[]): Run[] {
 
 /** The column names alone, for a table without rows. */
 export function headerText(header: readonly Cell[]): Run[] {
-  return [{ text: header.map(cellText).join(' · '), marks: [{ type: 'bold' }] }];
+  const names = header.filter((name) => !isEmpty(name));
+  return names.flatMap((name, index) => [
+    ...(index === 0 ? [] : [{ text: ' · ', marks: [] }]),
+    ...nameRuns(name),
+  ]);
 }
 
 /** A list of one item each, for rows that stand below each other. */
@@ -79,20 +52,25 @@ export function rowContainers(within: readonly Container[], rows: number): Conta
 }
 
 /** What a cell shows. */
-function cellText(cell: Cell): string {
-  return cell.map(({ text }) => text).join('');
+export function cellText(cell: Cell): string {
+  return printable(cell.map(({ text }) => text).join(''));
 }
 
-function isEmpty(cell: Cell): boolean {
+/** Whether a cell shows nothing. */
+export function isEmpty(cell: Cell): boolean {
   return cellText(cell).trim() === '';
 }
 
-function hidesAddress(cell: Cell): boolean {
-  return cell.some((run) => addressAfter(cellText(cell), linkOf(run)?.url ?? '') !== '');
+/** A column's name in bold, on one line; code stays code, since it may not allow other marks. */
+function nameRuns(name: Cell): Run[] {
+  return name.map(({ text, marks }) => ({
+    text: text.replaceAll('\n', ' '),
+    marks: marks.some(({ type }) => type === 'code' || type === 'bold')
+      ? marks
+      : [{ type: 'bold' }, ...marks],
+  }));
 }
 
-function pad(text: string, width: number, align: Alignment): string {
-  const space = width - textWidth(text);
-  const before = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
-  return ' '.repeat(before) + text + ' '.repeat(space - before);
+function separatorAfter(name: Cell): string {
+  return /[:?!：？！]\s*$/.test(cellText(name)) ? ' ' : ': ';
 }

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { render } from '../render.ts';
+
+const show = (dialect: 'telegram' | 'html') => (markdown: string) =>
+  render(markdown, { dialect, maxLength: 4096, unit: 'utf16' })
+    .map(({ text }) => text)
+    .join('');
+const telegram = show('telegram');
+const lines = (...all: string[]) => all.join('\n');
+const columns = (names: string) => {
+  const cells = names.split(' ');
+  return `|${cells.join('|')}|\n|${cells.map(() => '-').join('|')}|\n`;
+};
+
+const grids: [what: string, markdown: string, shown: string][] = [
+  [
+    'twelve columns',
+    `${columns('1 2 3 4 5 6 7 8 9 10 11 12')}|a|b|c|d|e|f|g|h|i|j|k|l|`,
+    lines(
+      '1  2  3  4  5  6  7  8  9  10  11  12',
+      '─  ─  ─  ─  ─  ─  ─  ─  ─  ──  ──  ──',
+      'a  b  c  d  e  f  g  h  i  j   k   l',
+    ),
+  ],
+  [
+    'short, long and empty rows',
+    `${columns('A B')}|1|\n|||\n|1|2|3|`,
+    lines('A  B', '─  ─  ─', '1', '1  2  3'),
+  ],
+  [
+    'escaped pipes and marks',
+    `${columns('A B')}|\`x\\|y\`|**b**|`,
+    lines('A    B', '───  ─', 'x|y  b'),
+  ],
+  [
+    'emoji and CJK',
+    `${columns('😀 漢字 é')}|👨‍👩‍👧|水|x|`,
+    lines('😀  漢字  é', '──  ────  ─', '👨‍👩‍👧  水    x'),
+  ],
+  [
+    'cells of several lines',
+    `${columns('A B')}|a<br>bc|1|\n|d|2|`,
+    lines('A   B', '──  ─', 'a   1', 'bc', 'd   2'),
+  ],
+  ['a header of several lines', `${columns('A<br>x B')}|1|2|`, lines('A  B', 'x', '─  ─', '1  2')],
+  ['no names at all', '| | |\n|-|-|\n|a|b|', 'a  b'],
+  ['no rows', columns('A B'), lines('A  B', '─  ─')],
+  ['tabs', `${columns('A B')}|a&#9;b|1|`, lines('A    B', '───  ─', 'a b  1')],
+  [
+    'text from right to left, without mixing up the columns',
+    `${columns('שם B')}|א|1|`,
+    lines('\u2068שם\u2069  B', '──  ─', '\u2068א\u2069   1'),
+  ],
+];
+
+const wide = 'B'.repeat(40);
+const lists: [what: string, markdown: string, shown: string][] = [
+  ['column names', `${columns(`A ${wide}`)}|1|2|`, lines('• <b>A</b>: 1', `  <b>${wide}</b>: 2`)],
+  [
+    'names twice or not at all',
+    `| A | A | |\n|-|-|-|\n|1|2|${wide}|`,
+    lines('• <b>A</b>: 1', '  <b>A</b>: 2', `  ${wide}`),
+  ],
+  [
+    'names that end with a sign',
+    `${columns(`A: B? ${wide}`)}|1|2|3|`,
+    lines('• <b>A:</b> 1', '  <b>B?</b> 2', `  <b>${wide}</b>: 3`),
+  ],
+  [
+    'links, also in names',
+    `${columns('[A](https://e.org) B')}|1|2|`,
+    lines('• <b><a href="https://e.org">A</a></b>: 1', '  <b>B</b>: 2'),
+  ],
+  [
+    'code in names',
+    `${columns(`\`A\` ${wide}`)}|1|2|`,
+    lines('• <code>A</code>: 1', `  <b>${wide}</b>: 2`),
+  ],
+  ['what is struck', `${columns('A')}|~~1~~|`, '• <b>A</b>: <s>1</s>'],
+  [
+    'rows without anything left out',
+    `${columns(`A ${wide}`)}|1||\n|||\n||2|`,
+    lines('• <b>A</b>: 1', `• <b>${wide}</b>: 2`),
+  ],
+  [
+    'line breaks in cells',
+    `${columns(`A ${wide}`)}|1<br>2|3|`,
+    lines('• <b>A</b>: 1', '  2', `  <b>${wide}</b>: 3`),
+  ],
+  ['names alone', columns(`A ${wide}`), `<b>A</b> · <b>${wide}</b>`],
+];
+
+describe('tables', () => {
+  it.each(grids)('[M01] are grids with %s', (_, markdown, shown) => {
+    expect(telegram(markdown)).toBe(`<pre>${shown}</pre>`);
+  });
+
+  it.each(lists)(
+    '[M01] are lists where they are too wide or a grid would lose something: %s',
+    (_, markdown, shown) => {
+      expect(telegram(markdown)).toBe(shown);
+    },
+  );
+
+  it('[M01] are nothing if they hold nothing', () => {
+    expect(telegram('| | |\n|-|-|\n|||')).toBe('');
+  });
+
+  it('[M01] keep line breaks and underlines where the platform has tables', () => {
+    expect(show('html')(`${columns('A')}|<u>1</u><br>2|`)).toContain('<td><u>1</u><br>2</td>');
+  });
+});
