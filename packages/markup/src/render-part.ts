@@ -1,5 +1,5 @@
 import type { RenderTarget } from '@parley/contracts';
-import { CAPABILITIES } from './capabilities.ts';
+import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
 import { PRINTERS } from './dialects.ts';
 import type { Leaf } from './document.ts';
 import { contentLength } from './leaf-content.ts';
@@ -16,8 +16,10 @@ export interface RenderedPart {
 }
 
 /** How much of these leaves one part of the target can hold, in its dialect and in plain text. */
-export function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
+export function roomOf(target: RenderTarget): Room {
+  const { dialect, maxLength, unit } = target;
   const print = PRINTERS[dialect];
+  const pings = pingsOf(target);
   const { maxEntities } = CAPABILITIES[dialect];
   // A code point takes two UTF-16 units at most; the other units are never fewer.
   const window = maxLength * 2 + 2;
@@ -26,7 +28,7 @@ export function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
     load: (leaves) => {
       if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
       const { counted, entities } = print(leaves);
-      const plain = plainText(leaves, { addresses: false });
+      const plain = plainText(leaves, { addresses: false, pings });
       const length = Math.max(measure(counted, unit), measure(plain, unit));
       return Math.max(length / maxLength, entities / maxEntities);
     },
@@ -34,14 +36,16 @@ export function roomOf({ dialect, maxLength, unit }: RenderTarget): Room {
 }
 
 /** Prints leaves that fit into one part. */
-export function printPart(
-  leaves: readonly Leaf[],
-  { dialect, maxLength, unit }: RenderTarget,
-): RenderedPart {
-  const full = plainText(leaves, { addresses: true });
-  const fits = measure(full, unit) <= maxLength;
+export function printPart(leaves: readonly Leaf[], target: RenderTarget): RenderedPart {
+  const pings = pingsOf(target);
+  const full = plainText(leaves, { addresses: true, pings });
+  const fits = measure(full, target.unit) <= target.maxLength;
   return {
-    text: PRINTERS[dialect](leaves).text,
-    plain: fits ? full : plainText(leaves, { addresses: false }),
+    text: PRINTERS[target.dialect](leaves).text,
+    plain: fits ? full : plainText(leaves, { addresses: false, pings }),
   };
+}
+
+function pingsOf({ dialect, mentions }: RenderTarget): DialectCapabilities['pings'] {
+  return mentions === 'live' ? [] : CAPABILITIES[dialect].pings;
 }

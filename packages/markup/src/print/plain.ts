@@ -1,5 +1,7 @@
+import type { DialectCapabilities } from '../capabilities.ts';
 import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf } from '../document.ts';
 import { addressAfter, linkOf } from '../transform/links.ts';
+import { deadenMentions, deadenPlain } from '../transform/mentions.ts';
 import { emptyLinePrefix, linePrefix } from './line-prefix.ts';
 import type { Printed } from './printed.ts';
 
@@ -12,29 +14,31 @@ export function printPlain(leaves: readonly Leaf[]): Printed {
   return { text, counted: text, entities: 0 };
 }
 
-/**
- * What people see of these leaves, as plain text.
- * @param options.addresses whether link addresses follow their text in parentheses.
- */
-export function plainText(
-  leaves: readonly Leaf[],
-  options: { readonly addresses: boolean },
-): string {
+/** What to write besides what people see. */
+export interface PlainOptions {
+  /** Link addresses follow their text in parentheses. */
+  readonly addresses: boolean;
+  /** What the platform makes a ping of: without its code font, code would do so too. */
+  readonly pings?: DialectCapabilities['pings'];
+}
+
+/** What people see of these leaves, as plain text. */
+export function plainText(leaves: readonly Leaf[], options: PlainOptions): string {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
     if (before !== undefined) {
       text += leaf.gap === 2 ? `\n${emptyLinePrefix(before, leaf)}\n` : '\n';
     }
-    text += plainLeaf(leaf, options.addresses);
+    text += plainLeaf(leaf, options);
     before = leaf;
   }
   return text;
 }
 
-function plainLeaf(leaf: Leaf, addresses: boolean): string {
+function plainLeaf(leaf: Leaf, options: PlainOptions): string {
   const { first, rest, hasMarker } = linePrefix(leaf);
-  const body = leafLines(leaf, addresses);
+  const body = leafLines(leaf, options);
   // Fixed-width lines must all start in the same column, so a bullet gets a line of its own.
   const ownLine = hasMarker && isFixedWidth(leaf);
   const lines = ownLine ? ['', ...body] : body;
@@ -48,24 +52,27 @@ function isFixedWidth(leaf: Leaf): leaf is CodeLeaf | GridLeaf | TableLeaf {
   return leaf.kind === 'code' || leaf.kind === 'grid' || leaf.kind === 'table';
 }
 
-function leafLines(leaf: Leaf, addresses: boolean): string[] {
+function leafLines(leaf: Leaf, options: PlainOptions): string[] {
   switch (leaf.kind) {
     case 'text':
-      return runsText(leaf.runs, addresses).split('\n');
+      return runsText(leaf.runs, options).split('\n');
     case 'code':
-      return leaf.text.split('\n');
+      return deadenPlain(leaf.text, options.pings ?? []).split('\n');
     case 'grid':
-      return [...leaf.header, ...leaf.rows];
+      return deadenPlain([...leaf.header, ...leaf.rows].join('\n'), options.pings ?? []).split(
+        '\n',
+      );
     case 'table':
       return [leaf.header, ...leaf.rows].map((row) =>
-        row.map((cell) => runsText(cell, addresses)).join(' | '),
+        row.map((cell) => runsText(cell, options).replaceAll('\n', ' ')).join(' | '),
       );
     case 'rule':
       return [RULE];
   }
 }
 
-function runsText(runs: readonly Run[], addresses: boolean): string {
+function runsText(all: readonly Run[], { addresses, pings = [] }: PlainOptions): string {
+  const runs = pings.length === 0 ? all : deadenMentions(all.map(withoutCode), pings);
   let text = '';
   let linked = '';
   for (const [index, run] of runs.entries()) {
@@ -77,4 +84,8 @@ function runsText(runs: readonly Run[], addresses: boolean): string {
     linked = '';
   }
   return text;
+}
+
+function withoutCode({ text, marks }: Run): Run {
+  return { text, marks: marks.filter(({ type }) => type !== 'code') };
 }

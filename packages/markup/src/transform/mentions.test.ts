@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
 import { parseMarkdown } from '../parse/parse.ts';
 import { plainText } from '../print/plain.ts';
+import { render } from '../render.ts';
 import { finish } from '../steps.ts';
 import { toLeaves } from './to-leaves.ts';
 
@@ -43,6 +44,14 @@ describe('mentions', () => {
 
   it('[M05] are dead in what only looks like an address', () => {
     expect(show('x.y/@user a@e.com/@user', 'telegram')).toBe('x.y/@·user a@e.com/@·user');
+  });
+
+  it('[M05] are dead in the plain text for a platform that refuses the markup, code included', () => {
+    const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
+    const markdown = '`@ada` `@`ada https://e.org/@ada\n```\n@ada\n```';
+    const dead = '@\u200bada @\u200bada https://e.org/@ada\n@\u200bada';
+    expect(render(markdown, target)[0]?.plain).toBe(dead);
+    expect(render(markdown, { ...target, mentions: 'live' })[0]?.plain).not.toContain('\u200b');
   });
 
   it('[M05] cannot wake everyone on Discord, whatever marks or letters stand round them', () => {
