@@ -4,6 +4,8 @@ import { textWidth } from './text-width.ts';
 it.each([
   ['abc', 3],
   ['é', 1],
+  ['naïve Straße', 12],
+  ['a\u00adb\u0085', 2],
   ['e\u0301', 1],
   ['水', 2],
   ['ｱ', 1],

@@ -1,19 +1,21 @@
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
 /**
  * Columns a text takes in a fixed-width font: wide East Asian characters and emoji take two, marks
  * that combine take none. Counted by grapheme, as terminals and phones draw them.
  */
 export function textWidth(text: string): number {
-  if (isPlainAscii(text)) return text.length;
+  if (isLatin(text)) return text.length;
   let width = 0;
-  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
   return width;
 }
 
-function isPlainAscii(text: string): boolean {
+/** Latin letters and signs, each a character of its own; not the soft hyphen, which is not seen. */
+function isLatin(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code < 0x20 || code > 0x7e) return false;
+    if (code < 0x20 || code > 0x2ff || (code > 0x7e && code < 0xa0) || code === 0xad) return false;
   }
   return true;
 }
