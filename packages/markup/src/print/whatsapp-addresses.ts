@@ -5,15 +5,15 @@ export interface Span {
 }
 
 /**
- * Addresses of a line up to the next white space, since a client may take everything in: with a
- * scheme, with `www.`, or a bare host with a path, which clients link too.
+ * Addresses of a line up to the next white space or backtick, since a client may take everything in:
+ * with a scheme, with `www.`, or a bare host with a path, which clients link too.
  * @param codes code in the line, in order; addresses in it are code.
  */
 export function findAddresses(text: string, codes: readonly Span[]): Span[] {
   if (!text.includes('/') && !text.includes('www.')) return [];
   const spans: Span[] = [];
   let code = 0;
-  for (const { index, 0: word } of text.matchAll(/\S+/g)) {
+  for (const { index, 0: word } of text.matchAll(/[^\s`]+/g)) {
     const start = startInWord(word);
     if (start === undefined) continue;
     const from = index + start;
