@@ -16,37 +16,35 @@ export const BREAKS = 10;
 export interface Cuttable {
   readonly text: string;
   readonly rank: Rank;
-  /** The leaf of what stands before an offset. */
-  head(at: number): Leaf;
+  /** The leaf of a stretch between two offsets. */
+  stretch(from: number, to: number): Leaf;
 }
 
 /**
- * The best offset for a cut.
+ * The best offset for a cut: in the second half of what fits, unless that tears something apart that
+ * the next part can hold whole.
  * @returns undefined if nothing of the text should or can stand in this part.
  */
 export function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   const { text } = cuttable;
   const at = cutWith(betweenGraphemes(text, space.graphemes), cuttable, space);
   // Not even one character of what people see fits: it has to be broken.
-  const always = space.mayTear === 'always';
-  return at ?? (always ? cutWith(betweenCodePoints(text), cuttable, space) : undefined);
+  return at ?? (space.isEmpty ? cutWith(betweenCodePoints(text), cuttable, space) : undefined);
 }
 
 function cutWith(cutBefore: CutBefore, cuttable: Cuttable, space: Space): number | undefined {
-  const { text, rank, head } = cuttable;
-  const load = (at: number) => space.load(head(cutBefore(at)));
+  const { text, rank, stretch } = cuttable;
+  const load = (at: number) => space.load(stretch(0, cutBefore(at)));
   const most = cutBefore(mostWithin(text.length - 1, load));
   if (most <= 0) return undefined;
   const upper = bestAbove(most / 2, most, rank, cutBefore);
   const torn = harm(rank(upper));
   if (torn === 0) return upper;
+  const start = lastBelow(most / 2, rank, cutBefore, torn);
   const end = firstBeyond(upper, text.length, rank, torn);
-  const lower = lastBelow(most / 2, rank, cutBefore, torn);
-  // A short part is better than tearing what the next part can hold whole.
-  if (lower > 0 && end !== undefined && end - lower <= most) return lower;
-  if (space.mayTear === 'always') return upper;
-  const holdable = end !== undefined && space.loadAlone(head(end)) <= 1;
-  return space.mayTear === 'too-long' && !holdable ? upper : undefined;
+  if (space.loadAlone(stretch(start, end)) > 1) return upper;
+  if (start > 0) return start;
+  return space.isEmpty ? upper : undefined;
 }
 
 /** The best place in the upper half of what fits; later among equals. */
@@ -59,7 +57,7 @@ function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore
   return best.at;
 }
 
-/** The last place in the lower half that does less harm; 0 is the beginning. */
+/** Where the thing that would be torn begins: the last place in the lower half that does less harm. */
 function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
   while (at > 0 && (harm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
@@ -67,9 +65,10 @@ function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number)
 }
 
 /** Where the thing that would be torn ends. */
-function firstBeyond(from: number, length: number, rank: Rank, torn: number): number | undefined {
-  for (let at = from + 1; at < length; at += 1) if (harm(rank(at)) < torn) return at;
-  return length;
+function firstBeyond(from: number, length: number, rank: Rank, torn: number): number {
+  let at = from + 1;
+  while (at < length && harm(rank(at)) >= torn) at += 1;
+  return at;
 }
 
 function harm(rank: number): number {

@@ -16,11 +16,14 @@ const CHARACTER = BREAKS + 1;
 export function cutCode(leaf: CodeLeaf, space: Space): [CodeLeaf, CodeLeaf] | undefined {
   const text = withoutEmptyStart(leaf.text);
   const near = text.slice(0, space.window);
-  const head = (at: number): CodeLeaf => ({ ...leaf, text: withoutEmptyEnd(text.slice(0, at)) });
-  const at = bestCut({ text: near, rank: rankCode(near), head }, space);
+  const stretch = (from: number, to: number): CodeLeaf => {
+    const begun = text[from] === '\n' ? from + 1 : from;
+    const kept = withoutEmptyEnd(withoutEmptyStart(text.slice(begun, to)));
+    return { ...leaf, text: kept, fresh: from === 0 ? leaf.fresh : leaf.within.length };
+  };
+  const at = bestCut({ text: near, rank: rankCode(near), stretch }, space);
   if (at === undefined) return undefined;
-  const rest = text.slice(text[at] === '\n' ? at + 1 : at);
-  return [head(at), { ...leaf, text: withoutEmptyStart(rest), fresh: leaf.within.length }];
+  return [stretch(0, at), stretch(at, text.length)];
 }
 
 function rankCode(text: string): Rank {

@@ -4,6 +4,9 @@ import { rankText } from './rank-text.ts';
 import { runsAfter, runsBefore, textWithin } from './slice-runs.ts';
 import type { Space } from './space.ts';
 
+/** Behind all text. */
+const END = Number.POSITIVE_INFINITY;
+
 /**
  * Cuts a paragraph: at a line or sentence end if one stands in the second half of what fits, else
  * between words; inside a word, link or code span only if that alone is too long.
@@ -11,9 +14,12 @@ import type { Space } from './space.ts';
  */
 export function cutText(leaf: TextLeaf, space: Space): [TextLeaf, TextLeaf] | undefined {
   const text = textWithin(leaf.runs, space.window);
-  const head = (at: number): TextLeaf => ({ ...leaf, runs: runsBefore(leaf.runs, at) });
-  const at = bestCut({ text, rank: rankText(leaf.runs, text), head }, space);
+  const stretch = (from: number, to: number): TextLeaf => ({
+    ...leaf,
+    runs: runsAfter(to < END ? runsBefore(leaf.runs, to) : leaf.runs, from),
+    fresh: from === 0 ? leaf.fresh : leaf.within.length,
+  });
+  const at = bestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
   if (at === undefined) return undefined;
-  const tail: TextLeaf = { ...leaf, runs: runsAfter(leaf.runs, at), fresh: leaf.within.length };
-  return [head(at), tail];
+  return [stretch(0, at), stretch(at, END)];
 }

@@ -106,18 +106,18 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room, graphemes: Intl.Seg
   const after = ahead.slice(fitting + 1);
   const next = ahead[fitting];
   if (next === undefined) return boundaryAt(ahead, fitting);
-  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   const halves = cut(next, {
     load: (head) => room.load([...before, head]),
     loadAlone: (head) => room.load([head]),
     window: room.window,
-    mayTear: withoutHeadings > 0 ? 'never' : fitting > 0 ? 'too-long' : 'always',
+    isEmpty: fitting === 0,
     graphemes,
   });
   if (halves !== undefined) {
     const [head, tail] = halves;
     return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
   }
+  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
   // A heading that fills the part, or before a link or row that only fits into a part of its own.
   if (fitting > 0) return boundaryAt(ahead, fitting);
