@@ -29,6 +29,7 @@ const untouched: [what: string, markdown: string, shown?: string][] = [
   ['code', '`@ada` `npm i @types/node`', '@ada npm i @types/node'],
   ['code blocks', '```\n@ada\n```', '@ada'],
   ['bare addresses', 'https://medium.com/@user and https://e.org/a/@x'],
+  ['addresses as written', '[x]: https://medium.com/@user'],
   ['bare addresses without a scheme', 'medium.com/@user (www.youtube.com/@user)'],
   ['letters of other scripts before it', 'ж@user'],
 ];

@@ -8,9 +8,9 @@ type Pings = DialectCapabilities['pings'];
 const ZERO_WIDTH_SPACE = '\u200b';
 /** How far back the beginning of an address is looked for, in UTF-16 units. */
 const MAX_ADDRESS = 200;
-/** The beginning of an address that every platform links though it has no `https://`, up to a slash. */
+/** The beginning of an address that every platform links, even without `https://`, up to a slash. */
 const ADDRESS =
-  /(?:^|[\s("'<[])(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
+  /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
  * The same runs with a zero-width space after each `@` that would ping somebody. Marks do not protect
