@@ -1,5 +1,5 @@
 import type { Leaf } from '../document.ts';
-import { betweenCodePoints, betweenGraphemes, type CutBefore } from './graphemes.ts';
+import type { CutBefore } from './graphemes.ts';
 import { mostWithin } from './search.ts';
 import type { Space } from './space.ts';
 
@@ -26,14 +26,8 @@ export interface Cuttable {
  * @returns undefined if nothing of the text should or can stand in this part.
  */
 export function bestCut(cuttable: Cuttable, space: Space): number | undefined {
-  const { text } = cuttable;
-  const at = cutWith(betweenGraphemes(text, space.graphemes), cuttable, space);
-  // Not even one character of what people see fits: it has to be broken.
-  return at ?? (space.isEmpty ? cutWith(betweenCodePoints(text), cuttable, space) : undefined);
-}
-
-function cutWith(cutBefore: CutBefore, cuttable: Cuttable, space: Space): number | undefined {
   const { text, rank, stretch } = cuttable;
+  const cutBefore = space.cutsIn(text);
   const load = (at: number) => space.load(stretch(0, cutBefore(at)));
   const most = cutBefore(mostWithin(text.length - 1, load));
   if (most <= 0) return undefined;

@@ -1,4 +1,5 @@
 import type { Leaf } from '../document.ts';
+import type { CutBefore } from './graphemes.ts';
 
 /** What is left of a part for the leaf that comes next. */
 export interface Space {
@@ -10,5 +11,6 @@ export interface Space {
   readonly window: number;
   /** Whether the part has nothing in it, so that the leaf has to begin here. */
   readonly isEmpty: boolean;
-  readonly graphemes: Intl.Segmenter;
+  /** Where a text may be cut at all. */
+  cutsIn(text: string): CutBefore;
 }

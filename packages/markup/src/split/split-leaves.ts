@@ -4,6 +4,7 @@ import type { Steps } from '../steps.ts';
 import { cutCode } from './cut-code.ts';
 import { cutRows } from './cut-rows.ts';
 import { cutText } from './cut-text.ts';
+import { betweenCodePoints, betweenGraphemes } from './graphemes.ts';
 import { mostWithin } from './search.ts';
 import { simplify } from './simplify.ts';
 import type { Space } from './space.ts';
@@ -106,25 +107,28 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room, graphemes: Intl.Seg
   const after = ahead.slice(fitting + 1);
   const next = ahead[fitting];
   if (next === undefined) return boundaryAt(ahead, fitting);
-  const halves = cut(next, {
-    load: (head) => room.load([...before, head]),
-    loadAlone: (head) => room.load([head]),
+  const space: Space = {
+    load: (beginning) => room.load([...before, beginning]),
+    loadAlone: (stretch) => room.load([stretch]),
     window: room.window,
     isEmpty: fitting === 0,
-    graphemes,
-  });
-  if (halves !== undefined) {
-    const [head, tail] = halves;
-    return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
-  }
+    cutsIn: (text) => betweenGraphemes(text, graphemes),
+  };
+  const halves = cut(next, space);
+  if (halves !== undefined) return stepAfter(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
   // A heading that fills the part, or before a link or row that only fits into a part of its own.
   if (fitting > 0) return boundaryAt(ahead, fitting);
   const simpler = simplify(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
-  // Not even one character fits; the target's minimum length makes this impossible.
-  return boundaryAt(ahead, 1);
+  // A single character longer than a part has to be broken; the least one fits every target.
+  const broken = cut(next, { ...space, cutsIn: betweenCodePoints });
+  return broken === undefined ? boundaryAt(ahead, 1) : stepAfter(before, broken, after);
+}
+
+function stepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): Step {
+  return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
 }
 
 function cut(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
