@@ -25,14 +25,25 @@ export interface Account {
 /** Where something is said. */
 export type Chat =
   | { readonly kind: 'direct'; readonly id: string; readonly person: Person }
-  | { readonly kind: 'group'; readonly id: string; readonly group: Group };
+  | { readonly kind: 'group'; readonly id: string; readonly group: Group }
+  /** Somebody's status, or a list of theirs: not meant for the bot alone. */
+  | { readonly kind: 'broadcast'; readonly id: string }
+  /** A channel that the account follows: not sealed. */
+  | { readonly kind: 'newsletter'; readonly id: string };
 
-/** @throws Error for a JID that is neither a person nor a group. */
+/** @throws Error for a JID that the double does not know. */
 export function chatOf(account: Account, jid: string): Chat {
-  const group = account.groups.find(jid);
-  if (group !== undefined) return { kind: 'group', id: group.jid, group };
+  if (jid.endsWith('@broadcast')) return { kind: 'broadcast', id: jid };
+  if (jid.endsWith('@newsletter')) return { kind: 'newsletter', id: jid };
+  if (jid.endsWith('@g.us')) return { kind: 'group', id: jid, group: account.groups.get(jid) };
   const person = account.people.get(jid);
   return { kind: 'direct', id: person.id, person };
+}
+
+/** The same without a complaint about one that the double does not know. */
+export function findChat(account: Account, jid: string): Chat | undefined {
+  const isKnown = account.groups.find(jid) !== undefined || account.people.find(jid) !== undefined;
+  return isKnown ? chatOf(account, jid) : undefined;
 }
 
 /** @throws Error while no client is linked: there is nobody to write to. */

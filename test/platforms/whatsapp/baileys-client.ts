@@ -25,6 +25,9 @@ export class BaileysClient {
   readonly upserts: Upsert[] = [];
   readonly updates: BaileysEventMap['messages.update'] = [];
   readonly connection: Partial<ConnectionState>[] = [];
+  readonly presences: BaileysEventMap['presence.update'][] = [];
+  readonly groups: BaileysEventMap['groups.upsert'] = [];
+  readonly participants: BaileysEventMap['group-participants.update'][] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
   constructor(
@@ -42,6 +45,9 @@ export class BaileysClient {
     ev.on('creds.update', (update) => Object.assign(auth.creds, update));
     ev.on('connection.update', (update) => this.#note(this.connection, [update]));
     ev.on('messages.update', (updates) => this.#note(this.updates, updates));
+    ev.on('presence.update', (update) => this.#note(this.presences, [update]));
+    ev.on('groups.upsert', (groups) => this.#note(this.groups, groups));
+    ev.on('group-participants.update', (update) => this.#note(this.participants, [update]));
     ev.on('messages.upsert', ({ type, messages }) =>
       this.#note(
         this.upserts,
@@ -62,6 +68,19 @@ export class BaileysClient {
   /** Texts of other people's messages, in order. */
   get texts(): string[] {
     return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+  }
+
+  /**
+   * What the client learned of its own message, oldest first. A tick that comes within the time
+   * Baileys gathers events (100 ms) stands on the message's upsert and is no update.
+   */
+  statuses(id: string | null | undefined): (number | null | undefined)[] {
+    const shown = this.upserts.filter(({ message }) => message.key.id === id);
+    const updated = this.updates.filter(({ key }) => key.id === id);
+    return [
+      ...shown.map(({ message }) => message.status),
+      ...updated.map(({ update }) => update.status),
+    ];
   }
 
   /** Why the connection ended: a `DisconnectReason`. */

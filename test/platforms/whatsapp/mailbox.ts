@@ -33,6 +33,11 @@ export class Mailbox {
     if (this.#link !== undefined) this.#give(this.#link, letter, {});
   }
 
+  /** Gives out a stanza that is not kept for a client that is away. */
+  pass(stanza: BinaryNode): void {
+    this.#link?.send(stanza);
+  }
+
   /** The client wants its mail: first what waited, marked as such, then the rest as it comes. */
   open(link: ClientLink): void {
     if (this.#link === link) return;

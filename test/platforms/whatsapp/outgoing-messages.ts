@@ -1,5 +1,5 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { type Account, type Chat, chatOf, linked, seconds } from './account.ts';
+import { type Account, type Chat, findChat, linked, seconds } from './account.ts';
 import type { SendFault } from './faults.ts';
 import { isMember } from './groups.ts';
 import type { Person } from './people.ts';
@@ -48,17 +48,13 @@ export async function takeMessage(
   }
 }
 
-function findChat(account: Account, to: string): Chat | undefined {
-  if (account.groups.find(to) === undefined && account.people.find(to) === undefined)
-    return undefined;
-  return chatOf(account, to);
-}
-
 /** The error of the servers for what they do not take; undefined when they take it. */
-function refusalOf(account: Account, chat: Chat | undefined): number | undefined {
+function refusalOf({ me }: Account, chat: Chat | undefined): number | undefined {
   if (chat === undefined) return 404;
-  if (chat.kind === 'group' && !isMember(chat.group, account.me)) return 403;
-  return undefined;
+  if (chat.kind !== 'group') return undefined;
+  const { group } = chat;
+  const mayWrite = isMember(group, me) && (!group.announce || group.admins.has(me.lid));
+  return mayWrite ? undefined : 403;
 }
 
 function isQuiet(fault: SendFault | undefined): fault is SendFault & { kind: 'drop' | 'no-ack' } {
@@ -110,7 +106,7 @@ async function readAll(account: Account, chat: Chat, stanza: BinaryNode): Promis
     if (person !== account.me) readings.push({ person, message });
   }
   const forAll = children(stanza, 'enc').find(({ attrs }) => attrs.type === 'skmsg');
-  if (chat.kind === 'direct' || forAll === undefined) return readings;
+  if (chat.kind !== 'group' || forAll === undefined) return readings;
   return readGroup(account, chat, forAll);
 }
 

@@ -1,6 +1,7 @@
-import { type BinaryNode, jidNormalizedUser } from '@whiskeysockets/baileys';
+import type { BinaryNode } from '@whiskeysockets/baileys';
 import { type Account, type Chat, seconds } from './account.ts';
-import { directJid, type Person } from './people.ts';
+import type { Person } from './people.ts';
+import { receiptRoute } from './routes.ts';
 import { signedBundleNodes } from './signal/key-bundle.ts';
 import { bigEndian, node } from './wire/nodes.ts';
 
@@ -14,7 +15,11 @@ export function tellDelivered(
   person: Person,
   sent: BinaryNode,
 ): void {
-  const attrs = { ...route(chat, person, sent), id: sent.attrs.id, t: seconds(account) };
+  const attrs = {
+    ...receiptRoute(chat, person, sent.attrs.to),
+    id: sent.attrs.id,
+    t: seconds(account),
+  };
   account.mailbox.put(node('receipt', attrs), chat.id);
 }
 
@@ -28,7 +33,7 @@ export function tellRead(
   const [first, ...others] = ids;
   if (first === undefined) return;
   const items = others.map((id) => node('item', { id }));
-  const attrs = { ...route(chat, person), id: first, type: 'read', t: seconds(account) };
+  const attrs = { ...receiptRoute(chat, person), id: first, type: 'read', t: seconds(account) };
   const list = items.length === 0 ? undefined : [node('list', {}, items)];
   account.mailbox.put(node('receipt', attrs, list), chat.id);
   account.transcript.read(chat.id, ids, person.id);
@@ -50,17 +55,11 @@ export function askAgain(account: Account, chat: Chat, person: Person, sent: Bin
     ...signedBundleNodes(person.phone.bundle()),
   ]);
   account.mailbox.put(
-    node('receipt', { ...route(chat, person, sent), id, type: 'retry', t }, [
+    node('receipt', { ...receiptRoute(chat, person, sent.attrs.to), id, type: 'retry', t }, [
       node('retry', { v: 1, count, id, t }),
       node('registration', {}, bigEndian(registrationId, 4)),
       ...(count > 1 ? [keys] : []),
     ]),
     chat.id,
   );
-}
-
-/** In a direct chat a phone answers under the address it was written to. */
-function route(chat: Chat, person: Person, sent?: BinaryNode) {
-  if (chat.kind === 'group') return { from: chat.group.jid, participant: person.lid };
-  return { from: sent === undefined ? directJid(person) : jidNormalizedUser(sent.attrs.to) };
 }

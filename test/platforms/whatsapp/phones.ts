@@ -1,20 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { type Account, type Chat, chatOf, linked, seconds } from './account.ts';
-import { isMember } from './groups.ts';
+import { type BinaryNode, proto } from '@whiskeysockets/baileys';
+import { type Account, type Chat, linked, seconds } from './account.ts';
 import { directJid, type Person } from './people.ts';
 import { readContent } from './read-content.ts';
+import { type Attributes, messageRoute, newId } from './routes.ts';
 import type { KeyBundle } from './signal/key-bundle.ts';
-import type { Sealed } from './signal/signal-party.ts';
 import { node } from './wire/nodes.ts';
 
-/** A message that a person sends: where, what, and under which id. */
+/** A message on its way to the linked client. */
 export interface Posting {
-  readonly chat: string;
-  /** Who writes; the person of the chat when absent. In a group it must be said. */
-  readonly from?: string | undefined;
+  readonly chat: Chat;
+  readonly person: Person;
   readonly message: proto.IMessage;
-  /** The id of the message; a fresh one when absent. */
+  /** A fresh one when absent. */
   readonly id?: string | undefined;
   /** Milliseconds since 1970; now when absent. */
   readonly at?: number | undefined;
@@ -22,17 +19,15 @@ export interface Posting {
 
 /** What a phone remembers of a message, for a client that could not open it. */
 interface Remembered {
-  readonly chat: Chat;
-  readonly person: Person;
-  readonly message: proto.IMessage;
-  readonly attrs: Readonly<Record<string, string | number | undefined>>;
+  readonly posting: Posting;
+  readonly attrs: Attributes;
 }
 
 /** People's phones: they seal what is said for the linked client, one message after the other. */
 export class Phones {
   readonly #account: Account;
   readonly #remembered = new Map<string, Remembered>();
-  /** Groups, by person, whose sender key the client has got. */
+  /** Group and person, where the client has got the person's sender key. */
   readonly #keyed = new Set<string>();
   #work: Promise<unknown> = Promise.resolve();
 
@@ -40,75 +35,59 @@ export class Phones {
     this.#account = account;
   }
 
-  /** Sends a message to the linked client; resolves with its id when it is on its way. */
+  /** Resolves with the id of the message when it is on its way. */
   post(posting: Posting): Promise<string> {
-    return this.#inTurn(() => this.#post(posting));
+    return this.#inTurn(async () => {
+      const { chat, person, message, id = newId(), at = this.#account.clock() } = posting;
+      const attrs = {
+        ...messageRoute(chat, person),
+        id,
+        t: Math.floor(at / 1000),
+        notify: person.name,
+        ...kindOf(message),
+      };
+      this.#remembered.set(id, { posting, attrs });
+      this.#account.mailbox.put(node('message', attrs, await this.#sealAll(posting)), chat.id);
+      const saying = { chat: chat.id, from: person.id, id };
+      this.#account.transcript.apply(saying, readContent(message));
+      return id;
+    });
   }
 
   /** The person of the account writes on their own phone; the client gets a copy. */
-  postAsOwner({ chat, message, id = newId(), at }: Posting): Promise<string> {
-    return this.#inTurn(async () => {
-      const account = this.#account;
-      const place = chatOf(account, chat);
-      const destinationJid = place.kind === 'group' ? place.id : directJid(place.person);
-      const attrs = {
-        from: account.me.pn,
-        recipient: destinationJid,
-        id,
-        type: 'text',
-        t: time(account, at),
-        notify: account.me.name,
-      };
-      const copy = { deviceSentMessage: { destinationJid, message } };
-      account.mailbox.put(node('message', attrs, [await this.#seal(account.me, copy)]), place.id);
-      account.transcript.apply({ chat: place.id, from: 'owner', id }, readContent(message));
-      return id;
-    });
+  postAsOwner(chat: Chat, message: proto.IMessage): Promise<string> {
+    const { transcript, me } = this.#account;
+    const id = newId();
+    const destinationJid = chat.kind === 'direct' ? directJid(chat.person) : chat.id;
+    const attrs = { recipient: destinationJid, id, ...kindOf(message) };
+    transcript.apply({ chat: chat.id, from: 'owner', id }, readContent(message));
+    return this.#postToOwnClient(attrs, { deviceSentMessage: { destinationJid, message } }, me.id);
   }
 
   /** The account's phone says something to the client alone: history, keys. */
   postToOwnClient(message: proto.IMessage): Promise<string> {
-    return this.#inTurn(async () => {
-      const account = this.#account;
-      const id = newId();
-      const attrs = {
-        from: account.me.pn,
-        id,
-        type: 'text',
-        category: 'peer',
-        notify: account.me.name,
-        t: seconds(account),
-      };
-      account.mailbox.put(
-        node('message', attrs, [await this.#seal(account.me, message)]),
-        account.me.id,
-      );
-      return id;
-    });
+    const attrs = { id: newId(), type: 'text', category: 'peer' };
+    return this.#postToOwnClient(attrs, message, this.#account.me.id);
   }
 
-  /** The client could not open a message: the phone seals it again, with the client's new keys if it sent some. */
+  /** The client could not open a message: it is sealed again, with the client's new keys if it sent some. */
   resend(id: string, count: string, keys: KeyBundle | undefined): Promise<void> {
     return this.#inTurn(async () => {
       const remembered = this.#remembered.get(id);
       if (remembered === undefined) return;
-      const { chat, person, message, attrs } = remembered;
-      const account = this.#account;
-      await person.phone.begin(linked(account).lid, keys ?? linked(account).take());
-      const content =
-        chat.kind === 'group'
-          ? { ...message, ...(await this.#groupKey(chat.id, person)) }
-          : message;
-      const enc = await this.#seal(person, content, { chat: chat.id, count });
-      account.mailbox.put(node('message', attrs, [enc]), chat.id);
+      const { posting, attrs } = remembered;
+      const { chat, person, message } = posting;
+      await person.phone.begin(linked(this.#account).lid, keys ?? linked(this.#account).take());
+      const key = chat.kind === 'group' ? await groupKey(chat.id, person) : {};
+      const enc = await this.#seal(person, { ...message, ...key }, chat.id, count);
+      this.#account.mailbox.put(node('message', attrs, [enc]), chat.id);
     });
   }
 
   /** A new client is linked: nobody has a session with it. */
   forgetClient(): void {
-    this.#keyed.clear();
     this.#remembered.clear();
-    for (const person of this.#account.people.all) person.phone.forgetSessions();
+    for (const person of this.#account.people.all) this.forgetSessions(person);
   }
 
   /** A phone loses its sessions and sender keys. */
@@ -117,58 +96,49 @@ export class Phones {
     for (const group of this.#account.groups.all) this.#keyed.delete(`${group.jid} ${person.lid}`);
   }
 
-  async #post({ chat, from, message, id = newId(), at }: Posting): Promise<string> {
-    const account = this.#account;
-    const place = chatOf(account, chat);
-    const person = authorOf(account, place, from);
-    const attrs = {
-      ...route(place, person),
-      id,
-      type: kindOf(message),
-      t: time(account, at),
-      notify: person.name,
-    };
-    const enc =
-      place.kind === 'group'
-        ? await this.#sealForGroup(place, person, message)
-        : [await this.#seal(person, message, { chat: place.id })];
-    this.#remembered.set(id, { chat: place, person, message, attrs });
-    account.mailbox.put(node('message', attrs, enc), place.id);
-    account.transcript.apply({ chat: place.id, from: person.id, id }, readContent(message));
-    return id;
+  #postToOwnClient(attrs: Attributes, message: proto.IMessage, chat: string): Promise<string> {
+    return this.#inTurn(async () => {
+      const { me, mailbox } = this.#account;
+      const route = { from: me.pn, t: seconds(this.#account), notify: me.name };
+      const enc = await this.#seal(me, message, chat);
+      mailbox.put(node('message', { ...route, ...attrs }, [enc]), chat);
+      return String(attrs.id);
+    });
   }
 
-  async #sealForGroup(
-    { group }: Chat & { readonly kind: 'group' },
-    person: Person,
-    message: proto.IMessage,
-  ): Promise<BinaryNode[]> {
-    const { ciphertext, key } = await person.phone.sealForGroup(group.jid, person.lid, message);
-    const known = `${group.jid} ${person.lid}`;
+  async #sealAll({ chat, person, message }: Posting): Promise<BinaryNode[]> {
+    if (chat.kind === 'newsletter') {
+      return [node('plaintext', {}, proto.Message.encode(message).finish())];
+    }
+    if (chat.kind !== 'group') return [await this.#seal(person, message, chat.id)];
+    const known = `${chat.id} ${person.lid}`;
+    const { ciphertext, key } = await person.phone.sealForGroup(chat.id, person.lid, message);
     const first = this.#keyed.has(known) ? [] : [await this.#seal(person, key)];
     this.#keyed.add(known);
-    const content = this.#account.faults.takeSeal(group.jid) ? garbled(ciphertext) : ciphertext;
-    return [...first, node('enc', { v: 2, type: 'skmsg' }, content)];
-  }
-
-  async #groupKey(group: string, person: Person): Promise<proto.IMessage> {
-    const { key } = await person.phone.sealForGroup(group, person.lid, {});
-    return key;
+    return [...first, node('enc', { v: 2, type: 'skmsg' }, this.#garbled(chat.id, ciphertext))];
   }
 
   async #seal(
     person: Person,
     message: proto.IMessage,
-    { chat, count }: { readonly chat?: string; readonly count?: string } = {},
+    chat?: string,
+    count?: string,
   ): Promise<BinaryNode> {
     const companion = linked(this.#account);
     if (!(await person.phone.knows(companion.lid))) {
       await person.phone.begin(companion.lid, companion.take());
     }
-    const sealed: Sealed = await person.phone.seal(companion.lid, message);
-    const isGarbled = chat !== undefined && this.#account.faults.takeSeal(chat) !== undefined;
-    const content = isGarbled ? garbled(sealed.ciphertext) : sealed.ciphertext;
-    return node('enc', { v: 2, type: sealed.type, count }, content);
+    const { type, ciphertext } = await person.phone.seal(companion.lid, message);
+    return node('enc', { v: 2, type, count }, this.#garbled(chat, ciphertext));
+  }
+
+  /** Another last byte, where a fault wants it: the seal does not hold any more. */
+  #garbled(chat: string | undefined, ciphertext: Uint8Array): Uint8Array {
+    if (chat === undefined || this.#account.faults.takeSeal(chat) === undefined) return ciphertext;
+    const changed = Buffer.from(ciphertext);
+    const last = changed.length - 1;
+    changed.writeUInt8(changed.readUInt8(last) ^ 0xff, last);
+    return changed;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -178,50 +148,17 @@ export class Phones {
   }
 }
 
-function authorOf(account: Account, chat: Chat, from: string | undefined): Person {
-  if (chat.kind === 'direct') return chat.person;
-  if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
-  const person = account.people.get(from);
-  if (!isMember(chat.group, person))
-    throw new Error(`${person.name} is not in ${chat.group.subject}`);
-  return person;
+async function groupKey(group: string, person: Person): Promise<proto.IMessage> {
+  const { key } = await person.phone.sealForGroup(group, person.lid, {});
+  return key;
 }
 
-/** Where a message comes from; beside the identity used stands the other one, when the bot may know it. */
-function route(chat: Chat, person: Person) {
-  if (chat.kind === 'group') {
-    return {
-      from: chat.id,
-      participant: person.lid,
-      participant_pn: person.pn,
-      addressing_mode: 'lid',
-    };
-  }
-  const from = directJid(person);
-  if (from === person.lid) return { from, sender_pn: person.pn, addressing_mode: 'lid' };
-  return { from, sender_lid: person.lid, addressing_mode: 'pn' };
-}
-
-/** Ids as phones make them: 32 hexadecimal digits. */
-export function newId(): string {
-  return randomBytes(16).toString('hex').toUpperCase();
-}
-
-function time(account: Account, at: number | undefined): number {
-  return Math.floor((at ?? account.clock()) / 1000);
-}
-
-function kindOf(message: proto.IMessage): string {
-  if (message.reactionMessage != null) return 'reaction';
-  const hasFile = Object.keys(message).some((field) =>
-    /^(image|video|audio|document|sticker)Message$/.test(field),
-  );
-  return hasFile ? 'media' : 'text';
-}
-
-/** Another last byte: the seal does not hold any more. */
-function garbled(ciphertext: Uint8Array): Uint8Array {
-  const changed = Buffer.from(ciphertext);
-  changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 0xff, changed.length - 1);
-  return changed;
+/** The type of the stanza, and what kind of change it is: 1 for an edit, 7 for a message taken back. */
+function kindOf(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
+  const content = readContent(message);
+  if (content.kind === 'reaction') return { type: 'reaction' };
+  if (content.kind === 'edit') return { type: 'text', edit: 1 };
+  if (content.kind === 'delete') return { type: 'text', edit: 7 };
+  const hasFile = content.kind === 'message' && content.attachment !== undefined;
+  return { type: hasFile ? 'media' : 'text' };
 }

@@ -4,10 +4,12 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import { WebSocketServer } from 'ws';
 import { type Account, chatOf } from './account.ts';
 import { type Fault, Faults } from './faults.ts';
-import { Groups } from './groups.ts';
+import { GroupActs, type GroupChange, type GroupOptions } from './group-acts.ts';
+import { type Group, Groups } from './groups.ts';
 import { type LinkedCredentials, linkedCredentials } from './linked-credentials.ts';
 import { Mailbox } from './mailbox.ts';
 import { People, type Person, type PersonOptions } from './people.ts';
+import { Acts, type Saying } from './people-acts.ts';
 import { Phones } from './phones.ts';
 import { Server } from './server.ts';
 import { type RecordedSend, Transcript, type VisibleMessage } from './transcript.ts';
@@ -22,15 +24,6 @@ export interface WhatsAppDoubleOptions {
   readonly owner?: PersonOptions;
   /** Milliseconds since 1970, for what stands on stanzas. */
   readonly clock?: () => number;
-}
-
-/** Something said in text. */
-export interface Saying {
-  /** A person in any form, or a group. */
-  readonly chat: string;
-  /** Who says it; in a direct chat the person of the chat. */
-  readonly from?: string | undefined;
-  readonly text: string;
 }
 
 /** A running double: the wire on `url`, and what tests do to it and see of it. */
@@ -48,6 +41,10 @@ export interface WhatsAppDouble {
   scan(qr: string): void;
   /** A client that is linked already, without a code. */
   linkWithoutCode(): LinkedCredentials;
+  addGroup(options: GroupOptions): Group;
+  changeGroup(jid: string, change: GroupChange): Group;
+  /** What people do; promises resolve with the id of the message. */
+  readonly acts: Acts;
   /** A person writes; resolves with the id of the message. */
   say(saying: Saying): Promise<string>;
   conversation(chat: string): VisibleMessage[];
@@ -78,6 +75,8 @@ export async function startWhatsAppDouble(
   const identity = newServerIdentity();
   const account = newAccount(options);
   const phones = new Phones(account);
+  const acts = new Acts(account, phones);
+  const groupActs = new GroupActs(account);
   const server = new Server(account, phones);
   const { transcript, faults, people, me } = account;
   const http = createServer((_request, response) => response.writeHead(404).end());
@@ -105,7 +104,10 @@ export async function startWhatsAppDouble(
       server.link(companion);
       return credentials;
     },
-    say: ({ chat, from, text }) => phones.post({ chat, from, message: { conversation: text } }),
+    addGroup: (group) => groupActs.add(group),
+    changeGroup: (jid, change) => groupActs.change(jid, change),
+    acts,
+    say: (saying) => acts.say(saying),
     conversation: (chat) => transcript.messages(chatOf(account, chat).id),
     sends: () => transcript.sends,
     stanzas: (tag) =>
