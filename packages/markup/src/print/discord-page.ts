@@ -1,0 +1,88 @@
+/** Stands where two signs must not touch and where a name must not be one: seen by nobody. */
+export const ZERO_WIDTH_SPACE = '\u200b';
+
+/**
+ * A message being written. What is certain is in `text` already; signs of literal text that become
+ * markup only through what follows them are remembered in `signs`, and escaped at the end.
+ */
+export interface Page {
+  text: string;
+  /** Places of such signs in `text`, ascending. */
+  readonly signs: number[];
+  /** Up to here some code or address contains `](`, which could end a link that begins before it. */
+  linkEnd: number;
+  /** What Discord counts as nodes: marks, links, code, lists, emoji. */
+  nodes: number;
+  /** Whether the next text stands where a heading, list or quote may begin. */
+  startsLine: boolean;
+  /** Whether the next text follows a line end in a list item, which Discord drops before a sign. */
+  joins: boolean;
+  /** Whether the last thing written is the end of a mark. */
+  closed: boolean;
+  /** What looks like a mention stays one. */
+  readonly live: boolean;
+}
+
+/** An empty message. */
+export function newPage(live: boolean): Page {
+  return {
+    text: '',
+    signs: [],
+    linkEnd: -1,
+    nodes: 0,
+    startsLine: true,
+    joins: false,
+    closed: false,
+    live,
+  };
+}
+
+/**
+ * Writes markup or text in which nothing is escaped.
+ * @param whole the text with what follows it, if it is a part of one.
+ */
+export function put(page: Page, text: string, whole = text): void {
+  if (page.joins && isSign(whole)) page.text += ZERO_WIDTH_SPACE;
+  page.text += text;
+  page.joins = false;
+  page.closed = false;
+  page.startsLine = false;
+}
+
+/** Writes code or an address, whatever it contains. */
+export function putRaw(page: Page, text: string): void {
+  put(page, text);
+  const end = text.lastIndexOf('](');
+  if (end >= 0) page.linkEnd = page.text.length - text.length + end;
+}
+
+/** Begins a mark, apart from the end of another one that it would run together with. */
+export function openMark(page: Page, sign: string): void {
+  const before = page.text.at(-1);
+  // Strike-through ends only where no underscore follows.
+  const touches = before === sign[0] || (before === '~' && sign === '__');
+  const { startsLine } = page;
+  put(page, page.closed && touches ? ZERO_WIDTH_SPACE + sign : sign);
+  page.startsLine = startsLine;
+  page.nodes += 1;
+}
+
+/** Ends a mark. Bars and tildes know no backslash, so theirs must not touch any. */
+export function closeMark(page: Page, sign: string): void {
+  const touches = !page.closed && page.text.at(-1) === sign[0] && (sign === '~~' || sign === '||');
+  put(page, touches ? ZERO_WIDTH_SPACE + sign : sign);
+  page.closed = true;
+}
+
+/** A line end and what stands before the content of the next line. */
+export function newLine(page: Page, prefix: string, inItem: boolean): void {
+  page.text += `\n${prefix}`;
+  page.startsLine = true;
+  page.joins = inItem;
+  page.closed = false;
+}
+
+/** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
+function isSign(text: string): boolean {
+  return /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v.test(text);
+}
