@@ -6,6 +6,9 @@ import { type Attributes, messageRoute, newId } from './routes.ts';
 import type { KeyBundle } from './signal/key-bundle.ts';
 import { node } from './wire/nodes.ts';
 
+/** This many bytes before the end is the MAC of a sealed message, or the signature of one for a group. */
+const PROOF_DEPTH = 10;
+
 /** A message on its way to the linked client. */
 export interface Posting {
   readonly chat: Chat;
@@ -132,12 +135,12 @@ export class Phones {
     return node('enc', { v: 2, type, count }, this.#garbled(chat, ciphertext));
   }
 
-  /** Another last byte, where a fault wants it: the seal does not hold any more. */
+  /** Another byte in the proof at the end, where a fault wants it: the seal does not hold any more. */
   #garbled(chat: string | undefined, ciphertext: Uint8Array): Uint8Array {
     if (chat === undefined || this.#account.faults.takeSeal(chat) === undefined) return ciphertext;
     const changed = Buffer.from(ciphertext);
-    const last = changed.length - 1;
-    changed.writeUInt8(changed.readUInt8(last) ^ 0xff, last);
+    const place = changed.length - PROOF_DEPTH;
+    changed.writeUInt8(changed.readUInt8(place) ^ 0xff, place);
     return changed;
   }
 

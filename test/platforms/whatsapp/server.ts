@@ -57,15 +57,9 @@ export class Server implements LinkHandler {
   async stanza(link: ClientLink, stanza: BinaryNode): Promise<void> {
     this.#account.transcript.recordStanza(stanza);
     if (this.isSilent) return;
-    if (stanza.tag === 'iq') return this.#query(link, stanza);
-    if (link !== this.#active) return;
-    if (stanza.tag === 'message') return takeMessage(this.#account, link, stanza);
-    if (stanza.tag === 'receipt') return this.#receipt(link, stanza);
-    if (stanza.tag === 'ack') this.#account.mailbox.confirm(stanza);
-    if (child(stanza, 'offline_batch') !== undefined) {
-      this.#account.mailbox.giveWaiting(link);
-      this.#bringHistory(link);
-    }
+    if (stanza.tag === 'iq') this.#query(link, stanza);
+    else if (link === this.#active) await this.#take(link, stanza);
+    this.#changed();
   }
 
   closed(link: ClientLink): void {
@@ -138,6 +132,15 @@ export class Server implements LinkHandler {
     return answerQuery(this.#account, query);
   }
 
+  async #take(link: ClientLink, stanza: BinaryNode): Promise<void> {
+    if (stanza.tag === 'message') await takeMessage(this.#account, link, stanza);
+    if (stanza.tag === 'receipt') this.#receipt(link, stanza);
+    if (stanza.tag === 'ack') this.#account.mailbox.confirm(stanza);
+    if (child(stanza, 'offline_batch') === undefined) return;
+    this.#account.mailbox.giveWaiting(link);
+    this.#bringHistory(link);
+  }
+
   #paired(link: ClientLink, answer: BinaryNode): void {
     if (this.#pairing?.link !== link) return;
     const companion = this.#pairing.finish(answer);
@@ -160,7 +163,6 @@ export class Server implements LinkHandler {
       const listed = children(child(receipt, 'list'), 'item').map(({ attrs }) => attrs.id ?? '');
       this.#account.transcript.read(chatOf(this.#account, to).id, [id, ...listed], 'bot');
     }
-    this.#changed();
   }
 
   /** Not awaited by the client's next stanza: the phone is somewhere else. */

@@ -52,6 +52,10 @@ export interface WhatsAppDouble {
   sends(): readonly RecordedSend[];
   /** Every stanza of the bot, oldest first. */
   stanzas(tag?: string): BinaryNode[];
+  /** Stanzas for the client that it has not confirmed. */
+  waiting(): readonly BinaryNode[];
+  /** A person's phone loses its sessions: what the bot sends next cannot be opened. */
+  loseSessions(person: string): void;
   fault(fault: Fault): void;
   clearFaults(): void;
   /** Ends the connection as the servers do with this code; 401 and 403 stay. */
@@ -112,6 +116,8 @@ export async function startWhatsAppDouble(
     sends: () => transcript.sends,
     stanzas: (tag) =>
       transcript.stanzas.filter((stanza) => tag === undefined || stanza.tag === tag),
+    waiting: () => account.mailbox.waiting,
+    loseSessions: (person) => phones.forgetSessions(people.get(person)),
     fault: (fault) =>
       faults.arm(
         fault.chat === undefined ? fault : { ...fault, chat: chatOf(account, fault.chat).id },

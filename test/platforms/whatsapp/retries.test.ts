@@ -1,0 +1,111 @@
+import type { WAMessageKey } from '@whiskeysockets/baileys';
+import { describe, expect, it } from 'vitest';
+import { startOpenScene } from './test-scene.ts';
+
+describe('messages that cannot be opened', () => {
+  it('sends a direct message again when the receiver lost its session', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'hello' });
+    await client.waitFor(() => client.texts.length === 1);
+    await client.socket.sendMessage(ann.id, { text: 'one' });
+    await double.waitFor(() => double.conversation(ann.id).length === 2);
+    await double.say({ chat: ann.id, text: 'got it' });
+    await client.waitFor(() => client.texts.includes('got it'));
+    double.loseSessions(ann.id);
+    const sent = await client.socket.sendMessage(ann.id, { text: 'two' });
+    const again = await double.waitFor(() => double.conversation(ann.id)[3]);
+    expect(again).toMatchObject({ id: sent?.key.id, text: 'two' });
+    const attempts = double.sends().filter(({ id }) => id === sent?.key.id);
+    expect(attempts.map(({ readers, unreadable }) => ({ readers, unreadable }))).toEqual([
+      { readers: [], unreadable: [ann.id] },
+      { readers: [ann.id], unreadable: [] },
+    ]);
+  });
+
+  it('asks the application for the message when the client is not the one that sent it', async () => {
+    const { double, client, connect } = await startOpenScene();
+    const ann = double.addPerson();
+    await client.socket.sendMessage(ann.id, { text: 'one' });
+    await double.waitFor(() => double.conversation(ann.id).length === 1);
+    await double.say({ chat: ann.id, text: 'back' });
+    await client.waitFor(() => client.texts.includes('back'));
+    double.loseSessions(ann.id);
+    // The connection breaks before the phone's request gets through.
+    double.fault({ kind: 'drop', chat: ann.id });
+    const sent = await client.socket.sendMessage(ann.id, { text: 'two' });
+    await client.waitFor(() => client.closedWith === 428);
+    const asked: WAMessageKey[] = [];
+    connect({
+      getMessage: async (key) => {
+        asked.push(key);
+        return { conversation: 'two, from the store' };
+      },
+    });
+    const shown = await double.waitFor(() => double.conversation(ann.id)[2]);
+    expect(shown).toMatchObject({ id: sent?.key.id, text: 'two, from the store' });
+    expect(asked).toMatchObject([{ remoteJid: ann.pn, fromMe: true, id: sent?.key.id }]);
+  });
+
+  it('sends a group message again when a member lost its keys', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    const bob = double.addPerson();
+    const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });
+    await client.socket.sendMessage(group.jid, { text: 'one' });
+    await double.waitFor(() => double.conversation(group.jid).length === 1);
+    double.loseSessions(bob.id);
+    const sent = await client.socket.sendMessage(group.jid, { text: 'two' });
+    await double.waitFor(() => double.sends().length === 3);
+    expect(double.sends().slice(1)).toMatchObject([
+      { id: sent?.key.id, readers: [ann.id], unreadable: [bob.id] },
+      { id: sent?.key.id, readers: [ann.id, bob.id] },
+    ]);
+    expect(double.conversation(group.jid).map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+
+  it('seals a message again when the client cannot open it, with a stub in between', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'hello' });
+    await client.waitFor(() => client.texts.length === 1);
+    double.fault({ kind: 'garble', chat: ann.id });
+    const id = await double.say({ chat: ann.id, text: 'hard to read' });
+    await client.waitFor(() => client.texts.includes('hard to read'));
+    const seen = client.upserts.filter(({ message }) => message.key.id === id);
+    expect(seen.map(({ type, message }) => [type, message.messageStubType])).toEqual([
+      ['notify', 2],
+      ['notify', undefined],
+    ]);
+    expect(double.stanzas('receipt').some(({ attrs }) => attrs.type === 'retry')).toBe(true);
+    await double.waitFor(() => double.waiting().length === 0);
+  });
+
+  it('does the same in a group', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
+    const place = { chat: group.jid, from: ann.id };
+    await double.say({ ...place, text: 'hello' });
+    double.fault({ kind: 'garble', chat: group.jid });
+    await double.say({ ...place, text: 'hard to read' });
+    await client.waitFor(() => client.texts.includes('hard to read'));
+    expect(double.stanzas('receipt').some(({ attrs }) => attrs.type === 'retry')).toBe(true);
+    await double.say({ ...place, text: 'easy' });
+    await client.waitFor(() => client.texts.includes('easy'));
+  });
+
+  it('gives up on a message that never can be opened, and goes on', async () => {
+    const { double, client } = await startOpenScene({ retryRequestDelayMs: 5 });
+    const ann = double.addPerson();
+    double.fault({ kind: 'garble', chat: ann.id, times: 100 });
+    const id = await double.say({ chat: ann.id, text: 'never' });
+    const retries = () => double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry');
+    await double.waitFor(() => double.waiting().length === 0 && retries().length === 5);
+    double.clearFaults();
+    await double.say({ chat: ann.id, text: 'next' });
+    await client.waitFor(() => client.texts.includes('next'));
+    expect(client.texts).toEqual(['next']);
+    expect(client.upserts.filter(({ message }) => message.key.id === id).length).toBeGreaterThan(1);
+  });
+});
