@@ -76,6 +76,11 @@ describe.runIf(chromiumPath)('the gallery', () => {
     },
   );
 
+  it('[M01] lets code run to the right where the answer runs to the left', async () => {
+    const directions = `[...document.querySelectorAll('#arabic-and-hebrew .web :is(code, pre)')].map((code) => getComputedStyle(code).direction)`;
+    expect(new Set(await page.evaluate<string[]>(directions))).toEqual(new Set(['ltr']));
+  });
+
   it('[M01] leads from its list to every answer', async () => {
     const targets = await page
       .locator('nav a')
