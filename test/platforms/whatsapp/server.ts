@@ -2,11 +2,11 @@ import { type BinaryNode, type proto, S_WHATSAPP_NET } from '@whiskeysockets/bai
 import { type Account, chatOf, seconds } from './account.ts';
 import type { Companion } from './companion.ts';
 import { historyNotice } from './history-notice.ts';
-import { takeMessage } from './outgoing-messages.ts';
 import { Pairing } from './pairing.ts';
 import type { Phones } from './phones.ts';
 import { answerQuery } from './queries/answer-query.ts';
 import { readBundle } from './signal/key-bundle.ts';
+import { takeMessage } from './take-message.ts';
 import type { ClientLink, LinkHandler } from './wire/client-link.ts';
 import { child, children, node, refusal, result } from './wire/nodes.ts';
 import type { Login } from './wire/noise-responder.ts';

@@ -1,0 +1,148 @@
+import { proto } from '@whiskeysockets/baileys';
+import { describe, expect, it } from 'vitest';
+import { startOpenScene, startScene } from './test-scene.ts';
+
+describe('a connection that ends', () => {
+  it.each([408, 411, 428, 440, 500, 503, 515])(
+    'tells the client %i, and lets it in again',
+    async (code) => {
+      const { double, client, connect } = await startOpenScene();
+      double.kick(code);
+      await client.waitFor(() => client.closedWith === code);
+      await connect().opened();
+    },
+  );
+
+  it.each([401, 403])('tells the client %i, and refuses it ever after', async (code) => {
+    const { double, client, connect } = await startOpenScene();
+    double.kick(code);
+    await client.waitFor(() => client.closedWith === code);
+    for (const again of [connect(), connect()]) {
+      await again.waitFor(() => again.closedWith === code);
+    }
+  });
+
+  it('breaks without a word', async () => {
+    const { double, client, connect } = await startOpenScene();
+    double.drop();
+    await client.waitFor(() => client.closedWith === 428);
+    await connect().opened();
+  });
+
+  it('stays open and dumb until the client gives it up', async () => {
+    const { double, client } = await startOpenScene({ keepAliveIntervalMs: 100 });
+    double.silence(true);
+    const ann = double.addPerson();
+    await client.socket.sendPresenceUpdate('composing', ann.id);
+    await client.waitFor(() => client.closedWith === 408, 15_000);
+  });
+});
+
+describe('a login that fails', () => {
+  it.each([405, 429, 500, 503])('is refused with %i as often as asked', async (reason) => {
+    const { double, connect } = await startScene();
+    double.fault({ kind: 'failure', reason, times: 2 });
+    for (const client of [connect(), connect()]) {
+      await client.waitFor(() => client.closedWith === reason);
+    }
+    await connect().opened();
+  });
+
+  it('gets no greeting', async () => {
+    const { double, connect } = await startScene();
+    double.fault({ kind: 'no-greeting' });
+    const client = connect({ connectTimeoutMs: 200 });
+    await client.waitFor(() => client.closedWith === 408);
+    await connect().opened();
+  });
+});
+
+describe('a message that goes wrong', () => {
+  it.each([429, 463, 479])('is refused with %i, and nobody gets it', async (code) => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'refuse', code, chat: ann.id, skip: 1 });
+    await client.socket.sendMessage(ann.id, { text: 'one' });
+    const refused = await client.socket.sendMessage(ann.id, { text: 'two' });
+    await client.socket.sendMessage(ann.id, { text: 'three' });
+    const { ERROR } = proto.WebMessageInfo.Status;
+    await client.waitFor(() => client.statuses(refused?.key.id).includes(ERROR));
+    await double.waitFor(() => double.sends().length === 3);
+    expect(double.sends().map(({ outcome }) => outcome)).toEqual(['acked', code, 'acked']);
+    expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['one', 'three']);
+  });
+
+  it('is answered late, or never', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'no-ack' });
+    const unanswered = await client.socket.sendMessage(ann.id, { text: 'one' });
+    await expect(
+      client.socket.waitForMessage(unanswered?.key.id ?? '', 200),
+    ).resolves.toBeUndefined();
+    double.fault({ kind: 'no-ack', lost: true });
+    await client.socket.sendMessage(ann.id, { text: 'lost' });
+    double.fault({ kind: 'late-ack', ms: 150 });
+    const sentAt = performance.now();
+    const late = client.socket.waitForMessage('late', 5000);
+    await client.socket.sendMessage(ann.id, { text: 'two' }, { messageId: 'late' });
+    await expect(late).resolves.toMatchObject({ tag: 'ack', attrs: { class: 'message' } });
+    expect(performance.now() - sentAt).toBeGreaterThan(140);
+    expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(double.sends().map(({ outcome }) => outcome)).toEqual(['no-ack', 'no-ack', 'acked']);
+  });
+
+  it.each([true, false])('meets a broken connection; lost: %s', async (lost) => {
+    const { double, client, connect } = await startOpenScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'drop', lost, chat: ann.id });
+    await client.socket.sendMessage(ann.id, { text: 'one' }, { messageId: 'same' });
+    await client.waitFor(() => client.closedWith === 428);
+    const again = connect();
+    await again.opened();
+    await again.socket.sendMessage(ann.id, { text: 'one' }, { messageId: 'same' });
+    await double.waitFor(() => double.sends().length === 2);
+    // The id is the key: who got it the first time does not see it twice.
+    expect(double.conversation(ann.id)).toHaveLength(1);
+    expect(double.sends().map(({ outcome }) => outcome)).toEqual(['dropped', 'acked']);
+  });
+});
+
+describe('mail and queries that go wrong', () => {
+  it('gives the same stanza twice', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'twice', chat: ann.id });
+    await double.say({ chat: ann.id, text: 'one' });
+    await double.say({ chat: ann.id, text: 'two' });
+    await client.waitFor(() => client.texts.length === 2);
+    expect(client.texts).toEqual(['one', 'two']);
+    // The second copy cannot be opened any more.
+    await double.waitFor(() => double.stanzas('ack').some(({ attrs }) => attrs.error === '487'));
+  });
+
+  it('breaks right after a message, and gives it again at the next login', async () => {
+    const { double, client, connect } = await startOpenScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'drop-after' });
+    const id = await double.say({ chat: ann.id, text: 'one' });
+    await client.waitFor(() => client.closedWith === 428);
+    expect(double.waiting()).toMatchObject([{ tag: 'message', attrs: { id } }]);
+    await connect().opened();
+    await double.waitFor(() => double.waiting().length === 0);
+  });
+
+  it('refuses a query, or leaves it without an answer', async () => {
+    const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 300 });
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
+    double.fault({ kind: 'query-error', xmlns: 'w:g2', code: 429 });
+    await expect(client.socket.groupMetadata(group.jid)).rejects.toMatchObject({ data: 429 });
+    double.fault({ kind: 'query-silence', xmlns: 'w:g2' });
+    await expect(client.socket.groupMetadata(group.jid)).rejects.toThrow();
+    expect(await client.socket.groupMetadata(group.jid)).toMatchObject({ subject: 'Friends' });
+    double.fault({ kind: 'query-silence', xmlns: 'w:g2', times: 9 });
+    double.clearFaults();
+    await client.socket.groupMetadata(group.jid);
+  });
+});
