@@ -39,8 +39,8 @@ export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][
   return parts;
 }
 
-/** Takes the leaves that are all there is, or more than a part can hold. */
-function takeAhead(waiting: Leaf[], window: number): Leaf[] {
+/** Takes from a stack the leaves that are all there is, or more than a part can hold. */
+export function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
   for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
