@@ -26,11 +26,24 @@ export interface Cuttable {
  * @returns undefined if nothing of the text should or can stand in this part.
  */
 export function bestCut(cuttable: Cuttable, space: Space): number | undefined {
-  const { text, rank, stretch } = cuttable;
-  const cutBefore = space.cutsIn(text);
-  const load = (at: number) => space.load(stretch(0, cutBefore(at)));
-  const most = cutBefore(mostWithin(text.length - 1, load));
-  if (most <= 0) return undefined;
+  const cutBefore = space.cutsIn(cuttable.text);
+  const load = (at: number) => space.load(cuttable.stretch(0, cutBefore(at)));
+  let most = cutBefore(mostWithin(cuttable.text.length - 1, load));
+  while (most > 0) {
+    const at = bestUpTo(most, cuttable, space, cutBefore);
+    // Less text may take more room: a mark that holds only at the end of a word gets its signs there.
+    if (at === undefined || load(at) <= 1) return at;
+    most = cutBefore(at - 1);
+  }
+  return undefined;
+}
+
+function bestUpTo(
+  most: number,
+  { text, rank, stretch }: Cuttable,
+  space: Space,
+  cutBefore: CutBefore,
+): number | undefined {
   const upper = bestAbove(most / 2, most, rank, cutBefore);
   const torn = harm(rank(upper));
   if (torn === 0) return upper;

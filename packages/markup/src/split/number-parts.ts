@@ -20,6 +20,8 @@ export function* splitNumbered(
     if (room.load([widest]) > mostLabel) return plain;
     const load: Room['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
+    // With less room a quote or list may be given up, and then all of it fit into one part.
+    if (parts.length < 2) return parts;
     const count = String(parts.length);
     if (count.length > digits) continue;
     return parts.map((part, index) => [...part, labelOf(String(index + 1), count)]);
