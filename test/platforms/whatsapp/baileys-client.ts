@@ -1,6 +1,7 @@
 import makeWASocket, {
   type AuthenticationState,
   type BaileysEventMap,
+  type BinaryNode,
   type ConnectionState,
   initAuthCreds,
   type UserFacingSocketConfig,
@@ -28,6 +29,8 @@ export class BaileysClient {
   readonly presences: BaileysEventMap['presence.update'][] = [];
   readonly groups: BaileysEventMap['groups.upsert'] = [];
   readonly participants: BaileysEventMap['group-participants.update'][] = [];
+  /** Ids of messages that the server answered; Baileys has no event for it. */
+  readonly acks: (string | undefined)[] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
   constructor(
@@ -41,7 +44,8 @@ export class BaileysClient {
       logger: silentLogger(),
       ...options,
     });
-    const { ev } = this.socket;
+    const { ev, ws } = this.socket;
+    ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => this.#note(this.acks, [attrs.id]));
     ev.on('creds.update', (update) => Object.assign(auth.creds, update));
     ev.on('connection.update', (update) => this.#note(this.connection, [update]));
     ev.on('messages.update', (updates) => this.#note(this.updates, updates));
