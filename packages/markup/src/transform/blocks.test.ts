@@ -37,6 +37,11 @@ const table: [what: string, markdown: string, shown: string][] = [
     '> - a\n>   ```\n>   b\n>   ```\n> 1. c',
     '<blockquote>• a\n<pre>b</pre>\n1. c</blockquote>',
   ],
+  [
+    'the empty line behind a list in a quote',
+    '> - a\n>   - b\n>\n> c\n>\n> - d\n>\n> e',
+    '<blockquote>• a\n  • b\n\nc\n\n• d\n\ne</blockquote>',
+  ],
   ['lists with quotes', '- > a\n  > b\n- c', '•\n<blockquote>a\nb</blockquote>\n• c'],
   ['an empty quote as nothing', 'a\n\n>\n\nb', 'a\n\nb'],
   [

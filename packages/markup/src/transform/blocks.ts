@@ -47,9 +47,19 @@ export function draftBlocks(
 
 function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   if (before === undefined) return undefined;
-  const end = before.position?.end.line ?? 0;
   const start = node.position?.start.line ?? 0;
-  return start - end > 1 ? 2 : 1;
+  return start - lastLine(before) > 1 ? 2 : 1;
+}
+
+/** A list in a quote is said to end with the empty line behind it; what stands in it knows better. */
+function lastLine(node: Nodes): number {
+  let last = node;
+  while (last.type === 'list' || last.type === 'listItem') {
+    const child: Nodes | undefined = last.children.at(-1);
+    if (child === undefined) break;
+    last = child;
+  }
+  return last.position?.end.line ?? 0;
 }
 
 function draftBlock(node: RootContent, place: Place, context: BlockContext): Draft[] {
