@@ -36,6 +36,11 @@ const marks: [what: string, markdown: string, shown: string][] = [
   ['marks over line ends', '**a\nb** ~~c  \nd~~', '<b>a\nb</b> <s>c\nd</s>'],
   ['marks without an end', '**a ~~b `c', '**a ~~b `c'],
   ['a single tilde', '~a~', '~a~'],
+  [
+    'escaped bars, which hide nothing',
+    '\\|\\|a\\|\\| ||b|| c \\||',
+    '||a|| <tg-spoiler>b</tg-spoiler> c ||',
+  ],
   ['escapes and references', '\\*a\\* &copy; &#x1F600; &nope;', '*a* © 😀 &amp;nope;'],
   [
     'addresses of all kinds',
