@@ -1,6 +1,8 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { type Account, type Chat, chatOf } from './account.ts';
 import { composeDelete, composeEdit, composeReaction, composeText, type Draft } from './compose.ts';
+import { type FileDraft, fileMessage } from './media/file-message.ts';
+import type { MediaHost } from './media/media-host.ts';
 import type { Person } from './people.ts';
 import { tellRead } from './people-receipts.ts';
 import type { Phones } from './phones.ts';
@@ -28,10 +30,12 @@ export type Saying = Place &
 export class Acts {
   readonly #account: Account;
   readonly #phones: Phones;
+  readonly #media: MediaHost;
 
-  constructor(account: Account, phones: Phones) {
+  constructor(account: Account, phones: Phones, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
+    this.#media = media;
   }
 
   async say({ id, at, ...saying }: Saying): Promise<string> {
@@ -49,6 +53,10 @@ export class Acts {
   async sayAsOwner({ chat, ...draft }: Saying): Promise<string> {
     const place = chatOf(this.#account, chat);
     return this.#phones.postAsOwner(place, composeText(this.#account, place, draft));
+  }
+
+  async sendFile({ chat, from, ...draft }: Place & FileDraft): Promise<string> {
+    return this.post({ chat, from }, await fileMessage(this.#media, draft));
   }
 
   async reword({ id, ...saying }: Place & Draft & { readonly id: string }): Promise<string> {

@@ -8,9 +8,12 @@ import { GroupActs, type GroupChange, type GroupOptions } from './group-acts.ts'
 import { type Group, Groups } from './groups.ts';
 import { type LinkedCredentials, linkedCredentials } from './linked-credentials.ts';
 import { Mailbox } from './mailbox.ts';
+import { openAttachment } from './media/file-message.ts';
+import { MediaHost } from './media/media-host.ts';
 import { People, type Person, type PersonOptions } from './people.ts';
 import { Acts, type Saying } from './people-acts.ts';
 import { Phones } from './phones.ts';
+import type { Attachment } from './read-content.ts';
 import { Server } from './server.ts';
 import { type RecordedSend, Transcript, type VisibleMessage } from './transcript.ts';
 import { ClientLink } from './wire/client-link.ts';
@@ -43,6 +46,10 @@ export interface WhatsAppDouble {
   linkWithoutCode(): LinkedCredentials;
   addGroup(options: GroupOptions): Group;
   changeGroup(jid: string, change: GroupChange): Group;
+  /** Where files lie; its certificate has to be trusted by the client. */
+  readonly media: MediaHost;
+  /** What a person finds in a file that the bot sent. */
+  open(attachment: Attachment): Promise<Buffer>;
   /** What people do; promises resolve with the id of the message. */
   readonly acts: Acts;
   /** A person writes; resolves with the id of the message. */
@@ -77,12 +84,16 @@ export async function startWhatsAppDouble(
   options: WhatsAppDoubleOptions = {},
 ): Promise<WhatsAppDouble> {
   const identity = newServerIdentity();
-  const account = newAccount(options);
+  const clock = options.clock ?? Date.now;
+  const transcript = new Transcript(clock);
+  const media = new MediaHost(clock, () => transcript.changes.changed());
+  await media.listen();
+  const account = newAccount(options, { clock, transcript, mediaHost: media.address });
   const phones = new Phones(account);
-  const acts = new Acts(account, phones);
+  const acts = new Acts(account, phones, media);
   const groupActs = new GroupActs(account);
   const server = new Server(account, phones);
-  const { transcript, faults, people, me } = account;
+  const { faults, people, me } = account;
   const http = createServer((_request, response) => response.writeHead(404).end());
   const sockets = new WebSocketServer({ server: http, path: '/ws/chat' });
   sockets.on('connection', (socket) => new ClientLink(socket, identity, server));
@@ -110,6 +121,8 @@ export async function startWhatsAppDouble(
     },
     addGroup: (group) => groupActs.add(group),
     changeGroup: (jid, change) => groupActs.change(jid, change),
+    media,
+    open: (attachment) => openAttachment(media, attachment),
     acts,
     say: (saying) => acts.say(saying),
     conversation: (chat) => transcript.messages(chatOf(account, chat).id),
@@ -131,6 +144,7 @@ export async function startWhatsAppDouble(
     waitFor: (look, timeoutMs = 5000) => transcript.changes.waitFor(look, timeoutMs),
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
+      await media.close();
       await new Promise<void>((resolve) => {
         http.close(() => resolve());
         http.closeAllConnections();
@@ -139,20 +153,21 @@ export async function startWhatsAppDouble(
   };
 }
 
-function newAccount({ owner, clock = Date.now }: WhatsAppDoubleOptions): Account {
+function newAccount(
+  { owner }: WhatsAppDoubleOptions,
+  given: Pick<Account, 'clock' | 'transcript' | 'mediaHost'>,
+): Account {
   const people = new People();
   const me = people.add({ name: 'Owner', ...owner, hidden: false });
   if (!hasNumber(me)) throw new Error("The account's owner has no number");
   const faults = new Faults();
   return {
+    ...given,
     me,
     people,
     groups: new Groups(),
     mailbox: new Mailbox((chat) => faults.takeDelivery(chat)),
-    transcript: new Transcript(clock),
     faults,
-    mediaHost: '127.0.0.1:1',
-    clock,
     companion: undefined,
   };
 }

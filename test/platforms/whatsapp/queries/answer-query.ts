@@ -1,5 +1,6 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Account } from '../account.ts';
+import { UPLOAD_AUTH } from '../media/media-host.ts';
 import { children, node, refusal, result } from '../wire/nodes.ts';
 import { answerGroupQuery } from './group-queries.ts';
 import { answerKeyQuery } from './key-queries.ts';
@@ -23,9 +24,11 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'w:g2': answerGroupQuery,
   'w:m': ({ mediaHost }, query) =>
     result(query, [
-      node('media_conn', { auth: 'double', ttl: MEDIA_TTL_SECONDS, auth_ttl: MEDIA_TTL_SECONDS }, [
-        node('host', { hostname: mediaHost, type: 'primary' }),
-      ]),
+      node(
+        'media_conn',
+        { auth: UPLOAD_AUTH, ttl: MEDIA_TTL_SECONDS, auth_ttl: MEDIA_TTL_SECONDS },
+        [node('host', { hostname: mediaHost, type: 'primary' })],
+      ),
     ]),
   'w:mex': (_account, query) =>
     result(query, [node('result', {}, Buffer.from(JSON.stringify({ data: UNRESTRICTED })))]),
