@@ -32,13 +32,20 @@ export function isSafeInsideCode(character: string): boolean {
 
 /** Whether some client may see a mark with this character outside beside it. */
 export function mayBeOutside(character: string): boolean {
+  if (isAsciiLetter(character)) return false;
   if (character === WORD_JOINER) return false;
   return !WORD.test(character) || DOUBTFUL.test(character);
 }
 
 /** Whether some client may see a mark with this character inside beside it. */
 export function mayBeInside(character: string): boolean {
+  if (isAsciiLetter(character)) return true;
   return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
+}
+
+/** Most characters are: the answer without a look at Unicode's tables. */
+function isAsciiLetter(character: string): boolean {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
 }
 
 /** Whether a word ends before this character. */
@@ -48,12 +55,17 @@ export function isBetweenWords(character: string): boolean {
 
 /** The whole character that starts at this offset, empty at the end. */
 export function characterAt(text: string, at: number): string {
-  const code = text.codePointAt(at);
-  return code === undefined ? '' : String.fromCodePoint(code);
+  const first = text[at] ?? '';
+  return isSurrogate(first) ? text.slice(at, at + 2) : first;
 }
 
 /** The whole character that ends before this offset, empty at the start. */
 export function characterBefore(text: string, at: number): string {
   const last = text[at - 1] ?? '';
-  return at > 1 && /[\udc00-\udfff]/.test(last) ? characterAt(text, at - 2) : last;
+  return isSurrogate(last) ? text.slice(Math.max(0, at - 2), at) : last;
+}
+
+/** Text from the transform is well-formed, so surrogates come in pairs. */
+function isSurrogate(character: string): boolean {
+  return character >= '\ud800' && character <= '\udfff';
 }

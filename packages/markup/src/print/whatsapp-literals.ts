@@ -2,8 +2,6 @@ import type { Span } from './whatsapp-addresses.ts';
 import { characterAt, characterBefore, mayBeInside, mayBeOutside } from './whatsapp-characters.ts';
 import { MARKER, type Stretch } from './whatsapp-marks.ts';
 
-const MARKERS = /[*_~`]/g;
-
 /**
  * Where the text of a line has a character that some client could read as the start of a mark: it
  * could open one and further on something could close it. Nothing else needs to be touched.
@@ -13,40 +11,35 @@ export function accidentalMarks(
   marks: readonly Stretch[],
   addresses: readonly Span[],
 ): number[] {
-  const places = literalMarkers(text, marks, addresses);
-  const lastClose = new Map<string, number>();
-  const note = (marker: string, at: number) =>
-    lastClose.set(marker, Math.max(at, lastClose.get(marker) ?? 0));
+  const places = literalMarkers(text, marks);
+  const lastClose: Record<string, number> = { '*': 0, _: 0, '~': 0, '`': 0 };
+  const note = (marker: string, at: number) => {
+    lastClose[marker] = Math.max(at, lastClose[marker] ?? 0);
+  };
   for (const { type, to } of marks) note(MARKER[type], to);
-  for (const { at } of places) if (mayClose(text, at)) note(characterAt(text, at), at);
-  return places
-    .filter(({ at, inAddress }) => {
-      if (inAddress) return false;
-      const isClosed = (lastClose.get(characterAt(text, at)) ?? 0) > at + 1;
-      return isInFence(text, at) || (isClosed && mayOpen(text, at));
-    })
-    .map(({ at }) => at);
-}
-
-interface Literal {
-  readonly at: number;
-  readonly inAddress: boolean;
-}
-
-/** Marker characters outside of code. Those in addresses may be seen as closing, but are never touched. */
-function literalMarkers(
-  text: string,
-  marks: readonly Stretch[],
-  addresses: readonly Span[],
-): Literal[] {
-  const codes = marks.filter(({ type }) => type === 'code');
-  const inCode = within(codes);
+  for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
+  // What is in an address may be seen as closing, but is never touched.
   const inAddress = within(addresses.map((span) => withoutTail(text, span)));
-  const places: Literal[] = [];
-  for (const { index } of text.matchAll(MARKERS)) {
-    if (!inCode(index)) places.push({ at: index, inAddress: inAddress(index) });
+  return places.filter((at) => {
+    if (inAddress(at)) return false;
+    if (isInFence(text, at)) return true;
+    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && mayOpen(text, at);
+  });
+}
+
+/** Marker characters outside of code, in order. */
+function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
+  const inCode = within(marks.filter(({ type }) => type === 'code'));
+  const places: number[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    if (isMarker(text.charCodeAt(at)) && !inCode(at)) places.push(at);
   }
   return places;
+}
+
+function isMarker(code: number): boolean {
+  // In this order: * _ ` ~
+  return code === 0x2a || code === 0x5f || code === 0x60 || code === 0x7e;
 }
 
 /** An address without the brackets, full stops and markers behind it. */

@@ -87,28 +87,18 @@ function isMarker(type: Mark['type']): type is keyof typeof MARKER {
 function markLine({ text, stretches }: PlainLine): string {
   if (stretches.length === 0 && !/[*_~`]/.test(text)) return text;
   const { marks, addresses } = settleStretches(text, stretches);
-  const inserted = new Map<number, string>();
-  const at = (place: number) => inserted.get(place) ?? '';
-  // Inner marks come later here and close earlier there.
-  for (const { type, to } of marks) inserted.set(to, MARKER[type] + at(to));
-  const closing = new Map(inserted);
-  inserted.clear();
-  for (const { type, from } of marks) inserted.set(from, at(from) + MARKER[type]);
-  for (const place of accidentalMarks(text, marks, addresses)) inserted.set(place, WORD_JOINER);
-  return insert(text, closing, inserted);
-}
-
-function insert(
-  text: string,
-  first: ReadonlyMap<number, string>,
-  second: ReadonlyMap<number, string>,
-): string {
-  const places = [...new Set([...first.keys(), ...second.keys()])].sort((a, b) => a - b);
+  const accidents = accidentalMarks(text, marks, addresses);
+  // The sort is stable: where places are equal, inner marks close first and outer ones open first.
+  const insertions = [
+    ...marks.toReversed().map(({ type, to }) => ({ at: to, text: MARKER[type] })),
+    ...marks.map(({ type, from }) => ({ at: from, text: MARKER[type] })),
+    ...accidents.map((at) => ({ at, text: WORD_JOINER })),
+  ].sort((a, b) => a.at - b.at);
   let out = '';
   let from = 0;
-  for (const place of places) {
-    out += text.slice(from, place) + (first.get(place) ?? '') + (second.get(place) ?? '');
-    from = place;
+  for (const { at, text: inserted } of insertions) {
+    out += text.slice(from, at) + inserted;
+    from = at;
   }
   return out + text.slice(from);
 }
