@@ -33,11 +33,15 @@ export interface WhatsAppDoubleOptions {
 export interface WhatsAppDouble {
   /** For `waWebSocketUrl`. */
   readonly url: string;
+  /** Does over http what this handle does. */
+  readonly controlUrl: string;
   /** For `WA_CERT_DETAILS.PUBLIC_KEY`. */
   readonly rootKey: Buffer<ArrayBuffer>;
   readonly me: Person;
   readonly transcript: Transcript;
   addPerson(options?: PersonOptions): Person;
+  /** Whether a client is connected, or shows a code. */
+  state(): 'away' | 'pairing' | 'open';
   /** Codes a client shows begin with one of these; undefined when none waits. */
   pairingRefs(): readonly string[] | undefined;
   /** The phone of the account scans what a client shows. */
@@ -94,7 +98,16 @@ export async function startWhatsAppDouble(
   const groupActs = new GroupActs(account);
   const server = new Server(account, phones);
   const { faults, people, me } = account;
-  const http = createServer((_request, response) => response.writeHead(404).end());
+  const http = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://double');
+    if (!url.pathname.startsWith('/control/')) {
+      response.writeHead(404).end();
+      return;
+    }
+    import('./control-server.ts')
+      .then(({ handleControl }) => handleControl(double, request, response, url))
+      .catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
   const sockets = new WebSocketServer({ server: http, path: '/ws/chat' });
   sockets.on('connection', (socket) => new ClientLink(socket, identity, server));
   await new Promise<void>((resolve, reject) => {
@@ -103,12 +116,17 @@ export async function startWhatsAppDouble(
   });
   const { port } = http.address() as AddressInfo;
 
-  return {
+  const double: WhatsAppDouble = {
     url: `ws://127.0.0.1:${port}/ws/chat`,
+    controlUrl: `http://127.0.0.1:${port}/control`,
     rootKey: identity.rootKey,
     me,
     transcript,
     addPerson: (person) => people.add(person),
+    state: () => {
+      if (server.active !== undefined) return 'open';
+      return server.pairing === undefined ? 'away' : 'pairing';
+    },
     pairingRefs: () => server.pairing?.refs,
     scan: (qr) => {
       if (server.pairing === undefined) throw new Error('No client waits to be linked');
@@ -151,6 +169,7 @@ export async function startWhatsAppDouble(
       });
     },
   };
+  return double;
 }
 
 function newAccount(

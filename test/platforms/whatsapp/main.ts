@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { hushLibsignal } from './hush-libsignal.ts';
+import { startWhatsAppDouble } from './whatsapp-double.ts';
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '8083' },
+    ca: { type: 'string' },
+  },
+});
+hushLibsignal();
+const double = await startWhatsAppDouble({ port: Number(values.port) });
+const ann = double.addPerson({ name: 'Ann' });
+const bob = double.addPerson({ name: 'Bob' });
+const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });
+if (values.ca !== undefined) writeFileSync(values.ca, double.media.certificate);
+
+console.log(`WhatsApp double.
+  waWebSocketUrl             ${double.url}
+  WA_CERT_DETAILS.PUBLIC_KEY ${double.rootKey.toString('hex')}
+  media host                 https://${double.media.address}${values.ca === undefined ? ' (--ca FILE writes its certificate)' : `, NODE_EXTRA_CA_CERTS=${values.ca}`}
+  the bot's account          ${double.me.id}
+  Ann                        ${ann.id}
+  group "Friends"            ${group.jid}
+
+When a client shows a code, paste its text here. After that, write here to talk to the bot as Ann.
+From another terminal:
+  curl ${double.controlUrl}/scan -d '{"qr":"https://wa.me/settings/linked_devices#…"}'
+  curl ${double.controlUrl}/say -d '{"chat":"${group.jid}","from":"${bob.id}","text":"hello","mentions":["${double.me.id}"]}'
+  curl '${double.controlUrl}/conversation?chat=${ann.id}'
+  curl '${double.controlUrl}/answers?after=0&wait=5000'
+  curl ${double.controlUrl}/fault -d '{"kind":"refuse","code":463}'
+  curl ${double.controlUrl}/kick -d '{"code":515}'
+`);
+
+let shown = 0;
+let state = double.state();
+function showNews(): void {
+  if (double.state() !== state) {
+    state = double.state();
+    if (state === 'pairing') console.log('A client shows a code: paste its text here.');
+    else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
+  }
+  for (const message of double.transcript.after(shown)) {
+    shown = message.seq;
+    const place = message.chat === ann.id ? '' : ` in ${message.chat}`;
+    if (message.from === 'bot') console.log(`bot${place}: ${message.text}`);
+  }
+}
+
+async function take(line: string): Promise<void> {
+  const text = line.trim();
+  if (text === '') return;
+  if (state === 'pairing') double.scan(text);
+  else await double.say({ chat: ann.id, text });
+}
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', (line) => {
+  take(line).catch((error: unknown) => console.error(String(error)));
+});
+double.transcript.changes.onChange(showNews);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    lines.close();
+    void double.close();
+  });
+}
