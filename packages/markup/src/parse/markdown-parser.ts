@@ -2,7 +2,7 @@ import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { whereAddressesBegin } from './addresses.ts';
+import { quickAddresses } from './addresses.ts';
 import { emphasis } from './emphasis.ts';
 import { escapedBar, escapedBarTree } from './escaped-bar.ts';
 import { mathsBlock } from './maths-block.ts';
@@ -13,7 +13,7 @@ import type { SyntaxExtension } from './syntax.ts';
 
 const CODE = { dollar: 36, asterisk: 42, backslash: 92 } as const;
 
-const GFM = gfm({ singleTilde: false });
+const gfmFor = quickAddresses(gfm({ singleTilde: false }));
 const TREE = [
   // The tokenizer finds bare addresses already; the transform searches the whole tree again.
   ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
@@ -23,7 +23,7 @@ const TREE = [
 
 /** Parses Markdown (GFM, with maths) to mdast, with positions. Quadratic or worse on hostile input: guard it. */
 export function parse(markdown: string): Root {
-  const extensions = [whereAddressesBegin(GFM, markdown), ownSyntax()];
+  const extensions = [gfmFor(markdown), ownSyntax()];
   return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
 }
 
