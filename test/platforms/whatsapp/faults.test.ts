@@ -32,9 +32,21 @@ describe('a connection that ends', () => {
   it('stays open and dumb until the client gives it up', async () => {
     const { double, client } = await startOpenScene({ keepAliveIntervalMs: 100 });
     double.silence(true);
-    const ann = double.addPerson();
-    await client.socket.sendPresenceUpdate('composing', ann.id);
     await client.waitFor(() => client.closedWith === 408, 15_000);
+  });
+
+  it('goes on where it stopped when the silence ends in time', async () => {
+    const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 200 });
+    const ann = double.addPerson();
+    double.silence(true);
+    await double.say({ chat: ann.id, text: 'are you there?' });
+    // To Baileys a query without an answer is one with an empty answer.
+    await expect(client.socket.fetchBlocklist()).resolves.toEqual([]);
+    const second = connect({ connectTimeoutMs: 200 });
+    await second.waitFor(() => second.closedWith === 408);
+    expect(client.texts).toEqual([]);
+    double.silence(false);
+    await client.waitFor(() => client.texts.length === 1);
   });
 });
 

@@ -51,8 +51,8 @@ export class Phones {
       };
       this.#remembered.set(id, { posting, attrs });
       this.#account.mailbox.put(node('message', attrs, await this.#sealAll(posting)), chat.id);
-      const saying = { chat: chat.id, from: person.id, id };
-      this.#account.transcript.apply(saying, readContent(message));
+      const source = { chat: chat.id, from: person.id, id };
+      this.#account.transcript.apply(source, readContent(message));
       return id;
     });
   }

@@ -20,8 +20,7 @@ export class Server implements LinkHandler {
   /** The client that shows a code. */
   #pairing: Pairing | undefined;
   #lastDevice = 0;
-  /** The server hears nothing and says nothing, and keeps connections open. */
-  isSilent = false;
+  #isSilent = false;
 
   constructor(account: Account, phones: Phones) {
     this.#account = account;
@@ -42,7 +41,7 @@ export class Server implements LinkHandler {
   }
 
   greets(): boolean {
-    return !this.isSilent && this.#account.faults.takeGreeting() === undefined;
+    return !this.#isSilent && this.#account.faults.takeGreeting() === undefined;
   }
 
   login(link: ClientLink, { clientKey, payload }: Login): void {
@@ -56,7 +55,6 @@ export class Server implements LinkHandler {
 
   async stanza(link: ClientLink, stanza: BinaryNode): Promise<void> {
     this.#account.transcript.recordStanza(stanza);
-    if (this.isSilent) return;
     if (stanza.tag === 'iq') this.#query(link, stanza);
     else if (link === this.#active) await this.#take(link, stanza);
     this.#changed();
@@ -88,6 +86,12 @@ export class Server implements LinkHandler {
       this.#account.faults.arm({ kind: 'failure', reason: 403, times: Number.POSITIVE_INFINITY });
     }
     this.#active?.sendAndClose(lastWords(code));
+  }
+
+  /** Keeps the connection open, and neither hears nor says anything; greets nobody. */
+  silence(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+    this.#active?.stall(isSilent);
   }
 
   #showCodes(link: ClientLink, clientKey: Uint8Array, payload: proto.ClientPayload): void {

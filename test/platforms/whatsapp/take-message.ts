@@ -23,8 +23,8 @@ export async function takeMessage(
   record(account, stanza, readings, outcomeOf(fault, code));
   const message = readings.find((reading) => reading.message !== undefined)?.message;
   if (chat !== undefined && message !== undefined) {
-    const saying = { chat: chat.id, from: 'bot', id: stanza.attrs.id ?? '' };
-    account.transcript.apply(saying, readContent(message));
+    const source = { chat: chat.id, from: 'bot', id: stanza.attrs.id ?? '' };
+    account.transcript.apply(source, readContent(message));
   }
   const settle = () => {
     if (fault?.kind === 'drop') link.drop();

@@ -49,8 +49,8 @@ export interface RecordedSend {
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
-/** Who says something, and where. */
-export interface Saying {
+/** Where something is said, by whom, under which id. */
+export interface Source {
   readonly chat: string;
   readonly from: string;
   readonly id: string;
@@ -60,6 +60,8 @@ export interface Saying {
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];
+  /** Chat and id, to the place in the list. */
+  readonly #places = new Map<string, number>();
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
   readonly #problems: unknown[] = [];
@@ -71,27 +73,27 @@ export class Transcript {
   }
 
   /** Applies what a message does; the same id again, and changes of what is not there, do nothing. */
-  apply(saying: Saying, content: Content): void {
-    if (content.kind === 'message') this.#show(saying, content);
-    if (content.kind === 'edit' && this.#isAuthor(saying, content.id)) {
-      this.#change(saying.chat, content.id, (old) => ({
+  apply(source: Source, content: Content): void {
+    if (content.kind === 'message') this.#show(source, content);
+    if (content.kind === 'edit' && this.#isAuthor(source, content.id)) {
+      this.#change(source.chat, content.id, (old) => ({
         ...old,
         ...visible(content.shown),
         edits: old.edits + 1,
       }));
     }
-    if (content.kind === 'delete' && this.#isAuthor(saying, content.id)) {
-      this.#change(saying.chat, content.id, (old) => ({
+    if (content.kind === 'delete' && this.#isAuthor(source, content.id)) {
+      this.#change(source.chat, content.id, (old) => ({
         ...old,
         ...visible({ kind: 'message', text: '', mentions: [] }),
         deleted: true,
       }));
     }
     if (content.kind === 'reaction') {
-      this.#change(saying.chat, content.id, (old) => {
+      this.#change(source.chat, content.id, (old) => {
         const reactions = new Map(old.reactions);
-        if (content.emoji === '') reactions.delete(saying.from);
-        else reactions.set(saying.from, content.emoji);
+        if (content.emoji === '') reactions.delete(source.from);
+        else reactions.set(source.from, content.emoji);
         return { ...old, reactions };
       });
     }
@@ -128,7 +130,7 @@ export class Transcript {
   }
 
   find(chat: string, id: string): VisibleMessage | undefined {
-    return this.#messages.find((message) => message.chat === chat && message.id === id);
+    return this.#messages[this.#places.get(`${chat} ${id}`) ?? -1];
   }
 
   /** Messages of all chats that appeared later than `seq`, oldest first. */
@@ -154,22 +156,23 @@ export class Transcript {
     return `To see: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
   }
 
-  #show({ chat, from, id }: Saying, shown: Shown): void {
+  #show({ chat, from, id }: Source, shown: Shown): void {
     if (this.find(chat, id) !== undefined) return;
     this.#seq += 1;
     const state = { edits: 0, deleted: false, reactions: new Map(), readBy: new Set<string>() };
     const place = { seq: this.#seq, at: this.#clock(), chat, id, from };
+    this.#places.set(`${chat} ${id}`, this.#messages.length);
     this.#messages.push({ ...place, ...visible(shown), ...state });
   }
 
-  #isAuthor({ chat, from }: Saying, id: string): boolean {
+  #isAuthor({ chat, from }: Source, id: string): boolean {
     return this.find(chat, id)?.from === from;
   }
 
   #change(chat: string, id: string, change: (old: VisibleMessage) => VisibleMessage): void {
-    const place = this.#messages.findIndex((message) => message.chat === chat && message.id === id);
-    const old = this.#messages[place];
-    if (old !== undefined) this.#messages[place] = change(old);
+    const place = this.#places.get(`${chat} ${id}`);
+    const old = place === undefined ? undefined : this.#messages[place];
+    if (place !== undefined && old !== undefined) this.#messages[place] = change(old);
   }
 }
 

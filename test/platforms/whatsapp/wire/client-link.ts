@@ -24,6 +24,10 @@ export class ClientLink {
   readonly #reader = new FrameReader();
   readonly #responder: NoiseResponder;
   #greeted = false;
+  /** What waits while the connection is stalled. */
+  #stalled:
+    | { readonly toClient: Buffer[]; readonly fromClient: PromiseWithResolvers<void> }
+    | undefined;
   #login: Login | undefined;
   #work: Promise<void> = Promise.resolve();
 
@@ -40,15 +44,12 @@ export class ClientLink {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** The Noise key the client proved to hold; undefined before the handshake is over. */
-  get clientKey(): Uint8Array | undefined {
-    return this.#login?.clientKey;
-  }
-
   /** Sends a stanza; a client that is gone gets nothing, as on a network. */
   send(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
-    if (sealed !== undefined) this.#socket.send(sealed);
+    if (sealed === undefined) return;
+    if (this.#stalled === undefined) this.#socket.send(sealed);
+    else this.#stalled.toClient.push(sealed);
   }
 
   /** Sends a stanza, then the connection breaks. */
@@ -70,6 +71,18 @@ export class ClientLink {
     setTimeout(() => this.#socket.close(), LINGER_MS).unref();
   }
 
+  /** Nothing comes through any more, in either direction; what was held back follows when it ends. */
+  stall(isStalled: boolean): void {
+    if (isStalled) {
+      this.#stalled ??= { toClient: [], fromClient: Promise.withResolvers() };
+      return;
+    }
+    const stalled = this.#stalled;
+    this.#stalled = undefined;
+    for (const sealed of stalled?.toClient ?? []) this.#socket.send(sealed);
+    stalled?.fromClient.resolve();
+  }
+
   /** Breaks the connection, without a word. */
   drop(): void {
     this.#socket.terminate();
@@ -83,6 +96,7 @@ export class ClientLink {
   #queue(data: RawData): void {
     const chunk = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(new Uint8Array(data));
     this.#work = this.#work
+      .then(() => this.#stalled?.fromClient.promise)
       .then(() => this.#read(chunk))
       .catch((error: unknown) => {
         this.#handler.failed(error);
