@@ -2,7 +2,7 @@ import { closesFence, type Fence, openFence, openMathsFence } from './fence.ts';
 import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
 /** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
-const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, markers: 800 };
+const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
 /** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
   length: 200_000,
@@ -10,6 +10,7 @@ const DOCUMENT: Risk = {
   marks: 16_000,
   brackets: 16_000,
   references: 4_000,
+  cells: 40_000,
   markers: 4_000,
   depth: SAFE.depth,
 };

@@ -8,6 +8,8 @@ export interface Risk {
   readonly brackets: number;
   /** `&`, slow at the end of a bare address. */
   readonly references: number;
+  /** `|`: cells of a table, each of which is parsed by itself. */
+  readonly cells: number;
   /** Lines that open or underline a block: list items, quotes, `===`. */
   readonly markers: number;
   /** Deepest nesting of lists and quotes. */
@@ -24,6 +26,7 @@ export const SAFE: Risk = {
   marks: 1_000,
   brackets: 800,
   references: 500,
+  cells: 2_000,
   markers: 300,
   depth: 24,
 };
@@ -35,6 +38,7 @@ export const NO_RISK: Risk = {
   marks: 0,
   brackets: 0,
   references: 0,
+  cells: 0,
   markers: 0,
   depth: 0,
 };
@@ -47,6 +51,7 @@ export function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
     risk.marks <= limit.marks &&
     risk.brackets <= limit.brackets &&
     risk.references <= limit.references &&
+    risk.cells <= limit.cells &&
     risk.markers <= limit.markers &&
     risk.depth <= limit.depth
   );
@@ -60,6 +65,7 @@ export function addRisk(a: Risk, b: Risk): Risk {
     marks: a.marks + b.marks,
     brackets: a.brackets + b.brackets,
     references: a.references + b.references,
+    cells: a.cells + b.cells,
     markers: a.markers + b.markers,
     depth: Math.max(a.depth, b.depth),
   };
@@ -70,15 +76,17 @@ export function riskOfLine(line: string): Risk {
   let marks = 0;
   let brackets = 0;
   let references = 0;
+  let cells = 0;
   for (let at = 0; at < line.length; at += 1) {
     const character = line[at];
     if (character === '*' || character === '_' || character === '~') marks += 1;
     else if (character === '[' || character === ']') brackets += 1;
     else if (character === '&') references += 1;
+    else if (character === '|') cells += 1;
   }
   const { depth, marker } = nestingOf(line);
   const markers = marker ? 1 : 0;
-  return { length: line.length + 1, lines: 1, marks, brackets, references, markers, depth };
+  return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
 
 /** How deep a line may nest: its own markers, and two columns of indent for each list above it. */
