@@ -83,6 +83,16 @@ describe('texts in a direct chat', () => {
     expect(fromBot.map(({ text }) => text)).toEqual(numbers);
   });
 
+  it('shows no more than 65,536 characters of a text, and the same id once', async () => {
+    const { double, client } = await startOpenScene();
+    const ann = double.addPerson();
+    const options = { messageId: 'SAME' };
+    await client.socket.sendMessage(ann.id, { text: 'x'.repeat(70_000) }, options);
+    await client.socket.sendMessage(ann.id, { text: 'again' }, options);
+    await double.waitFor(() => double.sends().length === 2);
+    expect(double.conversation(ann.id).map(({ text }) => text.length)).toEqual([65_536]);
+  });
+
   it('tells the client what its owner types on the phone', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();

@@ -59,6 +59,7 @@ describe('linking a client', () => {
     const first = connect();
     await first.opened();
     await first.end();
+    expect(auth.creds.routingInfo?.toString()).toBe('double');
     const second = connect();
     await second.opened();
     const thief = freshAuth();

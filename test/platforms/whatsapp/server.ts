@@ -11,6 +11,9 @@ import type { ClientLink, LinkHandler } from './wire/client-link.ts';
 import { child, children, node, refusal, result } from './wire/nodes.ts';
 import type { Login } from './wire/noise-responder.ts';
 
+/** A client puts it before its next introduction, so that it comes to the same place again. */
+const ROUTING_INFO = Buffer.from('double');
+
 /** What the servers do with the clients of one account. */
 export class Server implements LinkHandler {
   readonly #account: Account;
@@ -113,7 +116,15 @@ export class Server implements LinkHandler {
     this.#active?.sendAndClose(streamError(440));
     this.#active = link;
     const lid = this.#account.companion?.lid;
-    link.send(node('success', { t: seconds(this.#account), lid, props: 27 }));
+    const t = seconds(this.#account);
+    const routing = node('edge_routing', {}, [node('routing_info', {}, ROUTING_INFO)]);
+    link.send(node('success', { t, lid, props: 27 }));
+    link.send(node('ib', { from: 's.whatsapp.net' }, [routing]));
+    link.send(
+      node('ib', { from: 's.whatsapp.net' }, [
+        node('dirty', { type: 'account_sync', timestamp: t }),
+      ]),
+    );
   }
 
   #query(link: ClientLink, query: BinaryNode): void {

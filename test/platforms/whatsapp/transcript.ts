@@ -3,6 +3,9 @@ import { Changes } from './changes.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 import type { Attachment, Content, Shown } from './read-content.ts';
 
+/** UTF-16 units that phones show of a text, as told by users of real clients; the rest is lost. */
+const LONGEST_TEXT = 65_536;
+
 /** A message as people in the chat see it now. */
 export interface VisibleMessage {
   /** Grows over all chats, in the order the messages appeared. */
@@ -176,7 +179,8 @@ export class Transcript {
   }
 }
 
-function visible({ text, mentions, quoted, attachment }: Shown) {
+function visible({ text: whole, mentions, quoted, attachment }: Shown) {
+  const text = whole.slice(0, LONGEST_TEXT);
   return {
     text,
     formatted: parseWhatsApp(text),
