@@ -1,40 +1,67 @@
+import type { RenderTarget } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { render } from './render.ts';
+import { CAPABILITIES } from './capabilities.ts';
+import { measure } from './measure.ts';
+import { renderSteps } from './render.ts';
 import { renderPrefix } from './render-prefix.ts';
+import { hostileInputs } from './testing/hostile-inputs.ts';
 
-const TELEGRAM = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
-const SIZE = 80_000;
-const fill = (text: string) => text.repeat(Math.ceil(SIZE / text.length)).slice(0, SIZE);
-
-const hostile: [what: string, markdown: string][] = [
-  ['emphasis that never closes', fill('a**b')],
-  ['mixed emphasis', fill('*a_ ')],
-  ['emphasis in many small blocks', fill(`${'*a*b'.repeat(240)}\n\n`)],
-  ['opening brackets', fill('[')],
-  ['closing brackets', fill('a]')],
-  ['half links', fill('[a](')],
-  ['500 lists in one line', `${'- '.repeat(500)}x`],
-  ['500 nested lists', Array.from({ length: 500 }, (_, i) => `${'  '.repeat(i)}- x`).join('\n')],
-  ['500 nested quotes', `${'> '.repeat(500)}x`],
-  ['lazy lines under deep quotes', '> '.repeat(20) + fill('a\n')],
-  ['underlined headings', fill('a\n=\n')],
-  ['list items', fill('- x\n')],
-  ['table columns', `${fill('|a').slice(0, SIZE / 2)}\n${fill('|-').slice(0, SIZE / 2)}`],
-  ['an address of references', `http://a.b/${fill('&a;')}`],
-  ['backticks of all lengths', Array.from({ length: 400 }, (_, i) => `e${'`'.repeat(i)}`).join('')],
-  ['combining marks on one letter', `a${fill('\u0301')}`],
-  ['one endless line of code', `\`\`\`\n${fill('a b ')}`],
+const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
+const OTHERS: RenderTarget[] = [
+  { dialect: 'discord', maxLength: 2_000, unit: 'codepoint' },
+  { dialect: 'whatsapp', maxLength: 4_096, unit: 'codepoint' },
+  { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
+  { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
+const WHOLE = Object.entries(hostileInputs(1));
+/** All dialects share parser and splitter; what only their printers make slow shows in less text. */
+const SHARE = Object.entries(hostileInputs(0.1));
+/**
+ * Longest step, in ms of processor time. Far more than a step takes, because test machines are slow;
+ * far less than the whole takes if it is done at once.
+ */
+const LONGEST_STEP = 1_000;
+
+/** Renders step by step; tells how long the longest one held up everything else. */
+function renderWatched(markdown: string, target: RenderTarget) {
+  const steps = renderSteps(markdown, target);
+  let longest = 0;
+  for (;;) {
+    const before = process.threadCpuUsage();
+    const step = steps.next();
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    if (step.done === true) return { parts: step.value, longest };
+  }
+}
+
+/** What people read, without what the renderer may add or leave out between it. */
+const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
+
+function expectAllOf(markdown: string, target: RenderTarget): void {
+  const { parts, longest } = renderWatched(markdown, target);
+  expect(longest).toBeLessThan(LONGEST_STEP);
+  const visible = CAPABILITIES[target.dialect].counts === 'visible';
+  const all = parts.flatMap(({ text, plain }) => (visible ? [plain] : [text, plain]));
+  expect(all.filter((text) => measure(text, target.unit) > target.maxLength)).toEqual([]);
+  const said = parts.map(({ plain }) => plain).join('\n');
+  const words = markdown.match(/w\d+w/g);
+  if (words !== null) expect(said.match(/w\d+w/g)).toEqual(words);
+  else expect(letters(said) === letters(markdown)).toBe(true);
+}
 
 describe('hostile input', () => {
-  it.each(hostile)('[M06] arrives: %s', (_, markdown) => {
-    const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}]/gu, '');
-    const parts = render(markdown, TELEGRAM);
-    expect(letters(parts.map(({ plain }) => plain).join(''))).toBe(letters(markdown));
-    expect(parts.every(({ plain }) => plain.length <= TELEGRAM.maxLength)).toBe(true);
+  it.each(WHOLE)('[M06] arrives, and each step lets others go on: %s', (_, make) => {
+    expectAllOf(make(), TELEGRAM);
   });
 
-  it.each(hostile)('[M06] renders unfinished: %s', (_, markdown) => {
-    expect(renderPrefix(markdown, TELEGRAM)).not.toBe('');
+  it.each(SHARE)('[M06] is shown while it is being written: %s', (_, make) => {
+    expect(renderPrefix(`${make()}\n\nthe end`, TELEGRAM)).toContain('the end');
+  });
+});
+
+describe.each(OTHERS)('hostile input for $dialect', (target) => {
+  it.each(SHARE)('[M06] arrives: a tenth of %s', (_, make) => {
+    expectAllOf(make(), target);
   });
 });
