@@ -108,4 +108,15 @@ describe('maths', () => {
       { type: 'code', language: 'latex', text: text.trimEnd() },
     ]);
   });
+
+  it.each(['$', '$a ', '$$a ', '$a`', '\\(', '\\(a`', 'a $$\n', '$$\n'])(
+    '[M06] that never ends does not stall the parser: %j',
+    (text) => {
+      const markdown = text.repeat(30_000 / text.length);
+      const signs = (all: string) => all.replaceAll(/[^$a(]/g, '');
+      // A block without content shows nothing.
+      const expected = text === '$$\n' ? '' : signs(markdown);
+      expect(signs(html(markdown).replaceAll(/<[^>]+>/g, ''))).toBe(expected);
+    },
+  );
 });
