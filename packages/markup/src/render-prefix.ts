@@ -1,6 +1,5 @@
 import type { RenderTarget } from '@parley/contracts';
-import { closeUnfinished } from './prefix/close-unfinished.ts';
-import { render } from './render.ts';
+import { createPrefixRenderer } from './prefix-renderer.ts';
 
 /**
  * Renders an answer that is still being written, cut anywhere, as one legal message: open code
@@ -9,5 +8,8 @@ import { render } from './render.ts';
  * @throws MarkupError as `render` does.
  */
 export function renderPrefix(markdown: string, target: RenderTarget): string {
-  return render(closeUnfinished(markdown), target).at(-1)?.text ?? '';
+  const renderer = createPrefixRenderer(target);
+  renderer.push(markdown);
+  const { settled, open } = renderer.show();
+  return [...settled, ...open].at(-1)?.text ?? '';
 }

@@ -32,16 +32,19 @@ export const emphasis: Construct = {
   resolveAll: (events, context) => ownEmphasis(context).resolveAll?.(events, context) ?? events,
 };
 
-interface Flanked {
+/** The characters on both sides of a run of `*`. */
+export interface Flanked {
   readonly before: string;
   readonly after: string;
 }
 
-function mayOpen({ before, after }: Flanked): boolean {
+/** Whether `*` opens where it would not in CommonMark. */
+export function mayOpen({ before, after }: Flanked): boolean {
   return after.trim() !== '' && CJK.test(before + after);
 }
 
-function mayClose({ before, after }: Flanked, length: number): boolean {
+/** Whether `*` closes where it would not in CommonMark. */
+export function mayClose({ before, after }: Flanked, length: number): boolean {
   if (before.trim() === '') return false;
   if (CJK.test(before + after)) return true;
   return length === 2 && ENDS_PHRASE.test(before) && /[\p{L}\p{N}]/u.test(after);

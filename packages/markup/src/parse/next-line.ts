@@ -24,6 +24,8 @@ export interface Position {
   /** Whether a piece begins with this block: it is not parsed together with the one before. */
   readonly beginsPiece: boolean;
   readonly line: string;
+  /** Whether the block has an item of a list that is not indented. */
+  readonly hasItem: boolean;
   /** The fence of a code block; `open` until its closing line. */
   readonly fence: (Fence & { readonly open: boolean }) | undefined;
   readonly block: Risk;
@@ -37,6 +39,7 @@ export const START: Position = {
   begins: false,
   beginsPiece: true,
   line: '',
+  hasItem: false,
   fence: undefined,
   block: NO_RISK,
   before: { piece: NO_RISK, document: NO_RISK },
@@ -52,11 +55,12 @@ export function nextLine(last: Position, line: string): Position {
   const begins = beginsBlock(last, line, opened);
   const before = begins ? afterBlock(last) : last.before;
   const block = begins ? riskOfLine(line) : addRisk(last.block, riskOfLine(line));
+  const hasItem = (!begins && last.hasItem) || isItem(line);
   const fence = begins ? opened && { ...opened, open: true } : closed(last.fence, line);
   const kind = kindOf(block, before.document, fence !== undefined);
   const follows = begins ? last.kind === 'markdown' : !last.beginsPiece;
   const beginsPiece = kind !== 'markdown' || !follows || !isSafe(addRisk(before.piece, block));
-  return { kind, begins, beginsPiece, line, fence, block, before };
+  return { kind, begins, beginsPiece, line, hasItem, fence, block, before };
 }
 
 /** Whether the line begins a block. */
@@ -97,10 +101,19 @@ function mathsAfter({ line: before, fence }: Position, line: string): Fence | un
 }
 
 /** Whether a cut before this line is safe: after a code block, or not indented and after an empty line or as a list item. */
-function startsBlock({ fence, line: before }: Position, line: string): boolean {
+function startsBlock({ fence, line: before, hasItem }: Position, line: string): boolean {
   if (fence !== undefined) return !fence.open;
   const first = line[0];
   if (first === undefined || first === ' ' || first === '\t') return false;
   if (before.trim() === '') return true;
-  return first !== '>' && markerLength(line, 0) > 0 && markerLength(before.trimStart(), 0) > 0;
+  if (first === '>' || markerLength(line, 0) === 0) return false;
+  return hasItem || markerLength(before.trimStart(), 0) > 0;
+}
+
+/** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */
+function isItem(line: string): boolean {
+  const length = markerLength(line, 0);
+  return (
+    length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
+  );
 }

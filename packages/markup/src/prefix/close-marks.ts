@@ -1,129 +1,207 @@
-/** Longer paragraphs stay as they are, in characters: nobody follows their marks while they grow. */
-const MAX_LENGTH = 8_000;
+import { isSpace, markSides, runAt } from './mark-sides.ts';
+import { lengthOfLinkEnd, lengthOfMaths, opensMaths } from './spans.ts';
 
-interface OpenMark {
+/** A format or bracket that has begun. */
+interface Open {
   readonly mark: string;
-  /** Where its text begins in the output. */
-  readonly from: number;
+  readonly closing: string;
+  /** Its place among the pieces of the output. */
+  readonly index: number;
 }
 
-/** Where reading goes on and what has been written so far. */
-interface State {
-  at: number;
-  out: string;
-  readonly open: OpenMark[];
-}
+/** Tags that mean something to us, and what ends them. */
+const TAGS: readonly (readonly [tag: string, closing: string])[] = [
+  ['<u>', '</u>'],
+  ['<ins>', '</ins>'],
+];
+/** The beginning of a tag that would mean something. */
+const HALF_TAG = /^<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)$/i;
+const AUTOLINK = /^<[a-z][a-z\d+.-]{1,31}:[^\s<>]*>/i;
+const HALF_AUTOLINK = /^<[a-z][a-z\d+.-]{1,31}:[^\s<>]*$/i;
+/** The beginning of a character reference; longer names are rare. */
+const HALF_REFERENCE = /^&(?:#\d{0,7}|#x[\da-f]{0,6}|[a-z][a-z\d]{0,7})?$/i;
+/** The beginning of a footnote's name, or all of it. */
+const HALF_NOTE = /^\[\^[^\s\]]*\]?$/;
+/** A formula, or a name such as `$PATH`, that is still being written. */
+const HALF_MATHS = /^\$[^\s\d$][^\s$]*$/;
+/** Everything up to the next character that may mean something. */
+const PLAIN = /[^\\`*_~|[\]$<&]+/y;
 
 /**
- * Closes what is open at the end of one paragraph of Markdown. Reads once from left to right; where
- * Markdown's own rules are subtler, the worst outcome is a visible asterisk until the next update.
+ * Completes the text of a paragraph that is still being written: closes formats and leaves half-written
+ * signs and links out. Reads once from left to right; where Markdown's own rules are subtler, the worst
+ * outcome is a visible asterisk until the next update.
  */
 export function closeMarks(paragraph: string): string {
-  if (paragraph.length > MAX_LENGTH) return paragraph;
-  const text = paragraph.trimEnd();
-  const state: State = { at: 0, out: '', open: [] };
-  while (state.at < text.length) {
-    const character = text[state.at] ?? '';
-    if (character === '\\') take(text, state, 2);
-    else if (character === '`') readCode(text, state);
-    else if (character === '*' || character === '_' || character === '~') readMark(text, state);
-    else if (character === ']') readLinkEnd(text, state);
-    else {
-      if (character === '[') state.open.push({ mark: '[', from: state.out.length });
-      take(text, state, 1);
+  return new MarkCloser(paragraph.trimEnd()).close();
+}
+
+class MarkCloser {
+  readonly #text: string;
+  #at = 0;
+  readonly #pieces: string[] = [];
+  readonly #open: Open[] = [];
+  /** Runs of dollars that no later dollars can end. */
+  readonly #endless = new Set<string>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  close(): string {
+    while (this.#at < this.#text.length) this.#take(this.#read());
+    for (const { mark, closing, index } of this.#open.toReversed()) {
+      const last = this.#pieces.findLastIndex((piece) => !isSpace(piece));
+      if (mark === '[' || last <= index) this.#pieces[index] = '';
+      else {
+        const end = (this.#pieces[last] ?? '').trimEnd() + closing;
+        this.#pieces.splice(last, Number.POSITIVE_INFINITY, end);
+      }
+    }
+    return this.#pieces.join('').trimEnd();
+  }
+
+  /** Reads what stands here; returns the length of what is to be kept as it is. */
+  #read(): number {
+    switch (this.#text[this.#at]) {
+      case '\\':
+        return this.#readEscape();
+      case '`':
+        return this.#readCode();
+      case '*':
+      case '_':
+      case '~':
+      case '|':
+        return this.#readMark();
+      case '[':
+        return this.#readBracket();
+      case ']':
+        return this.#readLinkEnd();
+      case '$':
+        return this.#readMaths();
+      case '<':
+        return this.#readTag();
+      case '&':
+        return HALF_REFERENCE.test(this.#rest()) ? this.#drop() : 1;
+      default:
+        PLAIN.lastIndex = this.#at;
+        return PLAIN.exec(this.#text)?.[0].length ?? 1;
     }
   }
-  return closeAll(state);
-}
 
-function take(text: string, state: State, length: number): void {
-  state.out += text.slice(state.at, state.at + length);
-  state.at += length;
-}
-
-function readCode(text: string, state: State): void {
-  const run = runAt(text, state.at);
-  let end = text.indexOf(run, state.at + run.length);
-  while (end >= 0 && runAt(text, end) !== run)
-    end = text.indexOf(run, end + runAt(text, end).length);
-  if (end >= 0) {
-    take(text, state, end + run.length - state.at);
-    return;
+  #readEscape(): number {
+    const rest = this.#rest();
+    if (rest === '\\' || rest === '\\(') return this.#drop();
+    if (!rest.startsWith('\\(') || rest.includes('`')) return 2;
+    const end = rest.indexOf('\\)', 2);
+    return end >= 0 ? end + 2 : this.#drop(`${rest}\\)`);
   }
-  const code = text.slice(state.at + run.length);
-  if (code.trim() !== '') state.out += run + code + run;
-  state.at = text.length;
-}
 
-function readMark(text: string, state: State): void {
-  const run = runAt(text, state.at);
-  const before = text[state.at - 1] ?? ' ';
-  const after = text[state.at + run.length] ?? ' ';
-  const inWord = run.startsWith('_') && isWord(before) && isWord(after);
-  const isMark = !inWord && (!run.startsWith('~') || run.length === 2);
-  const from = state.out.length;
-  take(text, state, run.length);
-  const left = isMark && !isSpace(before) ? closeWith(run, state.open) : run;
-  if (left === '') return;
-  if (state.at >= text.length && left === run) state.out = state.out.slice(0, from);
-  else if (isMark && !isSpace(after)) {
+  #readCode(): number {
+    const run = runAt(this.#text, this.#at);
+    let end = this.#text.indexOf(run, this.#at + run.length);
+    while (end >= 0 && runAt(this.#text, end) !== run) {
+      end = this.#text.indexOf(run, end + runAt(this.#text, end).length);
+    }
+    if (end >= 0) return end + run.length - this.#at;
+    // Backticks at the end are the beginning of the closing ones.
+    const code = this.#text.slice(this.#at + run.length).replace(/`+$/, '');
+    return this.#drop(isSpace(code) ? '' : run + code + run);
+  }
+
+  #readMark(): number {
+    const run = runAt(this.#text, this.#at);
+    const after = this.#text[this.#at + run.length] ?? '';
+    const { opens, closes } = markSides(run, this.#text[this.#at - 1] ?? '', after);
+    const left = closes ? this.#closeWith(run) : run;
+    this.#take(run.length - left.length);
+    // What stands at the very end may still become more; a single bar ends a table's row.
+    if (after === '' && left !== '' && run !== '|') return this.#drop();
+    if (!opens) return left.length;
     const marks = left.length > 2 ? [left.slice(0, 2), left.slice(2)] : [left];
-    for (const mark of marks) state.open.push({ mark, from: from + run.length });
+    for (const mark of marks) if (mark !== '') this.#begin(mark, mark, mark);
+    return 0;
   }
-}
 
-/** Closes the innermost marks that the run can close; returns what is left of it. */
-function closeWith(run: string, open: OpenMark[]): string {
-  let left = run;
-  while (left !== '' && left.startsWith(open.at(-1)?.mark ?? ' ')) {
-    left = left.slice(open.pop()?.mark.length);
+  /** Closes the formats that the run can close; returns what is left of it. */
+  #closeWith(run: string): string {
+    let left = run;
+    while (left !== '') {
+      const bracket = this.#open.findLastIndex(({ mark }) => mark === '[');
+      const at = this.#open.findLastIndex(({ mark }) => left.startsWith(mark));
+      if (at <= bracket) break;
+      left = left.slice(this.#open[at]?.mark.length);
+      this.#open.length = at;
+    }
+    return left;
   }
-  return left;
-}
 
-/** After `](` without its end only the link's text is kept: there is no address to go to yet. */
-function readLinkEnd(text: string, state: State): void {
-  const start = state.open.findLastIndex(({ mark }) => mark === '[');
-  const bracket = state.open[start];
-  if (bracket === undefined) {
-    take(text, state, 1);
-    return;
+  #readBracket(): number {
+    if (HALF_NOTE.test(this.#rest())) return this.#drop();
+    const before = this.#pieces.at(-1) ?? '';
+    const isImage = this.#text[this.#at - 1] === '!' && before.endsWith('!');
+    if (isImage) this.#pieces[this.#pieces.length - 1] = before.slice(0, -1);
+    this.#begin('[', '', isImage ? '![' : '[');
+    if (isImage) this.#at -= 1;
+    return 0;
   }
-  state.open.splice(start, 1);
-  const end = text[state.at + 1] === '(' ? text.indexOf(')', state.at) : state.at;
-  if (end >= 0) {
-    take(text, state, end + 1 - state.at);
-    return;
+
+  /** A link without its end is only its text: there is no address to go to yet. */
+  #readLinkEnd(): number {
+    const at = this.#open.findLastIndex(({ mark }) => mark === '[');
+    if (at < 0) return 1;
+    const length = lengthOfLinkEnd(this.#text, this.#at);
+    if (length === undefined) return this.#drop();
+    if (length === 1) this.#open.splice(at, 1);
+    else this.#open.length = at;
+    return length;
   }
-  state.out = withoutBracket(state.out, bracket);
-  state.at = text.length;
-}
 
-function closeAll({ out, open }: State): string {
-  let closed = out.trimEnd();
-  for (const { mark, from } of open.toReversed()) {
-    if (mark === '[') continue;
-    closed = closed.length <= from ? closed.slice(0, from - mark.length) : closed + mark;
+  #readMaths(): number {
+    const run = runAt(this.#text, this.#at);
+    if (HALF_MATHS.test(this.#rest())) return this.#rest().length;
+    if (this.#endless.has(run) || !opensMaths(this.#text, this.#at, run)) return run.length;
+    const length = lengthOfMaths(this.#text, this.#at, run);
+    if (length === undefined) this.#endless.add(run);
+    return length ?? run.length;
   }
-  const bracket = open.findLast(({ mark }) => mark === '[');
-  return bracket === undefined ? closed : withoutBracket(closed, bracket);
-}
 
-function withoutBracket(out: string, { from }: OpenMark): string {
-  const start = out[from - 1] === '!' ? from - 1 : from;
-  return out.slice(0, start) + out.slice(from + 1);
-}
+  #readTag(): number {
+    const rest = this.#rest();
+    const start = rest.slice(0, 6).toLowerCase();
+    for (const [tag, closing] of TAGS) {
+      if (start.startsWith(tag)) {
+        this.#begin(tag, closing, rest.slice(0, tag.length));
+        return 0;
+      }
+      if (!start.startsWith(closing)) continue;
+      const at = this.#open.findLastIndex((open) => open.closing === closing);
+      if (at >= 0) this.#open.length = at;
+      return closing.length;
+    }
+    if (HALF_TAG.test(rest)) return this.#drop();
+    if (HALF_AUTOLINK.test(rest)) return this.#drop(rest.slice(1));
+    return AUTOLINK.exec(rest)?.[0].length ?? 1;
+  }
 
-function runAt(text: string, at: number): string {
-  let end = at + 1;
-  while (text[end] === text[at]) end += 1;
-  return text.slice(at, end);
-}
+  #rest(): string {
+    return this.#text.slice(this.#at);
+  }
 
-function isSpace(character: string): boolean {
-  return character.trim() === '';
-}
+  #take(length: number): void {
+    if (length > 0) this.#pieces.push(this.#text.slice(this.#at, this.#at + length));
+    this.#at += length;
+  }
 
-function isWord(character: string): boolean {
-  return /[\p{L}\p{N}]/u.test(character);
+  /** Writes something in place of all that follows. */
+  #drop(instead = ''): 0 {
+    this.#pieces.push(instead);
+    this.#at = this.#text.length;
+    return 0;
+  }
+
+  #begin(mark: string, closing: string, written: string): void {
+    this.#open.push({ mark, closing, index: this.#pieces.push(written) - 1 });
+    this.#at += written.length;
+  }
 }

@@ -1,0 +1,44 @@
+import type { RenderTarget } from '@parley/contracts';
+import { CAPABILITIES } from './capabilities.ts';
+import { BlockReader } from './prefix/block-reader.ts';
+import { createNormaliser } from './prefix/normaliser.ts';
+import { PartMaker } from './prefix/part-maker.ts';
+import { printPart, type RenderedPart, roomOf } from './render-part.ts';
+
+/** An unfinished answer as it should be shown now. */
+export interface ShownPrefix {
+  /** The first parts. They will never change, whatever is written; each call only adds to them. */
+  readonly settled: readonly RenderedPart[];
+  /** What follows them and may change with every call: mostly one part, none if there is nothing more to see. */
+  readonly open: readonly RenderedPart[];
+}
+
+/** Renders an answer while it is being written. */
+export interface PrefixRenderer {
+  /** The answer goes on. Cheap: what was not settled is only rendered by `show`. */
+  push(text: string): void;
+  /** The answer so far. */
+  show(): ShownPrefix;
+}
+
+/**
+ * Makes a renderer for one answer that comes bit by bit. Its work is in proportion to what is new, as
+ * it keeps what can no longer change and renders only the last block again.
+ */
+export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
+  const capabilities = CAPABILITIES[target.dialect];
+  const pings = target.mentions === 'live' ? [] : capabilities.pings;
+  const settled: RenderedPart[] = [];
+  const parts = new PartMaker(roomOf(target));
+  const reader = new BlockReader({ capabilities, pings }, parts);
+  const normalise = createNormaliser();
+  return {
+    push: (text) => reader.read(normalise(text)),
+    show() {
+      const { more, leaves } = reader.open();
+      const made = parts.take(more, leaves);
+      for (const part of made.settled) settled.push(printPart(part, target));
+      return { settled, open: made.open.map((part) => printPart(part, target)) };
+    },
+  };
+}

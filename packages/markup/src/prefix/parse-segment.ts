@@ -1,0 +1,119 @@
+import type { Definition, FootnoteDefinition, List, Nodes, Root, RootContent } from 'mdast';
+import { tryParse } from '../parse/parse.ts';
+import { loadParser, type MarkdownParser } from '../parse/parser.ts';
+
+/** Definitions from earlier blocks; more than these are not found by later ones. */
+const LENT_DEFINITIONS = 200;
+const LENT_LENGTH = 4_000;
+
+/** So much of a line tells whether it begins a block, in UTF-16 units. */
+const BEGINNING = 200;
+
+/** A stretch of the source that was parsed alone, and whole blocks of it. */
+export interface Segment {
+  readonly root: Root;
+  readonly source: string;
+  readonly nodes: readonly RootContent[];
+  /** Where the stretch begins, as the positions in `root` count lines. */
+  readonly firstLine: number;
+  /** Where the block behind these begins; undefined if that is not known. */
+  readonly nextLine: number | undefined;
+  /** Whether the next block is one more item of the list that stands last here. */
+  readonly inList: boolean;
+}
+
+/** Parses stretches of one document, each with the definitions that stood before it. */
+export class SegmentParser {
+  #parser: MarkdownParser | undefined;
+  readonly #links: string[] = [];
+  readonly #footnotes: string[] = [];
+  #lentLength = 0;
+
+  /** Parses a stretch and takes all of it. */
+  whole(text: string): Segment {
+    const lent = text.includes('[') ? this.#lent() : '';
+    const source = lent + text;
+    this.#parser ??= loadParser();
+    const root = tryParse(this.#parser, source) ?? asWritten(source, lent.length);
+    const nodes = root.children.filter(
+      ({ position }) => (position?.start.offset ?? 0) >= lent.length,
+    );
+    const firstLine = 1 + countLines(lent);
+    return { root, source, nodes, firstLine, nextLine: undefined, inList: false };
+  }
+
+  /**
+   * Parses a stretch and takes the blocks before `next`.
+   * @param next the line behind the stretch.
+   * @returns undefined if neither a block nor an item of a list begins with that line.
+   */
+  before(text: string, next: string): Segment | undefined {
+    // Its beginning tells; a definition is taken whole, as these blocks may refer to it.
+    const line = next.startsWith('[') ? next : next.slice(0, BEGINNING);
+    const segment = this.whole(`${text}${line}\n`);
+    const nextLine = segment.firstLine + countLines(text);
+    const begins = ({ position }: Nodes) => position?.start.line === nextLine;
+    const { nodes } = segment;
+    const at = nodes.findIndex(begins);
+    if (at >= 0) return { ...segment, nodes: nodes.slice(0, at), nextLine };
+    const last = nodes.at(-1);
+    const item = last?.type === 'list' ? last.children.findIndex(begins) : -1;
+    if (last?.type !== 'list' || item < 0) return undefined;
+    const own = [...nodes.slice(0, -1), shortened(last, item)];
+    return { ...segment, nodes: own, nextLine, inList: true };
+  }
+
+  /** Lets later stretches use the definitions in these blocks. */
+  lend({ nodes, source }: Segment): void {
+    const visit = (node: Nodes) => {
+      if (node.type === 'definition' || node.type === 'footnoteDefinition') {
+        this.#lendOne(node, source);
+      }
+      if ('children' in node) for (const child of node.children) visit(child);
+    };
+    for (const node of nodes) visit(node);
+  }
+
+  #lendOne(node: Definition | FootnoteDefinition, source: string): void {
+    const { start, end } = node.position ?? {};
+    const written = source.slice(start?.offset ?? 0, end?.offset ?? 0);
+    const isLink = node.type === 'definition';
+    // Of a footnote only the name: its text is shown where it stands.
+    const lent = isLink ? written : `${written.split(']:')[0] ?? ''}]: .`;
+    const lines = isLink ? this.#links : this.#footnotes;
+    const length = this.#lentLength + lent.length + 1;
+    const isFull = this.#links.length + this.#footnotes.length >= LENT_DEFINITIONS;
+    if (isFull || length > LENT_LENGTH || lent.includes('\n')) return;
+    lines.push(lent);
+    this.#lentLength = length;
+  }
+
+  #lent(): string {
+    // The rule ends the last footnote, else it would take an indented line that follows.
+    const footnotes = this.#footnotes.length > 0 ? [...this.#footnotes, '', '***', ''] : [];
+    const links = this.#links.length > 0 ? [...this.#links, ''] : [];
+    return [...footnotes, ...links].map((line) => `${line}\n`).join('');
+  }
+}
+
+/** The list without its last items; its position tells where it ends. */
+function shortened(list: List, items: number): List {
+  const children = list.children.slice(0, items);
+  const end = children.at(-1)?.position?.end;
+  if (list.position === undefined || end === undefined) return { ...list, children };
+  return { ...list, children, position: { ...list.position, end } };
+}
+
+/** For what overflows the parser: HTML is shown as it is written. */
+function asWritten(source: string, from: number): Root {
+  const start = { line: 1 + countLines(source.slice(0, from)), column: 1, offset: from };
+  const end = { line: 1 + countLines(source), column: 1, offset: source.length };
+  const value = source.slice(from);
+  return { type: 'root', children: [{ type: 'html', value, position: { start, end } }] };
+}
+
+function countLines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
