@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
+import type { parse } from './markdown-parser.ts';
 
 /** Markdown (GFM, with maths) to mdast, with positions. Quadratic or worse on hostile input: guard it. */
-export type MarkdownParser = typeof import('./markdown-parser.ts').parse;
+export type MarkdownParser = typeof parse;
 
 /**
  * Loads the Markdown parser. Synchronous, because rendering is; on demand, because it costs about
@@ -9,6 +10,6 @@ export type MarkdownParser = typeof import('./markdown-parser.ts').parse;
  */
 export function loadParser(): MarkdownParser {
   const require = createRequire(import.meta.url);
-  const { parse } = require('./markdown-parser.ts') as typeof import('./markdown-parser.ts');
-  return parse;
+  const loaded = require('./markdown-parser.ts') as typeof import('./markdown-parser.ts');
+  return loaded.parse;
 }
