@@ -3,19 +3,19 @@ import { CAPABILITIES } from './capabilities.ts';
 import { BlockReader } from './prefix/block-reader.ts';
 import { createNormaliser } from './prefix/normaliser.ts';
 import { PartMaker } from './prefix/part-maker.ts';
-import { printPart, type RenderedPart, roomOf } from './render-part.ts';
+import { checkTarget, printPart, type RenderedPart, roomOf } from './render-part.ts';
 
-/** An unfinished answer as it should be shown now. */
+/** An unfinished answer as it should be shown now: each part is legal and within the limit. */
 export interface ShownPrefix {
-  /** The first parts. They will never change, whatever is written; each call only adds to them. */
+  /** The first parts; they never change again. Each call of `show` only adds to this list. */
   readonly settled: readonly RenderedPart[];
-  /** What follows them and may change with every call: mostly one part, none if there is nothing more to see. */
+  /** What follows and may change: mostly one part, none if there is nothing more to see. */
   readonly open: readonly RenderedPart[];
 }
 
 /** Renders an answer while it is being written. */
 export interface PrefixRenderer {
-  /** The answer goes on. Cheap: what was not settled is only rendered by `show`. */
+  /** The answer goes on. Only remembers; nothing is rendered for nobody. */
   push(text: string): void;
   /** The answer so far. */
   show(): ShownPrefix;
@@ -23,18 +23,26 @@ export interface PrefixRenderer {
 
 /**
  * Makes a renderer for one answer that comes bit by bit. Its work is in proportion to what is new, as
- * it keeps what can no longer change and renders only the last block again.
+ * it keeps what can no longer change and renders only the last block again. Parts have no numbers:
+ * how many there will be is not known.
+ * @throws MarkupError as `render` does.
  */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
+  checkTarget(target);
   const capabilities = CAPABILITIES[target.dialect];
   const pings = target.mentions === 'live' ? [] : capabilities.pings;
   const settled: RenderedPart[] = [];
   const parts = new PartMaker(roomOf(target));
   const reader = new BlockReader({ capabilities, pings }, parts);
   const normalise = createNormaliser();
+  let unread = '';
   return {
-    push: (text) => reader.read(normalise(text)),
+    push(text) {
+      unread += text;
+    },
     show() {
+      reader.read(normalise(unread));
+      unread = '';
       const { more, leaves } = reader.open();
       const made = parts.take(more, leaves);
       for (const part of made.settled) settled.push(printPart(part, target));

@@ -3,6 +3,7 @@ import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
 import { PRINTERS } from './dialects.ts';
 import type { Leaf } from './document.ts';
 import { contentLength } from './leaf-content.ts';
+import { MarkupError } from './markup-error.ts';
 import { measure } from './measure.ts';
 import { plainText } from './print/plain.ts';
 import type { Room } from './split/split-leaves.ts';
@@ -13,6 +14,19 @@ export interface RenderedPart {
   readonly text: string;
   /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
   readonly plain: string;
+}
+
+/** Shortest part that holds one character in every dialect, with room to spare. */
+export const MIN_LENGTH = 16;
+
+/** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */
+export function checkTarget({ maxLength }: RenderTarget): void {
+  if (maxLength >= MIN_LENGTH) return;
+  throw new MarkupError({
+    code: 'target-too-short',
+    message: `Parts of ${maxLength} are too short to hold text; allow at least ${MIN_LENGTH}.`,
+    retryable: false,
+  });
 }
 
 /** How much of these leaves one part of the target can hold, in its dialect and in plain text. */

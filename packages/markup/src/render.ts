@@ -1,16 +1,12 @@
 import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { Leaf } from './document.ts';
-import { MarkupError } from './markup-error.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { printPart, type RenderedPart, roomOf } from './render-part.ts';
+import { checkTarget, MIN_LENGTH, printPart, type RenderedPart, roomOf } from './render-part.ts';
 import { splitNumbered } from './split/number-parts.ts';
 import { splitLeaves } from './split/split-leaves.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
 import { toLeaves } from './transform/to-leaves.ts';
-
-/** Shortest part that holds one character in every dialect, with room to spare. */
-const MIN_LENGTH = 16;
 
 /**
  * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
@@ -37,13 +33,7 @@ export function renderInSteps(
 
 /** The work of rendering, a step for each piece that is parsed and each part that is made. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
-  if (target.maxLength < MIN_LENGTH) {
-    throw new MarkupError({
-      code: 'target-too-short',
-      message: `Parts of ${target.maxLength} are too short to hold text; allow at least ${MIN_LENGTH}.`,
-      retryable: false,
-    });
-  }
+  checkTarget(target);
   const parsed = yield* parseMarkdown(markdown);
   const leaves = yield* toLeaves(parsed, CAPABILITIES[target.dialect], target.mentions);
   const parts = yield* splitFor(target, leaves);
