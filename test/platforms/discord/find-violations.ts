@@ -57,9 +57,12 @@ export function findViolations(source: string, tree: readonly DiscordNode[]): Vi
   return found;
 }
 
-/** What the servers take for a mention: they know no escapes, only code. */
+/** What the servers may take for a mention: they know no escapes, only code and addresses. */
 function pings(source: string, nodes: readonly DiscordNode[]): string[] {
-  const code = nodes.flatMap((node) => (isCode(node) ? [...node.text.matchAll(PING)] : []));
+  const code = nodes.flatMap((node) => {
+    if (node.type === 'link') return [...node.url.matchAll(PING)];
+    return isCode(node) ? [...node.text.matchAll(PING)] : [];
+  });
   const all = [...source.matchAll(PING)].map(String);
   return all.length > code.length ? all : [];
 }

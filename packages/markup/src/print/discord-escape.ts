@@ -7,8 +7,13 @@ interface Behind {
   tildes: boolean;
   bars: boolean;
   underlines: boolean;
-  /** Whether an underscore before this place would find one that closes it. */
+  /** Whether an underscore before this place would find one that ends its mark. */
   closing: boolean;
+  /** The same, looked at from behind the underscores that stand here. */
+  beyond: boolean;
+  /** The underscores that stand here: where the first is, and how many are known to follow each other. */
+  lineAt: number;
+  lines: number;
   parenthesis: boolean;
   /** The next `>` and the next `:` before white space. */
   angle: number;
@@ -20,6 +25,7 @@ interface Behind {
  * no other. Reads once from the end, because what a sign does depends on what follows.
  */
 export function escapeSigns({ text, signs, linkEnd, live }: Page): string {
+  if (signs.length === 0) return text;
   const escaped: number[] = [];
   const behind: Behind = {
     star: false,
@@ -28,6 +34,9 @@ export function escapeSigns({ text, signs, linkEnd, live }: Page): string {
     bars: false,
     underlines: false,
     closing: false,
+    beyond: false,
+    lineAt: -1,
+    lines: 0,
     parenthesis: false,
     angle: -1,
     colon: -1,
@@ -67,17 +76,15 @@ function isMarkup(
     case '\\':
       return after !== '' && /[^0-9A-Za-z\s]/.test(after);
     case '*':
-      return before === '*' || (behind.star && after.trim() !== '');
+      return behind.star && after.trim() !== '';
     case '_':
-      return (
-        before === '_' || before === '~' || behind.closing || (after === '_' && behind.underlines)
-      );
+      return behind.closing || (after === '_' && behind.underlines);
     case '~':
       return (before === '~' || after === '~') && behind.tildes;
     case '|':
       return (before === '|' || after === '|') && behind.bars;
     case '`':
-      return before === '`' || behind.tick;
+      return behind.tick;
     case '[':
       return opensLink;
     case '(':
@@ -108,9 +115,7 @@ function note(text: string, at: number, behind: Behind, escaped: boolean): void 
       behind.bars ||= after === '|';
       break;
     case '_':
-      if (escaped) break;
-      behind.underlines ||= after === '_';
-      behind.closing = !/[0-9A-Za-z]/.test(after);
+      if (!escaped) noteLine(text, at, behind);
       break;
     case ')':
       behind.parenthesis = true;
@@ -123,9 +128,24 @@ function note(text: string, at: number, behind: Behind, escaped: boolean): void 
       behind.colon = at;
       break;
     case ' ':
-      behind.angle = -1;
+      // What stands before the content of a line is not there for Discord.
+      if (!'\n >'.includes(text[at - 1] ?? '\n')) behind.angle = -1;
       break;
   }
+}
+
+/**
+ * Underscores are taken in pairs by a mark that began before them; one that is left over ends the
+ * mark at the end of a word and prevents it elsewhere.
+ */
+function noteLine(text: string, at: number, behind: Behind): void {
+  const goesOn = behind.lineAt === at + 1;
+  behind.lineAt = at;
+  behind.lines = goesOn ? behind.lines + 1 : 1;
+  behind.underlines ||= goesOn;
+  if (!goesOn) behind.beyond = behind.closing;
+  const isWord = /[0-9A-Za-z]/.test(text[at + behind.lines] ?? '');
+  behind.closing = behind.lines % 2 === 0 ? behind.beyond : !isWord;
 }
 
 /** Mentions, custom emoji, commands, times: what Discord fills in between `<` and `>`. */

@@ -2,8 +2,18 @@ import type { Run } from '../document.ts';
 import { addressEnd } from './discord-address.ts';
 import { putLiteral } from './discord-literal.ts';
 import { type DiscordMark, SIGN_OF } from './discord-mark.ts';
-import { closeMark, newLine, openMark, type Page, put, putRaw } from './discord-page.ts';
-import { commonMarks, type Segment } from './discord-segment.ts';
+import {
+  closeMark,
+  endsLink,
+  newLine,
+  openMark,
+  type Page,
+  put,
+  putLinkEnd,
+  putRaw,
+  ZERO_WIDTH_SPACE,
+} from './discord-page.ts';
+import { commonMarks, type Piece, type Segment } from './discord-segment.ts';
 import { toSegments } from './discord-segments.ts';
 
 /** What stands before the other lines of a text, and whether Discord reads them as a list item's. */
@@ -20,7 +30,8 @@ export function putRuns(page: Page, runs: readonly Run[], line: LineStart): void
     const goesOn =
       next !== undefined && commonMarks(segment.marks, next.marks).length === segment.marks.length;
     const following = goesOn ? next : undefined;
-    if (segment.kind === 'text') putText(page, segment, following, line);
+    const place = { isGlued: following !== undefined, isLast: next === undefined };
+    if (segment.kind === 'text') putText(page, segment, place, line);
     else putSpan(page, segment, following);
   });
 }
@@ -47,20 +58,19 @@ function putMarked<Kind extends Segment>(
 
 function putText(
   page: Page,
-  { text, marks }: { readonly text: string; readonly marks: readonly DiscordMark[] },
-  following: Segment | undefined,
+  { text, marks }: Piece,
+  { isGlued, isLast }: { readonly isGlued: boolean; readonly isLast: boolean },
   { prefix, inItem }: LineStart,
 ): void {
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
-    const isLast = index === lines.length - 1;
-    const shown = isLast ? line : line.trimEnd();
+    const goesOn = index === lines.length - 1 && !isLast;
+    const shown = goesOn ? line : line.trimEnd();
     if (index > 0) {
-      const isEmpty = shown === '' && !isLast;
       // Nothing but spaces, or Discord takes the empty line for the end of the item or its text.
-      newLine(page, isEmpty && inItem ? `${prefix} ` : prefix, inItem);
+      newLine(page, shown === '' && !goesOn && inItem ? `${prefix} ` : prefix, inItem);
     }
-    const glued = isLast && following !== undefined;
+    const glued = isGlued && index === lines.length - 1;
     putLiteral(page, page.joins ? shown.trimStart() : shown, { marks, glued });
   }
   countEmoji(page, text);
@@ -85,7 +95,7 @@ function putSpan(
         if (piece.kind === 'code') putCode(page, piece.text);
         else putRaw(page, piece.text);
       });
-      put(page, `](${segment.url})`);
+      putLinkEnd(page, segment.url);
       break;
   }
 }
@@ -106,12 +116,16 @@ function putAddress(page: Page, url: string, following: Segment | undefined): vo
     following === undefined || following.kind !== 'text' ? following && '*' : following.text;
   const [word = ''] = (next ?? '').split(/\s/, 1);
   const isBare = addressEnd(url + word.slice(0, 100), 0) === url.length;
-  putRaw(page, isBare ? url : `<${url}>`);
+  if (endsLink(page, url))
+    putLiteral(page, url.replace('](', `]${ZERO_WIDTH_SPACE}(`), { marks: [], glued: false });
+  else putRaw(page, isBare ? url : `<${url}>`);
 }
 
 const EMOJI = /\p{RGI_Emoji}/gv;
+/** Every emoji has one of these in it; the search for whole emoji takes a hundred times longer. */
+const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 
 function countEmoji(page: Page, text: string): void {
-  if (!/[^\0-\u00ff]/.test(text)) return;
+  if (!PART_OF_EMOJI.test(text)) return;
   page.nodes += text.match(EMOJI)?.length ?? 0;
 }

@@ -38,6 +38,8 @@ export interface Place {
   /** How many list items it stands in, and whether the innermost container is one. */
   readonly level: number;
   readonly inItem: boolean;
+  /** Whether `label` begins another line of an item. */
+  readonly continuesItem: boolean;
   /** Whether an item begins with it. */
   readonly hasMarker: boolean;
   /** Lists and quotes that Discord reads as new. */
@@ -152,16 +154,16 @@ function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   const runsIntoList =
     open !== undefined &&
     (begins === undefined ? startsWithSpace(leaf) : !continues(open, begins.list, begins.marker));
+  const quotes = [quoteOf(before), quoteOf(leaf)];
   const runsIntoQuote =
-    quoteOf(leaf) !== undefined &&
-    quoteOf(before) !== undefined &&
-    quoteOf(leaf) !== quoteOf(before);
+    begins === undefined && !quotes.includes(undefined) && quotes[0] !== quotes[1];
   const apart = runsIntoList || runsIntoQuote;
   if (level === 0) {
     if (!apart && leaf.gap === 1) return '\n';
     lists.length = 0;
     return `\n${prefix}\n`;
   }
+  if (apart) lists.length = level;
   if (apart) return `\n${prefix}${ZERO_WIDTH_SPACE}\n`;
   return leaf.gap === 2 && begins === undefined && open === undefined ? `\n${prefix} \n` : '\n';
 }
@@ -199,6 +201,8 @@ function lineUp(steps: readonly Step[], gap: string) {
   let then = '';
   let prefix = '';
   let isMarked = false;
+  let continuesItem = false;
+  let before: Step['kind'] | undefined;
   const add = (text: string) => {
     if (label === '') start += text;
     else then += text;
@@ -219,11 +223,13 @@ function lineUp(steps: readonly Step[], gap: string) {
         prefix += ' '.repeat(step.width);
         break;
       case 'label':
+        continuesItem ||= label === '' && before === 'indent';
         if (then === '') label += step.text;
         else then += step.text.replace('. ', '\\. ');
         break;
     }
     isMarked ||= step.kind === 'marker' || step.kind === 'label';
+    before = step.kind;
   }
-  return { start, label, then, prefix };
+  return { start, label, then, prefix, continuesItem };
 }

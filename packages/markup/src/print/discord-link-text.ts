@@ -13,8 +13,6 @@ export interface LinkAtom {
  */
 const UNFIT =
   /[\[\]`<\\*_]|~~+|\|\|+|:[\w+\-]+:|@(?=\u200b?(?:everyone|here))|\p{RGI_Emoji}|[\p{Emoji_Presentation}\ufe0f]/gv;
-/** Taken out of the text of a link by Discord. */
-const HIDDEN = /\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
 const PLAIN_CODE = /^[^`*~|<>@#[\]\\:]+$/;
 
@@ -35,8 +33,7 @@ export function cutForLink(pieces: readonly Piece[], outer: readonly DiscordMark
 
 function cutText(piece: Piece, isFit: (sign: string) => boolean): LinkAtom[] {
   const atoms: LinkAtom[] = [];
-  const add = (part: string, fit: boolean) => {
-    const text = fit ? part.replaceAll(HIDDEN, '').replaceAll(/\s/g, ' ') : part;
+  const add = (text: string, fit: boolean) => {
     if (text !== '') atoms.push({ piece: { ...piece, text }, isFit: fit });
   };
   let from = 0;

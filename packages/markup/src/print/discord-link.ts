@@ -7,6 +7,8 @@ import { hoistSpace } from './discord-space.ts';
 
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
+/** Taken out of the text of a link by Discord. */
+const HIDDEN = /\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 const SEEN = /[\p{L}\p{N}]/u;
 
 /**
@@ -70,7 +72,11 @@ function longestFit(atoms: readonly LinkAtom[]): { from: number; to: number } {
 /** Content with the marks that are safe in a link's text, where nothing can keep signs apart. */
 function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): Piece[] {
   const own = hoistSpace(
-    pieces.map((piece) => ({ ...piece, marks: piece.marks.slice(outer.length) })),
+    pieces.map((piece) => ({
+      ...piece,
+      text: piece.text.replaceAll(HIDDEN, '').replaceAll(/\s/g, ' '),
+      marks: piece.marks.slice(outer.length),
+    })),
   );
   const hasSigns = pieces.some(({ text }) => /[*_~|]/.test(text));
   const touches = own.some(({ marks }, index) => {

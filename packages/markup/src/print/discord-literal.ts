@@ -1,6 +1,6 @@
 import { addressEnd } from './discord-address.ts';
 import { conflicts, type DiscordMark } from './discord-mark.ts';
-import { type Page, put, ZERO_WIDTH_SPACE } from './discord-page.ts';
+import { type Page, put, putRaw, touchesEnd, ZERO_WIDTH_SPACE } from './discord-page.ts';
 
 /** Where literal text stands. */
 export interface LiteralPlace {
@@ -11,9 +11,10 @@ export interface LiteralPlace {
 }
 
 /** Signs that may be markup, and what Discord takes for an address. */
-const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@silent\b|(?:https?|steam):\/\//g;
+const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@(?:silent\b|everyone|here)|(?:https?|steam):\/\//g;
 /** What begins a block where a line starts; a heading's text may also stand on the next line. */
-const BLOCK = /^( *)(#{1,6}(?=\s|$)|-#(?= )|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
+const BLOCK =
+  /^([ \t]*)(#{1,6}(?=\s|$)|-#(?= )|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
 
 /** Writes text that is to be seen as it is. `text` has no line ends. */
 export function putLiteral(page: Page, text: string, place: LiteralPlace): void {
@@ -51,11 +52,13 @@ function putSign(page: Page, text: string, at: number, place: LiteralPlace): num
   const sign = text[at] ?? '';
   if (sign === 'h' || sign === 's') return putAddress(page, text, at, place);
   if (sign === '@') {
-    put(page, page.text === '' ? `@${ZERO_WIDTH_SPACE}` : '@');
+    const isName = text[at + 1] === 's' ? page.text === '' : !page.live;
+    put(page, isName ? `@${ZERO_WIDTH_SPACE}` : '@');
     return at + 1;
   }
-  if (sign === '*' && place.marks.some((mark) => conflicts(sign, mark))) {
-    put(page, '\\*');
+  const inStars = sign === '*' && place.marks.some((mark) => conflicts(sign, mark));
+  if (inStars || ('*_`'.includes(sign) && touchesEnd(page, sign))) {
+    put(page, `\\${sign}`);
     return at + 1;
   }
   put(page, sign);
@@ -72,7 +75,7 @@ function putSign(page: Page, text: string, at: number, place: LiteralPlace): num
 function putAddress(page: Page, text: string, at: number, place: LiteralPlace): number {
   const end = addressEnd(text, at);
   if (end === at) {
-    put(page, text.charAt(at));
+    put(page, text.charAt(at), text.slice(at));
     return at + 1;
   }
   const url = text.slice(at, end);
@@ -82,6 +85,6 @@ function putAddress(page: Page, text: string, at: number, place: LiteralPlace): 
     put(page, `${text.slice(at, colon)}\\:`);
     return colon + 1;
   }
-  put(page, url);
+  putRaw(page, url);
   return end;
 }

@@ -11,13 +11,15 @@ export interface Page {
   readonly signs: number[];
   /** Up to here some code or address contains `](`, which could end a link that begins before it. */
   linkEnd: number;
+  /** Where the text of the last link ends. */
+  linkText: number;
   /** What Discord counts as nodes: marks, links, code, lists, emoji. */
   nodes: number;
   /** Whether the next text stands where a heading, list or quote may begin. */
   startsLine: boolean;
   /** Whether the next text follows a line end in a list item, which Discord drops before a sign. */
   joins: boolean;
-  /** Whether the last thing written is the end of a mark. */
+  /** Whether the last thing written is the end of a mark or of code. */
   closed: boolean;
   /** What looks like a mention stays one. */
   readonly live: boolean;
@@ -29,6 +31,7 @@ export function newPage(live: boolean): Page {
     text: '',
     signs: [],
     linkEnd: -1,
+    linkText: -1,
     nodes: 0,
     startsLine: true,
     joins: false,
@@ -51,9 +54,24 @@ export function put(page: Page, text: string, whole = text): void {
 
 /** Writes code or an address, whatever it contains. */
 export function putRaw(page: Page, text: string): void {
-  put(page, text);
-  const end = text.lastIndexOf('](');
-  if (end >= 0) page.linkEnd = page.text.length - text.length + end;
+  const safe = endsLink(page, text) ? text.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`) : text;
+  put(page, safe);
+  page.closed = true;
+  const end = safe.lastIndexOf('](');
+  if (end >= 0) page.linkEnd = page.text.length - safe.length + end;
+}
+
+/** Ends the text of a link and writes its address. */
+export function putLinkEnd(page: Page, url: string): void {
+  page.linkText = page.text.length;
+  put(page, `](${url})`);
+}
+
+/** Whether Discord would rather end the link before at a `](` in this text: it looks for the last. */
+export function endsLink({ text, linkText }: Page, raw: string): boolean {
+  const end = raw.indexOf('](');
+  if (end < 0 || linkText < 0 || text.includes('[', linkText)) return false;
+  return !raw.slice(0, end).includes('[');
 }
 
 /** Begins a mark, apart from the end of another one that it would run together with. */
@@ -72,6 +90,12 @@ export function closeMark(page: Page, sign: string): void {
   const touches = !page.closed && page.text.at(-1) === sign[0] && (sign === '~~' || sign === '||');
   put(page, touches ? ZERO_WIDTH_SPACE + sign : sign);
   page.closed = true;
+}
+
+/** Whether this sign would belong to the mark or code that ends right before it. */
+export function touchesEnd(page: Page, sign: string): boolean {
+  const before = page.text.at(-1);
+  return page.closed && (before === sign || (before === '~' && sign === '_'));
 }
 
 /** A line end and what stands before the content of the next line. */

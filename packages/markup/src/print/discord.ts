@@ -1,4 +1,5 @@
 import type { Leaf, Run, TextLeaf } from '../document.ts';
+import { withoutOuterBreaks } from '../transform/join-runs.ts';
 import { escapeSigns } from './discord-escape.ts';
 import { type LineStart, putRuns } from './discord-inline.ts';
 import { newLayout, type Place, placeNext } from './discord-layout.ts';
@@ -25,17 +26,18 @@ export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printe
   return { text, counted: text, entities: page.nodes };
 }
 
-function startLeaf(page: Page, { start, label, then, hasMarker, inItem }: Place): void {
+function startLeaf(page: Page, place: Place): void {
+  const { start, label, then } = place;
   page.text += start;
   page.closed = false;
   page.startsLine = true;
-  page.joins = false;
+  page.joins = place.continuesItem;
   if (label !== '') putLiteral(page, label, { marks: [], glued: false });
   if (then !== '') {
     page.text += then;
     page.startsLine = true;
   }
-  page.joins = inItem && !hasMarker;
+  page.joins = place.inItem && !place.hasMarker && label === '';
 }
 
 function printLeaf(page: Page, leaf: Leaf, place: Place): void {
@@ -60,12 +62,13 @@ function printLeaf(page: Page, leaf: Leaf, place: Place): void {
 }
 
 function printText(page: Page, leaf: TextLeaf, place: Place): void {
-  const isBlank = leaf.runs.every(({ text }) => text.trim() === '');
+  const runs = withoutOuterBreaks(leaf.runs);
+  const isBlank = runs.every(({ text }) => text.trim() === '');
   // Discord takes no item without text, and no heading in one or behind text.
   if (isBlank) put(page, place.hasMarker ? ZERO_WIDTH_SPACE : '');
-  else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, leaf.runs, place);
-  else if (place.level > 0 || place.label !== '') putRuns(page, boldRuns(leaf.runs), place);
-  else printHeading(page, leaf.runs, '#'.repeat(leaf.heading), place);
+  else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
+  else if (place.level > 0 || place.label !== '') putRuns(page, boldRuns(runs), place);
+  else printHeading(page, runs, '#'.repeat(leaf.heading), place);
 }
 
 function boldRuns(runs: readonly Run[]): Run[] {
