@@ -1,6 +1,6 @@
 import type { Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
 import { linkOf, withAddresses } from '../transform/links.ts';
-import { headerText, rowContainers, rowText } from '../transform/tables.ts';
+import { headerText, rowContainers, rowTexts } from '../transform/rows.ts';
 
 /**
  * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
@@ -55,7 +55,8 @@ function withFirstRowAsItem(table: TableLeaf): Leaf[] {
   const [row, ...others] = rows;
   if (row === undefined) return [{ kind: 'text', runs: headerText(header), within, fresh, gap }];
   const [path = within] = rowContainers(within, 1);
-  const item: Leaf = { kind: 'text', runs: rowText(header, row), within: path, fresh, gap };
+  const [runs = []] = rowTexts(header, [row]);
+  const item: Leaf = { kind: 'text', runs, within: path, fresh, gap };
   if (others.length === 0) return [item];
   return [item, { ...table, rows: others, fresh: within.length, gap: 1 }];
 }

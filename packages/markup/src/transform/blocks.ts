@@ -2,7 +2,8 @@ import type { Nodes, RootContent } from 'mdast';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
 import { layOutGrid } from './grid.ts';
 import { type InlineContext, markAll, toRuns } from './inlines.ts';
-import { headerText, isEmpty, readTable, rowContainers, rowText } from './tables.ts';
+import { headerText, rowContainers, rowGap, rowTexts } from './rows.ts';
+import { isEmpty, readTable } from './tables.ts';
 import { isBreak } from './tags.ts';
 
 /** A leaf that does not know yet which of its containers begin with it. */
@@ -168,10 +169,12 @@ function draftTable(
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
   if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
   const paths = rowContainers(place.within, rows.length);
-  return rows.map((row, index) => ({
+  const texts = rowTexts(table.header, rows);
+  const gap = rowGap(texts);
+  return texts.map((runs, index) => ({
     kind: 'text',
-    runs: rowText(table.header, row),
+    runs,
     within: paths[index] ?? place.within,
-    gap: index === 0 ? place.gap : 1,
+    gap: index === 0 ? place.gap : gap,
   }));
 }

@@ -87,6 +87,43 @@ const lists: [what: string, markdown: string, shown: string][] = [
     `${columns(`A ${wide}`)}|1<br>2|3|`,
     lines('• <b>A</b>: 1', '  2', `  <b>${wide}</b>: 3`),
   ],
+  [
+    'an empty line between rows of more than two lines',
+    `${columns(`A B ${wide}`)}|1|2|3|\n|4|5|6|`,
+    lines(
+      '• <b>A</b>: 1',
+      '  <b>B</b>: 2',
+      `  <b>${wide}</b>: 3`,
+      '',
+      '• <b>A</b>: 4',
+      '  <b>B</b>: 5',
+      `  <b>${wide}</b>: 6`,
+    ),
+  ],
+  [
+    'many short cells side by side, a name never parted from its value',
+    `${columns(`Aa Bb? Cc Dd Ee Ff Gg Hh Ii Jj Kk`)}|1|2|3|4|5|6|7|8|9|10|11|\n||1||||||||||`,
+    lines(
+      '• <b>Aa</b>:_1 <b>Bb?</b>_2 <b>Cc</b>:_3 <b>Dd</b>:_4 <b>Ee</b>:_5 <b>Ff</b>:_6 <b>Gg</b>:_7 <b>Hh</b>:_8 <b>Ii</b>:_9 <b>Jj</b>:_10 <b>Kk</b>:_11'
+        .replaceAll(' <', '\u2003<')
+        .replace('•\u2003', '• ')
+        .replaceAll('_', '\u00a0'),
+      '• <b>Bb?</b>\u00a01',
+    ),
+  ],
+  [
+    'cells that are not all short below each other',
+    `${columns('Aa Bb Cc Dd Ee')}|1|2|3|4|5|\n|a much longer cell|b|c|d|a much longer cell|`,
+    lines(
+      '• <b>Aa</b>: 1',
+      ...['Bb</b>: 2', 'Cc</b>: 3', 'Dd</b>: 4', 'Ee</b>: 5'].map((cell) => `  <b>${cell}`),
+      '',
+      '• <b>Aa</b>: a much longer cell',
+      ...['Bb</b>: b', 'Cc</b>: c', 'Dd</b>: d', 'Ee</b>: a much longer cell'].map(
+        (cell) => `  <b>${cell}`,
+      ),
+    ),
+  ],
   ['names alone', columns(`A ${wide}`), `<b>A</b> · <b>${wide}</b>`],
 ];
 
