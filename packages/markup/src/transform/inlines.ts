@@ -125,9 +125,9 @@ function allowed(all: readonly Mark[], { capabilities }: InlineContext): readonl
   const known = ({ type }: Mark) => type === 'link' || capabilities.marks.includes(type);
   const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
-  const linked = marks.some(({ type }) => type === 'link');
-  // A link's address is content, the code font is not.
-  return marks.filter(({ type }) => (linked ? type !== 'code' : type === 'code'));
+  const counts = marks.some(({ type }) => type === 'link' || type === 'spoiler');
+  // A link's address is content and what is hidden stays hidden; the code font is neither.
+  return marks.filter(({ type }) => (counts ? type !== 'code' : type === 'code'));
 }
 
 /** Puts a mark round everything, under the dialect's rules. */

@@ -1,4 +1,5 @@
 import type { Run } from '../document.ts';
+import { sameMark } from './join-runs.ts';
 
 const BARS = '||';
 
@@ -32,10 +33,11 @@ export function markSpoilers(runs: readonly SpoilerSource[]): Run[] {
     }
     marked.push(...between(runs, from, open));
     const inside = { run: open.run, at: open.at + BARS.length };
+    const outer = commonMarks(runs.slice(open.run, close.run + 1));
     marked.push(
       ...between(runs, inside, close).map(({ text, marks }) => ({
         text,
-        marks: [...marks, { type: 'spoiler' as const }],
+        marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
       })),
     );
     from = { run: close.run, at: close.at + BARS.length };
@@ -43,6 +45,15 @@ export function markSpoilers(runs: readonly SpoilerSource[]): Run[] {
   }
   const end = { run: runs.length, at: 0 };
   return [...marked, ...between(runs, from, end)].filter(({ text }) => text !== '');
+}
+
+/** How many marks all these runs share: a spoiler stands inside them and round all others. */
+function commonMarks(runs: readonly Run[]): number {
+  const [first, ...others] = runs.map(({ marks }) => marks);
+  const differs = first?.findIndex((mark, at) =>
+    others.some((marks) => !sameMark(mark, marks[at])),
+  );
+  return differs === undefined || differs < 0 ? (first?.length ?? 0) : differs;
 }
 
 function placesOfBars(runs: readonly SpoilerSource[]): Place[] {
