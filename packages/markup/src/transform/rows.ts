@@ -10,14 +10,18 @@ const SIDE_BY_SIDE = '\u2003';
 
 /**
  * The text of each row as a list item: each cell after its column's name, a line each. Many short
- * cells stand side by side, because a year of months should not fill a screen.
+ * cells stand side by side, because a year of months should not fill a screen. The first row names
+ * the columns that are empty in all rows.
  */
 export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
+  const isUnused = header.map((_, column) => rows.every((row) => isEmpty(row[column] ?? [])));
   const named = (space: string) =>
-    rows.map((row) =>
-      row.flatMap((cell, column) =>
-        isEmpty(cell) ? [] : [withName(header[column] ?? [], cell, space)],
-      ),
+    rows.map((row, index) =>
+      row.flatMap((cell, column) => {
+        const name = header[column] ?? [];
+        if (!isEmpty(cell)) return [withName(name, cell, space)];
+        return index === 0 && isUnused[column] && !isEmpty(name) ? [withName(name, [], '')] : [];
+      }),
     );
   const cells = named(' ');
   const isTight = header.length >= MANY && cells.flat().every(isShort);
