@@ -14,7 +14,7 @@ const targets: fc.Arbitrary<RenderTarget> = fc.record({
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-const RUNS = { numRuns: 400 };
+const RUNS = { numRuns: 150 };
 
 const split = (leaves: readonly Leaf[], target: RenderTarget) =>
   finish(splitLeaves(leaves, roomOf(target)));
