@@ -31,6 +31,11 @@ const table: [what: string, markdown: string, html: string][] = [
     '- [x] a\n- [ ] b',
     '<ul><li><input type="checkbox" disabled checked> a</li><li><input type="checkbox" disabled> b</li></ul>',
   ],
+  [
+    'footnotes with a name instead of a bullet',
+    'a[^1]\n\n[^1]: b',
+    '<p>a[1]</p><ul><li class="continued">[1] b</li></ul>',
+  ],
   ['quotes', '> a\n> > b', '<blockquote><p>a</p><blockquote><p>b</p></blockquote></blockquote>'],
   ['code', '```ts\na < b\n```', '<pre><code class="language-ts">a &lt; b</code></pre>'],
   [

@@ -49,7 +49,8 @@ function openTag(container: Container, begins: boolean): string {
   const value = number === undefined ? '' : ` value="${number}"`;
   const item = begins ? `<li${value}>` : '<li class="continued">';
   if (!begins) return item;
-  if (label !== undefined) return `${item}[${escapeHtml(label)}] `;
+  // A footnote is known by its name and has no bullet.
+  if (label !== undefined) return `<li class="continued">[${escapeHtml(label)}] `;
   if (done === undefined) return item;
   return `${item}<input type="checkbox" disabled${done ? ' checked' : ''}> `;
 }

@@ -52,6 +52,7 @@ const marks: [what: string, markdown: string, shown: string][] = [
     '![](https://e.org/i.png)',
     '<a href="https://e.org/i.png">https://e.org/i.png</a>',
   ],
+  ['an image in its own address', '![a](data:image/png;base64,iVBO) ![](data:image/gif,x)', 'a 🖼'],
   ['a link without a text', '[](https://e.org)', '<a href="https://e.org">https://e.org</a>'],
   ['a link without its title', '[a](https://e.org "t")', '<a href="https://e.org">a</a>'],
 ];

@@ -105,15 +105,19 @@ function link(
   return rule === undefined || isLinkable(url, rule) ? shown : withAddresses(shown);
 }
 
-/** An image is a link to it, named by its alternative text; inside a link only the name is left. */
+/**
+ * An image is a link to it, named by its alternative text; inside a link only the name is left, and
+ * of an image that is itself in the address, which would be pages of letters.
+ */
 function image(
   url: string,
   alt: string | null | undefined,
   marks: readonly Mark[],
   context: InlineContext,
 ): Run[] {
-  const value = alt?.trim() ? alt : url;
-  if (marks.some(({ type }) => type === 'link')) return [{ text: value, marks }];
+  const isInside = /^data:image\//i.test(url);
+  const value = alt?.trim() ? alt : isInside ? '🖼' : url;
+  if (isInside || marks.some(({ type }) => type === 'link')) return [{ text: value, marks }];
   return link(url, [{ type: 'text', value }], marks, context);
 }
 
