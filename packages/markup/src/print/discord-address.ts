@@ -30,7 +30,9 @@ export function maskable(url: string): string {
     .replaceAll(/[\p{Cf}\p{Z}\p{Cc}<>"'*`|]/gu, percent)
     .replaceAll('__', '_%5F')
     .replaceAll('~~', '~%7E')
-    .replaceAll('](', '%5D(');
+    .replaceAll('](', '%5D(')
+    // Discord's servers look for these in addresses too.
+    .replaceAll(/@(?=everyone|here)/g, percent);
   return hasPairedParentheses(encoded) ? encoded : encoded.replaceAll(/[()]/g, percent);
 }
 

@@ -61,6 +61,12 @@ describe('mentions', () => {
     );
   });
 
+  it('[M05] cannot wake everyone on Discord from an address behind a text', () => {
+    const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
+    const [part] = render('[a](https://e.org/@everyone?b=@ada)', target);
+    expect(part?.text).toBe('[a](https://e.org/%40everyone?b=@ada)');
+  });
+
   it.each<Dialect>(['telegram', 'discord'])('[M05] live where the settings allow it: %s', (to) => {
     expect(show('@everyone @ada', to, 'live')).toBe('@everyone @ada');
   });
