@@ -81,6 +81,15 @@ describe.runIf(chromiumPath)('the gallery', () => {
     expect(new Set(await page.evaluate<string[]>(directions))).toEqual(new Set(['ltr']));
   });
 
+  it('[M01] hides what is hidden until somebody points at it, links and code too', async () => {
+    const colours = `[...document.querySelectorAll('#marks .telephones :is(.hidden-text, .spoiler)')]
+      .flatMap((one) => [one, ...one.querySelectorAll('*')]).map((one) => getComputedStyle(one).color)`;
+    const clear = 'rgba(0, 0, 0, 0)';
+    expect(new Set(await page.evaluate<string[]>(colours))).toEqual(new Set([clear]));
+    await page.locator('#marks .hidden-text').first().hover();
+    expect(new Set(await page.evaluate<string[]>(colours)).size).toBe(2);
+  });
+
   it('[M01] leads from its list to every answer', async () => {
     const targets = await page
       .locator('nav a')
