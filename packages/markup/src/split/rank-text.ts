@@ -28,16 +28,17 @@ function rankAt(text: string, at: number): number {
   const before = text[at - 1] ?? '\n';
   const after = text[at] ?? '\n';
   if (before === '\n' || after === '\n') return LINE;
-  if (isSpace(before) || isSpace(after)) return rankSpace(text, at);
+  // A cut takes all white space away, so one place of it will do.
+  if (isSpace(before)) return CHARACTER;
+  if (isSpace(after)) return rankSpace(text, at);
   if (endsWideSentence(text, at)) return SENTENCE;
   const mayPart = !NOT_FIRST.includes(after) && !NOT_LAST.includes(before);
   return mayPart && SPACELESS.test(before) && SPACELESS.test(after) ? WORD : CHARACTER;
 }
 
-function rankSpace(text: string, at: number): number {
-  let end = at;
-  while (end > 0 && isSpace(text[end - 1])) end -= 1;
-  let start = at;
+/** Ranks the end of a word. */
+function rankSpace(text: string, end: number): number {
+  let start = end;
   while (isSpace(text[start])) start += 1;
   const next = text[start] ?? '';
   // French puts a space between a word and its punctuation.

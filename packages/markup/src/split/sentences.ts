@@ -8,6 +8,8 @@ const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
 const SHORTENED = new Set(
   'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
 );
+/** More of them behind each other close no sentence; looking at all would take too long. */
+const MOST_CLOSERS = 8;
 /** Longest word looked at before a full stop. */
 const WORD = 12;
 
@@ -30,7 +32,8 @@ export function endsWideSentence(text: string, end: number): boolean {
 
 function beforeClosers(text: string, end: number): number {
   let at = end - 1;
-  while (at > 0 && CLOSERS.includes(text[at] ?? ' ')) at -= 1;
+  const least = Math.max(0, end - 1 - MOST_CLOSERS);
+  while (at > least && CLOSERS.includes(text[at] ?? ' ')) at -= 1;
   return at;
 }
 

@@ -23,7 +23,7 @@ export function simplify(leaf: Leaf): Leaf[] | undefined {
       ];
     case 'code':
       return leaf.language === undefined
-        ? [{ ...leaf, kind: 'text', runs: [{ text: leaf.text, marks: [] }] }]
+        ? [{ ...leaf, kind: 'text', runs: [{ text: withoutPings(leaf.text), marks: [] }] }]
         : [{ ...leaf, language: undefined }];
     case 'text':
       return simplerText(leaf);
@@ -46,8 +46,16 @@ function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
   const link = linkOf(first);
   const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
   const marked = end < 0 ? runs : runs.slice(0, end);
-  const bare = withAddresses(marked).map(({ text }) => ({ text, marks: [] }));
+  const bare = withAddresses(marked).map(({ text, marks }) => {
+    const wasCode = marks.some(({ type }) => type === 'code');
+    return { text: wasCode ? withoutPings(text) : text, marks: [] };
+  });
   return [...bare, ...runs.slice(marked.length)];
+}
+
+/** Nobody is pinged from code, and so nobody may be from what was code. */
+function withoutPings(text: string): string {
+  return text.replaceAll('@', '@\u200b');
 }
 
 function withFirstRowAsItem(table: TableLeaf): Leaf[] {

@@ -52,6 +52,9 @@ export function hostileInputs(share: number): Readonly<Record<string, () => stri
       `- a\n  \`\`\`\n  ${each(100 * K, (word) => word, '\n  ')}\n  \`\`\``,
     '50,000 footnotes': () =>
       `${each(50 * K, (_, index) => `[^${index}]`, ' ')}\n\n${each(50 * K, (word, index) => `[^${index}]: ${word}`)}`,
+    'words far apart': () => each(100, (word) => word, ' '.repeat(10 * KB)),
+    '1 MB of closing quotes': () => `a${fill('”', MB / 3)}`,
+    '1 MB of full stops': () => `a${fill('. ', MB)}`,
     '80 kB of opening brackets': () => fill('[', 80 * KB),
     '80 kB of closing brackets': () => fill('a]', 80 * KB),
     '80 kB of half links': () => fill('[a](', 80 * KB),
