@@ -67,6 +67,15 @@ describe('mentions', () => {
     expect(part?.text).toBe('[a](https://e.org/%40everyone?b=@ada)');
   });
 
+  it.each<Dialect>(['telegram', 'discord'])(
+    '[M05] are dead in code that is too tight a place for code: %s',
+    (dialect) => {
+      const target = { dialect, maxLength: 16, unit: 'utf16' } as const;
+      const parts = render('- - - > ```\n      > @everyone', target);
+      expect(parts.map(({ text }) => text).join('')).toContain('@\u200bever');
+    },
+  );
+
   it.each<Dialect>(['telegram', 'discord'])('[M05] live where the settings allow it: %s', (to) => {
     expect(show('@everyone @ada', to, 'live')).toBe('@everyone @ada');
   });
