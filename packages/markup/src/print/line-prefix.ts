@@ -2,6 +2,8 @@ import type { Leaf, Marker } from '../document.ts';
 
 /** Deeper lists are not indented further: a phone has no room for it. */
 const MAX_INDENTED_LEVELS = 8;
+/** The name of a footnote may be long; this is right for `[1]`. */
+const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
 /** What stands before a leaf's first line and before its other lines. */
@@ -28,7 +30,8 @@ export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
       continue;
     }
     const shown = markerText(container.marker);
-    const indent = index >= MAX_INDENTED_LEVELS * 2 ? '' : ' '.repeat(shown.length);
+    const width = container.marker.label === undefined ? shown.length : NOTE_INDENT;
+    const indent = index >= MAX_INDENTED_LEVELS * 2 ? '' : ' '.repeat(width);
     const begins = index >= leaf.fresh;
     hasMarker ||= begins;
     first += begins ? shown : indent;

@@ -58,7 +58,7 @@ const table: [what: string, markdown: string, shown: string][] = [
   [
     'footnotes',
     'a[^1] b[^Long]\n\n[^1]: c *d*\n[^long]: e\n\n    f',
-    'a[1] b[Long]\n\n[1] c <i>d</i>\n[long] e\n\n       f',
+    'a[1] b[Long]\n\n[1] c <i>d</i>\n[long] e\n\n    f',
   ],
   ['footnotes nobody refers to', 'a\n\n[^1]: b', 'a\n\n[1] b'],
   ['references to no footnote', 'a[^1]', 'a[^1]'],
