@@ -52,11 +52,12 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     tables: { gridColumns: 40 },
     nestedQuotes: false,
     marks: ALL_MARKS,
-    marksOnCode: false,
+    marksOnCode: true,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: ['everyone', 'here'],
     counts: 'everything',
-    maxEntities: Number.POSITIVE_INFINITY,
+    // Its clients show a message with 200 formats or emoji as it is written, marks and all.
+    maxEntities: 199,
   },
   whatsapp: {
     headingLevels: 0,

@@ -31,7 +31,7 @@ export function checkTarget({ maxLength }: RenderTarget): void {
 
 /** How much of these leaves one part of the target can hold, in its dialect and in plain text. */
 export function roomOf(target: RenderTarget): Room {
-  const { dialect, maxLength, unit } = target;
+  const { dialect, maxLength, unit, mentions } = target;
   const print = PRINTERS[dialect];
   const pings = pingsOf(target);
   const { maxEntities } = CAPABILITIES[dialect];
@@ -41,7 +41,7 @@ export function roomOf(target: RenderTarget): Room {
     window,
     load: (leaves) => {
       if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
-      const { counted, entities } = print(leaves);
+      const { counted, entities } = print(leaves, mentions);
       const plain = plainText(leaves, { addresses: false, pings });
       const length = Math.max(measure(counted, unit), measure(plain, unit));
       return Math.max(length / maxLength, entities / maxEntities);
@@ -55,7 +55,7 @@ export function printPart(leaves: readonly Leaf[], target: RenderTarget): Render
   const full = plainText(leaves, { addresses: true, pings });
   const fits = measure(full, target.unit) <= target.maxLength;
   return {
-    text: PRINTERS[target.dialect](leaves).text,
+    text: PRINTERS[target.dialect](leaves, target.mentions).text,
     plain: fits ? full : plainText(leaves, { addresses: false, pings }),
   };
 }

@@ -26,14 +26,35 @@ export interface LineStart {
 export function putRuns(page: Page, runs: readonly Run[], line: LineStart): void {
   const segments = toSegments(runs);
   putMarked(page, segments, (segment, index) => {
-    const next = segments[index + 1];
-    const goesOn =
-      next !== undefined && commonMarks(segment.marks, next.marks).length === segment.marks.length;
-    const following = goesOn ? next : undefined;
-    const place = { isGlued: following !== undefined, isLast: next === undefined };
-    if (segment.kind === 'text') putText(page, segment, place, line);
-    else putSpan(page, segment, following);
+    const isLast = index === segments.length - 1;
+    if (segment.kind === 'text') {
+      putText(page, segment, { glued: goesOn(segments, index), isLast }, line);
+    } else putSpan(page, segment, segment.kind === 'address' ? wordAfter(segments, index) : '');
   });
+}
+
+/** Whether the next segment follows this one without the end of a mark between them. */
+function goesOn(segments: readonly Segment[], index: number): boolean {
+  const marks = segments[index]?.marks ?? [];
+  const next = segments[index + 1];
+  return next !== undefined && commonMarks(marks, next.marks).length === marks.length;
+}
+
+/** What stands behind a segment up to white space or the end of a mark; a star for all but text. */
+function wordAfter(segments: readonly Segment[], index: number): string {
+  let word = '';
+  let at = index;
+  while (goesOn(segments, at)) {
+    at += 1;
+    const next = segments[at];
+    if (next?.kind !== 'text' || next.marks.length > (segments[index]?.marks.length ?? 0)) {
+      return `${word}*`;
+    }
+    const space = next.text.search(/\s/);
+    if (space >= 0) return word + next.text.slice(0, space);
+    word += next.text;
+  }
+  return word;
 }
 
 /** Opens and closes marks between segments, innermost last and first. */
@@ -59,28 +80,26 @@ function putMarked<Kind extends Segment>(
 function putText(
   page: Page,
   { text, marks }: Piece,
-  { isGlued, isLast }: { readonly isGlued: boolean; readonly isLast: boolean },
+  { glued, isLast }: { readonly glued: boolean; readonly isLast: boolean },
   { prefix, inItem }: LineStart,
 ): void {
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
-    const goesOn = index === lines.length - 1 && !isLast;
-    const shown = goesOn ? line : line.trimEnd();
+    const isEnd = index === lines.length - 1;
+    const shown = isEnd && !isLast ? line : line.trimEnd();
     if (index > 0) {
       // Nothing but spaces, or Discord takes the empty line for the end of the item or its text.
-      newLine(page, shown === '' && !goesOn && inItem ? `${prefix} ` : prefix, inItem);
+      newLine(page, shown === '' && (!isEnd || isLast) && inItem ? `${prefix} ` : prefix, inItem);
     }
-    const glued = isGlued && index === lines.length - 1;
-    putLiteral(page, page.joins ? shown.trimStart() : shown, { marks, glued });
+    putLiteral(page, page.joins ? shown.trimStart() : shown, {
+      marks,
+      glued: glued && isEnd,
+    });
   }
   countEmoji(page, text);
 }
 
-function putSpan(
-  page: Page,
-  segment: Exclude<Segment, { kind: 'text' }>,
-  following: Segment | undefined,
-): void {
+function putSpan(page: Page, segment: Exclude<Segment, { kind: 'text' }>, following: string): void {
   page.nodes += 1;
   switch (segment.kind) {
     case 'code':
@@ -111,14 +130,10 @@ function putCode(page: Page, text: string): void {
 }
 
 /** Bare where Discord finds exactly this address; in angle brackets otherwise, which cost the preview. */
-function putAddress(page: Page, url: string, following: Segment | undefined): void {
-  const next =
-    following === undefined || following.kind !== 'text' ? following && '*' : following.text;
-  const [word = ''] = (next ?? '').split(/\s/, 1);
-  const isBare = addressEnd(url + word.slice(0, 100), 0) === url.length;
-  if (endsLink(page, url))
-    putLiteral(page, url.replace('](', `]${ZERO_WIDTH_SPACE}(`), { marks: [], glued: false });
-  else putRaw(page, isBare ? url : `<${url}>`);
+function putAddress(page: Page, url: string, following: string): void {
+  const isBare = addressEnd(url + following.slice(0, 100), 0) === url.length;
+  if (!endsLink(page, url)) putRaw(page, isBare ? url : `<${url}>`);
+  else putLiteral(page, url.replace('](', `]${ZERO_WIDTH_SPACE}(`), { marks: [], glued: false });
 }
 
 const EMOJI = /\p{RGI_Emoji}/gv;

@@ -12,7 +12,7 @@ export interface LinkAtom {
  * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
  */
 const UNFIT =
-  /[\[\]`<\\*_]|~~+|\|\|+|:[\w+\-]+:|@(?=\u200b?(?:everyone|here))|\p{RGI_Emoji}|[\p{Emoji_Presentation}\ufe0f]/gv;
+  /[\[\]`\\*_]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=\u200b?(?:everyone|here))|\p{RGI_Emoji}|[\p{Emoji_Presentation}\u200d\ufe0e\ufe0f]/gv;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
 const PLAIN_CODE = /^[^`*~|<>@#[\]\\:]+$/;
 
