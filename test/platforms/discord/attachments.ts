@@ -1,0 +1,66 @@
+import type { MessageForm } from './message-form.ts';
+import { botMay } from './permissions.ts';
+import { missingPermissions, Refusal } from './refusal.ts';
+import type { RestCall } from './rest-call.ts';
+import type { WireAttachment } from './wire.ts';
+import type { Channel, World } from './world.ts';
+
+/** The largest file without boosts. */
+const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
+/** How long the address of a file is good. */
+const SIGNED_FOR_MS = 24 * 60 * 60 * 1000;
+
+/** A file somebody sends. */
+export interface NewFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly type?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** Keeps a file and gives it an address that expires. */
+export function storeFile(world: World, channelId: string, file: NewFile): WireAttachment {
+  const id = world.ids.next();
+  const filename = file.name.replaceAll(/[^\p{L}\p{N}._-]/gu, '_');
+  const type = file.type || 'application/octet-stream';
+  const expiresAt = world.clock() + SIGNED_FOR_MS;
+  world.files.set(id, { name: filename, type, bytes: file.bytes, expiresAt });
+  const signature = `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
+  const url = `${world.fileBase}/attachments/${channelId}/${id}/${encodeURIComponent(filename)}?${signature}`;
+  return {
+    id,
+    filename,
+    size: file.bytes.length,
+    url,
+    proxy_url: url,
+    content_type: type,
+    ...(file.description === undefined ? {} : { description: file.description }),
+  };
+}
+
+/**
+ * The files that came with a call, `files[n]` described by the attachment with id n.
+ * @throws Refusal 50013 without the permission, 40005 for a file that is too large
+ */
+export async function receiveFiles(
+  world: World,
+  channel: Channel,
+  call: RestCall,
+  form: MessageForm,
+): Promise<WireAttachment[]> {
+  if (call.files.size > 0 && !botMay(world, channel, 'attach')) throw missingPermissions();
+  const received: WireAttachment[] = [];
+  for (const [field, file] of call.files) {
+    if (file.size > LARGEST_FILE_BYTES) throw new Refusal(413, 40005, 'Request entity too large');
+    const described = form.attachments?.find(({ id }) => field === `files[${id}]`);
+    received.push(
+      storeFile(world, channel.id, {
+        name: described?.filename ?? file.name,
+        bytes: new Uint8Array(await file.arrayBuffer()),
+        type: file.type,
+        description: described?.description,
+      }),
+    );
+  }
+  return received;
+}

@@ -1,0 +1,256 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { conversationIn, type VisibleMessage } from './conversation.ts';
+import { describeChannel } from './descriptions.ts';
+import { type Fault, type GatewayFault, type RestFault, RestFaults } from './faults.ts';
+import { Gateway } from './gateway.ts';
+import { strikeGateway } from './gateway-faults.ts';
+import { PRIVILEGED } from './intents.ts';
+import { Interactions } from './interactions.ts';
+import {
+  erase,
+  type Reacting,
+  reactAs,
+  reword,
+  type Saying,
+  say,
+  startThread,
+  startTyping,
+} from './people.ts';
+import { PERMISSION, type PermissionName } from './permissions.ts';
+import { RateLimiter, type RateLimits, WIDE_LIMITS } from './rate-limits.ts';
+import { RestServer } from './rest-server.ts';
+import { type RecordedCall, type Sent, Transcript } from './transcript.ts';
+import type { Json, WireMessage, WireUser } from './wire.ts';
+import { CHANNEL_TYPE, World } from './world.ts';
+
+/** How to start a double; everything has a default. */
+export interface DiscordDoubleOptions {
+  /** Loopback port; a free one when absent. */
+  readonly port?: number;
+  /** Limits of the REST interface; wide ones when absent, `REAL_LIMITS` for about the real ones. */
+  readonly limits?: RateLimits;
+  /** Privileged intents switched on in the portal, as bits; all when absent. */
+  readonly portalIntents?: number;
+  /** Milliseconds between heartbeats; 41,250 as on the servers when absent. */
+  readonly heartbeatMs?: number;
+  /** Session starts left; 1,000 when absent. */
+  readonly sessionStarts?: number;
+  /** Milliseconds since 1970; decides ids, dates and limits, not how long a fault waits. */
+  readonly clock?: () => number;
+}
+
+/** A running double: the wire on `apiRoot`, and what tests do to it and see of it. */
+export interface DiscordDouble {
+  /** For `rest: { api }`; the client adds `/v10`. */
+  readonly apiRoot: string;
+  readonly token: string;
+  readonly me: WireUser;
+  /** A guild with one text channel that is there from the start. */
+  readonly guildId: string;
+  readonly channelId: string;
+  readonly transcript: Transcript;
+  /** How often a bot identified and resumed, and how many connections there are. */
+  gateway(): {
+    readonly identifies: number;
+    readonly resumes: number;
+    readonly connections: number;
+  };
+  addGuild(name: string): string;
+  addChannel(guild: string, name: string, kind?: 'text' | 'forum' | 'category'): string;
+  /** The direct messages with a person; the bot hears of them by the first message alone. */
+  dmWith(user: string): string;
+  /** Somebody writes. */
+  say(saying: Saying): WireMessage;
+  reword(channel: string, message: string, text: string): void;
+  erase(channel: string, message: string): void;
+  react(reacting: Reacting): void;
+  type(channel: string, from: string): void;
+  /** Opens a thread, or a post in a forum; gives back its id. */
+  thread(start: Parameters<typeof startThread>[1]): string;
+  /** Takes a permission of the bot away in a channel, or gives it back. */
+  deny(channel: string, permission: PermissionName, denied?: boolean): void;
+  /** Gives the bot a permission in a guild that it usually does not have. */
+  grant(guild: string, permission: PermissionName): void;
+  /** A person takes no direct messages from the bot any more, or takes them again. */
+  closeDms(user: string, closed?: boolean): void;
+  /** An event of any kind. */
+  event(name: string, data: Json, guild?: string): void;
+  /** What people see in a channel now, both ways, oldest first. */
+  conversation(channel: string): VisibleMessage[];
+  /** What the bot sent later than `after` (a `seq`), oldest first: route, pings and visible text. */
+  sends(after?: number): Sent[];
+  /** The bot's REST calls, or those that begin so, for example `POST /channels/`. */
+  calls(start?: string): RecordedCall[];
+  /** Something goes wrong: with the gateway at once, with REST at the next matching call. */
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+const BOT_ID = '190000000000000009';
+const TOKEN = `${Buffer.from(BOT_ID).toString('base64')}.double.for-tests-and-trying-out`;
+
+/**
+ * Starts a Discord for one bot on loopback: REST and gateway over plain http, the limits and refusals of
+ * the servers, and faults on request. `/control/…` does over http what the handle does.
+ */
+export async function startDiscordDouble(
+  options: DiscordDoubleOptions = {},
+): Promise<DiscordDouble> {
+  const clock = options.clock ?? Date.now;
+  const transcript = new Transcript(clock);
+  const world = new World(clock, transcript, BOT_ID);
+  const gateway = new Gateway(world, {
+    token: TOKEN,
+    portalIntents: options.portalIntents ?? PRIVILEGED,
+    heartbeatMs: options.heartbeatMs ?? 41_250,
+    sessionStarts: options.sessionStarts ?? 1000,
+  });
+  const interactions = new Interactions(clock);
+  const faults = new RestFaults();
+  const limiter = new RateLimiter(options.limits ?? WIDE_LIMITS, clock);
+  const rest = new RestServer({ world, gateway, interactions }, faults, limiter);
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://double');
+    const failed = (error: unknown) => response.writeHead(500).end(String(error));
+    if (url.pathname.startsWith('/attachments/')) serveFile(world, url, response);
+    else rest.handle(request, response, url).catch(failed);
+  });
+  server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
+  const port = await listen(server, options.port ?? 0);
+  world.fileBase = `http://127.0.0.1:${port}`;
+  gateway.url = `ws://127.0.0.1:${port}/gateway`;
+  const parts = { world, gateway, faults, server };
+  return handleFor(parts);
+}
+
+interface Parts {
+  readonly world: World;
+  readonly gateway: Gateway;
+  readonly faults: RestFaults;
+  readonly server: Server;
+}
+
+function handleFor(parts: Parts): DiscordDouble {
+  const { world, gateway, faults, server } = parts;
+  const guild = world.addGuild('Test guild');
+  const channel = world.addChannel({ type: CHANNEL_TYPE.text, name: 'general', guildId: guild.id });
+  return {
+    apiRoot: `${world.fileBase}/api`,
+    token: TOKEN,
+    me: world.bot,
+    guildId: guild.id,
+    channelId: channel.id,
+    transcript: world.transcript,
+    ...placesOf(world),
+    ...peopleOf(world),
+    gateway: () => ({
+      identifies: gateway.identifies,
+      resumes: gateway.resumes,
+      connections: gateway.connections.size,
+    }),
+    event: (name, data, guildId) => world.emit(name, data, guildId),
+    conversation: (channelId) => conversationIn(world, channelId),
+    sends: (after) => world.transcript.sends(after),
+    calls: (start) => world.transcript.calls(start),
+    fault: (fault) => {
+      if (isGatewayFault(fault)) strikeGateway(world, gateway, fault);
+      else faults.arm(fault);
+    },
+    clearFaults: () => faults.clear(),
+    waitFor: (look, timeoutMs = 10_000) => world.transcript.waitFor(look, timeoutMs),
+    close: () =>
+      new Promise((resolve) => {
+        gateway.close();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function placesOf(
+  world: World,
+): Pick<DiscordDouble, 'addGuild' | 'addChannel' | 'dmWith' | 'deny' | 'grant' | 'closeDms'> {
+  return {
+    addGuild: (name) => world.addGuild(name).id,
+    addChannel: (guildId, name, kind = 'text') => {
+      const channel = world.addChannel({ type: CHANNEL_TYPE[kind], name, guildId });
+      world.emit('CHANNEL_CREATE', describeChannel(world, channel), guildId);
+      return channel.id;
+    },
+    dmWith: (user) => world.dmWith(user).id,
+    deny: (channelId, permission, denied = true) => {
+      const channel = world.channel(channelId);
+      const bit = PERMISSION[permission];
+      channel.denied = denied ? channel.denied | bit : channel.denied & ~bit;
+      world.emit('CHANNEL_UPDATE', describeChannel(world, channel), channel.guildId);
+    },
+    grant: (guildId, permission) => {
+      const guild = world.guilds.get(guildId);
+      if (guild === undefined) throw new Error(`No guild ${guildId}`);
+      guild.permissions |= PERMISSION[permission];
+    },
+    closeDms: (user, closed = true) => {
+      if (closed) world.closedToDms.add(user);
+      else world.closedToDms.delete(user);
+    },
+  };
+}
+
+function peopleOf(
+  world: World,
+): Pick<DiscordDouble, 'say' | 'reword' | 'erase' | 'react' | 'type' | 'thread'> {
+  return {
+    say: (saying) => say(world, saying),
+    reword: (channel, message, text) => {
+      reword(world, channel, message, text);
+    },
+    erase: (channel, message) => erase(world, channel, message),
+    react: (reacting) => reactAs(world, reacting),
+    type: (channel, from) => startTyping(world, channel, from),
+    thread: (start) => startThread(world, start).id,
+  };
+}
+
+const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
+  'drop',
+  'silence',
+  'reconnect',
+  'invalid-session',
+  'close',
+  'forget-sessions',
+  'guild-unavailable',
+  'guild-back',
+  'kicked',
+  'duplicate',
+  'swap',
+]);
+
+function isGatewayFault(fault: RestFault | GatewayFault): fault is GatewayFault {
+  return GATEWAY_FAULTS.has(fault.kind);
+}
+
+function serveFile(world: World, url: URL, response: ServerResponse): void {
+  const [, , , id = ''] = url.pathname.split('/');
+  const file = world.files.get(id);
+  const signed = url.searchParams.get('hm') === id;
+  if (file === undefined || !signed || file.expiresAt <= world.clock()) {
+    response.writeHead(404, { 'content-type': 'text/plain' });
+    response.end('This content is no longer available.');
+    return;
+  }
+  response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
+  response.end(file.bytes);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}

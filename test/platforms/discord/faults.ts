@@ -1,0 +1,105 @@
+/** What goes wrong with a REST call. */
+export type RestFaultEffect =
+  /** Any status and body, for example a 502 with a page of HTML. */
+  | { readonly kind: 'status'; readonly status: number; readonly body?: string | undefined }
+  /** A refusal in Discord's own form. */
+  | {
+      readonly kind: 'refuse';
+      readonly status: number;
+      readonly code: number;
+      readonly message: string;
+    }
+  /** 429, for this route or for all. */
+  | {
+      readonly kind: 'rate-limit';
+      readonly retryAfterMs: number;
+      readonly global?: boolean | undefined;
+    }
+  /** The connection is reset instead of an answer. */
+  | { readonly kind: 'reset' }
+  /** No answer until the client gives up or the double closes. */
+  | { readonly kind: 'hang' }
+  /** The right answer, `ms` later. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** 200 with half a JSON document. */
+  | { readonly kind: 'garbage' };
+
+/** A fault that waits for calls. */
+export type RestFault = RestFaultEffect & {
+  /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
+  readonly call?: string | undefined;
+  /** Only calls about this channel. */
+  readonly channel?: string | undefined;
+  /** How many calls it hits; 1 when absent. */
+  readonly times?: number | undefined;
+  /** Let this many matching calls through first. */
+  readonly skip?: number | undefined;
+  /** The call takes effect first: the message is there and the sender does not know. */
+  readonly after?: boolean | undefined;
+};
+
+/** What goes wrong with the gateway, at once. */
+export type GatewayFault =
+  /** The connection ends without a word. */
+  | { readonly kind: 'drop' }
+  /** The connection stays, and nothing arrives on it any more, heartbeat acknowledgements neither. */
+  | { readonly kind: 'silence' }
+  /** Op 7. */
+  | { readonly kind: 'reconnect' }
+  /** Op 9; the session is lost unless it is resumable. */
+  | { readonly kind: 'invalid-session'; readonly resumable: boolean }
+  /** The servers close with a code, for example 4009. */
+  | { readonly kind: 'close'; readonly code: number }
+  /** No RESUME succeeds any more. */
+  | { readonly kind: 'forget-sessions' }
+  /** An outage takes a guild away, or gives it back. */
+  | { readonly kind: 'guild-unavailable'; readonly guild: string }
+  | { readonly kind: 'guild-back'; readonly guild: string }
+  /** The bot is thrown out. */
+  | { readonly kind: 'kicked'; readonly guild: string }
+  /** The next events come twice. */
+  | { readonly kind: 'duplicate'; readonly events: number }
+  /** Of the next pairs of events the later comes first. */
+  | { readonly kind: 'swap'; readonly pairs: number };
+
+/** Anything that can go wrong. */
+export type Fault = RestFault | GatewayFault;
+
+interface Armed {
+  readonly fault: RestFault;
+  skip: number;
+  left: number;
+}
+
+/** The REST faults not yet used up; the oldest one that matches is taken. */
+export class RestFaults {
+  #armed: Armed[] = [];
+
+  arm(fault: RestFault): void {
+    this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+
+  /** The fault for this call, counted as used. */
+  take(call: string, channel: string | undefined): RestFault | undefined {
+    for (const armed of this.#armed) {
+      if (!matches(armed.fault, call, channel)) continue;
+      if (armed.skip > 0) {
+        armed.skip -= 1;
+        continue;
+      }
+      armed.left -= 1;
+      if (armed.left <= 0) this.#armed = this.#armed.filter((other) => other !== armed);
+      return armed.fault;
+    }
+    return undefined;
+  }
+}
+
+function matches(fault: RestFault, call: string, channel: string | undefined): boolean {
+  if (fault.channel !== undefined && fault.channel !== channel) return false;
+  return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
+}

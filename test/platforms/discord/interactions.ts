@@ -1,0 +1,71 @@
+import { Refusal, unknown } from './refusal.ts';
+import type { WireMessage, WireUser } from './wire.ts';
+import type { Channel } from './world.ts';
+
+/** First answers are taken for so long. */
+const FIRST_ANSWER_MS = 3000;
+/** Later ones for so long. */
+const TOKEN_MS = 15 * 60_000;
+
+/** One command or press that waits for its answer, or has it. */
+export interface Interaction {
+  readonly id: string;
+  readonly token: string;
+  readonly at: number;
+  /** 2: slash command, 3: button. */
+  readonly type: 2 | 3;
+  readonly name: string;
+  readonly user: WireUser;
+  readonly channel: Channel;
+  /** The message whose button was pressed. */
+  readonly source?: WireMessage | undefined;
+  answered: boolean;
+  /** The message that `@original` means, once there is one. */
+  originalId?: string | undefined;
+  /** Answers that only this person sees, by id. */
+  readonly ephemeral: Map<string, WireMessage>;
+}
+
+/** The commands and presses of people, by id and by token. */
+export class Interactions {
+  readonly #clock: () => number;
+  readonly #known = new Map<string, Interaction>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  begin(interaction: Interaction): void {
+    this.#known.set(interaction.id, interaction);
+  }
+
+  get(id: string): Interaction | undefined {
+    return this.#known.get(id);
+  }
+
+  /**
+   * Takes the first answer.
+   * @throws Refusal 10062 when it is too late, 40060 when there is one
+   */
+  answer(id: string, token: string): Interaction {
+    const interaction = this.#known.get(id);
+    if (interaction === undefined || interaction.token !== token) throw unknown('Interaction');
+    if (interaction.answered)
+      throw new Refusal(400, 40060, 'Interaction has already been acknowledged.');
+    if (this.#clock() - interaction.at > FIRST_ANSWER_MS) throw unknown('Interaction');
+    interaction.answered = true;
+    return interaction;
+  }
+
+  /**
+   * The interaction that a later answer belongs to.
+   * @throws Refusal 50027 when the token is old or unknown, 10015 before the first answer
+   */
+  byToken(token: string): Interaction {
+    const interaction = [...this.#known.values()].find((known) => known.token === token);
+    if (interaction === undefined || this.#clock() - interaction.at > TOKEN_MS)
+      throw new Refusal(401, 50027, 'Invalid Webhook Token');
+    if (!interaction.answered) throw unknown('Webhook');
+    return interaction;
+  }
+}

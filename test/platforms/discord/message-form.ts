@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { invalidForm, Refusal } from './refusal.ts';
+import type { RestCall } from './rest-call.ts';
+
+/** Lengths and numbers the servers refuse above. */
+const LIMIT = {
+  content: 2000,
+  embeds: 10,
+  embedText: 6000,
+  nonce: 25,
+  rows: 5,
+  buttons: 5,
+  customId: 100,
+  files: 10,
+} as const;
+
+/** Set on messages made of components alone. */
+const COMPONENTS_V2 = 1 << 15;
+
+const Reference = z.looseObject({
+  message_id: z.string(),
+  channel_id: z.string().optional(),
+  fail_if_not_exists: z.boolean().optional(),
+});
+const Allowed = z.looseObject({
+  parse: z.array(z.enum(['everyone', 'users', 'roles'])).optional(),
+  users: z.array(z.string()).max(100).optional(),
+  roles: z.array(z.string()).max(100).optional(),
+  replied_user: z.boolean().optional(),
+});
+const Objects = z.array(z.record(z.string(), z.unknown()));
+
+const MessageForm = z.looseObject({
+  content: z.string().nullish(),
+  embeds: Objects.nullish(),
+  components: Objects.nullish(),
+  nonce: z.union([z.string(), z.number().int()]).nullish(),
+  enforce_nonce: z.boolean().optional(),
+  allowed_mentions: Allowed.nullish(),
+  message_reference: Reference.nullish(),
+  flags: z.number().nullish(),
+  attachments: z
+    .array(
+      z.looseObject({
+        id: z.union([z.string(), z.number()]).transform(String),
+        filename: z.string().optional(),
+        description: z.string().optional(),
+      }),
+    )
+    .nullish(),
+});
+
+/** What a bot sends to make or change a message, read and within the limits. */
+export type MessageForm = z.infer<typeof MessageForm>;
+
+/** @throws Refusal 50035 naming the field */
+export function readMessage(call: RestCall): MessageForm {
+  const form = call.read(MessageForm);
+  const { content, embeds, nonce, allowed_mentions: allowed } = form;
+  if ((content ?? '').length > LIMIT.content) throw tooLong('content', LIMIT.content);
+  if ((embeds ?? []).length > LIMIT.embeds) throw tooLong('embeds', LIMIT.embeds);
+  if (textLength(embeds) > LIMIT.embedText)
+    throw invalidForm(
+      'embeds',
+      'MAX_EMBED_SIZE_EXCEEDED',
+      `Embed size exceeds maximum size of ${LIMIT.embedText}`,
+    );
+  if (String(nonce ?? '').length > LIMIT.nonce) throw tooLong('nonce', LIMIT.nonce);
+  if (call.files.size > LIMIT.files)
+    throw new Refusal(400, 30015, 'Maximum number of attachments in a message reached (10)');
+  if (((form.flags ?? 0) & COMPONENTS_V2) !== 0 && (content || (embeds ?? []).length > 0))
+    throw invalidForm(
+      'content',
+      'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
+      'The content field cannot be used when using MessageFlags.IS_COMPONENTS_V2',
+    );
+  for (const kind of ['users', 'roles'] as const) {
+    if (allowed?.parse?.includes(kind) && (allowed[kind] ?? []).length > 0)
+      throw invalidForm(
+        'allowed_mentions',
+        'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
+        `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
+      );
+  }
+  checkComponents(form);
+  return form;
+}
+
+/** @throws Refusal 50006 */
+export function checkNotEmpty(parts: {
+  readonly content: string;
+  readonly embeds: readonly unknown[];
+  readonly components: readonly unknown[];
+  readonly attachments: readonly unknown[];
+}): void {
+  const { content, embeds, components, attachments } = parts;
+  const filled = embeds.length + components.length + attachments.length > 0;
+  if (content.trim() === '' && !filled)
+    throw new Refusal(400, 50006, 'Cannot send an empty message');
+}
+
+function checkComponents({ components, flags }: MessageForm): void {
+  if (((flags ?? 0) & COMPONENTS_V2) !== 0) return;
+  if ((components ?? []).length > LIMIT.rows) throw tooLong('components', LIMIT.rows);
+  const seen = new Set<string>();
+  for (const [index, row] of (components ?? []).entries()) {
+    const buttons = Objects.safeParse(row.components).data ?? [];
+    const path = `components.${index}.components`;
+    if (buttons.length > LIMIT.buttons) throw tooLong(path, LIMIT.buttons);
+    for (const [place, button] of buttons.entries()) {
+      const id = button.custom_id;
+      if (typeof id !== 'string') continue;
+      const here = `${path}.${place}.custom_id`;
+      if (id.length > LIMIT.customId) throw tooLong(here, LIMIT.customId);
+      if (seen.has(id))
+        throw invalidForm(
+          here,
+          'COMPONENT_CUSTOM_ID_DUPLICATED',
+          'Component custom id cannot be duplicated',
+        );
+      seen.add(id);
+    }
+  }
+}
+
+function tooLong(path: string, max: number): Refusal {
+  return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
+}
+
+/** Characters in all texts of the embeds, without addresses. */
+function textLength(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + textLength(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [name, field]) =>
+      sum + (typeof field === 'string' && TEXTS.has(name) ? field.length : textLength(field)),
+    0,
+  );
+}
+
+const TEXTS = new Set(['title', 'description', 'name', 'value', 'text']);

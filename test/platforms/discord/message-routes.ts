@@ -1,0 +1,190 @@
+import { receiveFiles } from './attachments.ts';
+import { hideContent } from './hidden-content.ts';
+import { INTENT } from './intents.ts';
+import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
+import {
+  changeMessage,
+  removeMessage,
+  routeOf,
+  type Stored,
+  storeMessage,
+} from './message-store.ts';
+import { noteSent } from './note-sent.ts';
+import { botMay, channelFor } from './permissions.ts';
+import { findPings } from './pings.ts';
+import { invalidForm, missingAccess, missingPermissions, Refusal } from './refusal.ts';
+import type { RestCall } from './rest-call.ts';
+import type { Routes, Scene } from './route-table.ts';
+import type { WireMessage } from './wire.ts';
+import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
+
+/** How long a nonce is remembered; the documentation says "the past few minutes". */
+const NONCE_MS = 5 * 60_000;
+
+/** Messages: making, changing, taking away, reading. */
+export const MESSAGE_ROUTES: Routes = {
+  'POST /channels/:channel/messages': createMessage,
+  'GET /channels/:channel/messages': listMessages,
+  'GET /channels/:channel/messages/:message': (scene, call) => {
+    const channel = channelFor(scene.world, call.param('channel'));
+    if (!botMay(scene.world, channel, 'history')) throw missingAccess();
+    return shown(scene, channel, scene.world.message(channel, call.param('message')));
+  },
+  'PATCH /channels/:channel/messages/:message': async ({ world }, call) => {
+    const channel = channelFor(world, call.param('channel'));
+    const message = world.message(channel, call.param('message'));
+    if (message.author.id !== world.bot.id)
+      throw new Refusal(403, 50005, 'Cannot edit a message authored by another user');
+    if (channel.archived) throw new Refusal(400, 50083, 'Thread is archived');
+    return editMessage(world, channel, message, call);
+  },
+  'DELETE /channels/:channel/messages/:message': ({ world }, call) => {
+    const channel = channelFor(world, call.param('channel'));
+    const { id, author } = world.message(channel, call.param('message'));
+    if (author.id !== world.bot.id) {
+      if (channel.type === CHANNEL_TYPE.dm)
+        throw new Refusal(403, 50003, 'Cannot execute action on a DM channel');
+      if (!botMay(world, channel, 'manageMessages')) throw missingPermissions();
+    }
+    removeMessage(world, channel, id);
+  },
+  'POST /channels/:channel/typing': ({ world }, call) => {
+    writable(world, call.param('channel'));
+  },
+};
+
+/** Stores what a call carries as a message of the bot, by whatever route it came. */
+export async function sendAsBot(
+  world: World,
+  channel: Channel,
+  call: RestCall,
+  form: MessageForm,
+  id?: string,
+): Promise<WireMessage> {
+  const attachments = await receiveFiles(world, channel, call, form);
+  const content = (form.content ?? '').trim();
+  const embeds = form.embeds ?? [];
+  const components = form.components ?? [];
+  checkNotEmpty({ content, embeds, components, attachments });
+  const draft = { author: world.bot, content, embeds, components, attachments };
+  const stored = storeMessage(world, channel, {
+    ...draft,
+    flags: form.flags ?? 0,
+    nonce: form.nonce ?? undefined,
+    replyTo: answered(channel, form),
+    allowedMentions: form.allowed_mentions ?? undefined,
+    ...(id === undefined ? {} : { id }),
+  });
+  noteSent(world, 'message', routeOf(channel), stored);
+  return stored.message;
+}
+
+/** Changes a message of the bot as the call says; what it does not name stays. */
+export async function editMessage(
+  world: World,
+  channel: Channel,
+  message: WireMessage,
+  call: RestCall,
+): Promise<WireMessage> {
+  const form = readMessage(call);
+  const change = await readChange(world, channel, message, call, form);
+  const changed = changeMessage(world, channel, message, change);
+  noteSent(world, 'edit', routeOf(channel), editOf(form, changed));
+  return changed;
+}
+
+/** The fields a call changes, checked against what stays of the message. */
+export async function readChange(
+  world: World,
+  channel: Channel,
+  message: WireMessage,
+  call: RestCall,
+  form: MessageForm,
+): Promise<Partial<WireMessage>> {
+  const added = await receiveFiles(world, channel, call, form);
+  const kept = form.attachments
+    ? message.attachments.filter(({ id }) => form.attachments?.some((named) => named.id === id))
+    : message.attachments;
+  const content = form.content === undefined ? message.content : (form.content ?? '').trim();
+  const change = {
+    content,
+    embeds: form.embeds === undefined ? message.embeds : (form.embeds ?? []),
+    components: form.components === undefined ? message.components : (form.components ?? []),
+    attachments: [...kept, ...added],
+  };
+  checkNotEmpty(change);
+  const v2 = (message.flags | (form.flags ?? 0)) & (1 << 15);
+  return {
+    ...change,
+    flags: (form.flags ?? message.flags) | v2,
+    edited_timestamp: new Date(world.clock()).toISOString(),
+  };
+}
+
+/** An edit with what its text would notify; the servers notify nobody, but they light up the name. */
+export function editOf(form: MessageForm, message: WireMessage): Stored {
+  const pings = findPings(message.content, form.allowed_mentions ?? undefined, false);
+  return { message, pings: { ...pings, repliedUser: false } };
+}
+
+/** A channel that takes messages from the bot. */
+function writable(world: World, id: string): Channel {
+  const known = world.channel(id);
+  const isThread = known.type === CHANNEL_TYPE.thread;
+  const channel = channelFor(world, id, isThread ? 'sendInThread' : 'send');
+  if (channel.type === CHANNEL_TYPE.forum || channel.type === CHANNEL_TYPE.category)
+    throw new Refusal(400, 50008, 'Cannot send messages in a non-text channel');
+  if (channel.locked) throw new Refusal(400, 160005, 'Thread is locked');
+  if (channel.recipient !== undefined && world.closedToDms.has(channel.recipient.id))
+    throw new Refusal(403, 50007, 'Cannot send messages to this user');
+  return channel;
+}
+
+async function createMessage({ world }: Scene, call: RestCall): Promise<WireMessage> {
+  const channel = writable(world, call.param('channel'));
+  const form = readMessage(call);
+  const known = form.enforce_nonce === true ? world.nonces.find(form.nonce, NONCE_MS) : undefined;
+  if (known !== undefined) return known;
+  const message = await sendAsBot(world, channel, call, form);
+  world.nonces.remember(form.nonce, message);
+  return message;
+}
+
+function answered(channel: Channel, form: MessageForm): WireMessage | undefined {
+  const reference = form.message_reference;
+  if (!reference) return undefined;
+  const message = channel.messages.get(reference.message_id);
+  if (message !== undefined || reference.fail_if_not_exists === false) return message;
+  throw invalidForm('message_reference', 'MESSAGE_REFERENCE_UNKNOWN_MESSAGE', 'Unknown message');
+}
+
+function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
+  const channel = channelFor(scene.world, call.param('channel'));
+  if (!botMay(scene.world, channel, 'history')) return [];
+  const limit = Number(call.query.get('limit') ?? 50);
+  if (!(limit >= 1 && limit <= 100))
+    throw invalidForm('limit', 'NUMBER_TYPE_RANGE', 'int value should be between 1 and 100.');
+  const [before, after, around] = ['before', 'after', 'around'].map((name) => {
+    const id = call.query.get(name);
+    return id === null ? undefined : BigInt(id);
+  });
+  const all = [...channel.messages.values()];
+  const found = all.filter(({ id }) => {
+    const place = BigInt(id);
+    return (before === undefined || place < before) && (after === undefined || place > after);
+  });
+  const near = found.findIndex(({ id }) => around !== undefined && BigInt(id) >= around);
+  const half = Math.floor(limit / 2);
+  const start = around === undefined ? found.length - limit : near - half;
+  const from = after === undefined ? Math.max(0, start) : 0;
+  return found
+    .slice(from, from + limit)
+    .reverse()
+    .map((message) => shown(scene, channel, message));
+}
+
+/** A message as REST gives it to an app without the message content intent in the portal. */
+function shown({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
+  const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;
+  return hidden ? hideContent({ ...message }, world.bot.id) : message;
+}

@@ -1,0 +1,149 @@
+import { type NewFile, storeFile } from './attachments.ts';
+import { describeMember } from './descriptions.ts';
+import { changeMessage, removeMessage, storeMessage } from './message-store.ts';
+import { react, readEmoji } from './reactions.ts';
+import { openThread } from './threads.ts';
+import type { Json, WireMessage, WireUser } from './wire.ts';
+import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
+
+/** Something somebody other than the bot writes. */
+export interface Saying {
+  /** A channel, thread or direct message. */
+  readonly channel: string;
+  /** User id; a user nobody knows yet is made. In a direct message it is the person there. */
+  readonly from?: string | undefined;
+  /** Mentions are written as on the wire, `<@id>`. */
+  readonly text?: string | undefined;
+  readonly replyTo?: string | undefined;
+  readonly files?: readonly NewFile[] | undefined;
+  readonly embeds?: readonly Json[] | undefined;
+  /** The author is another bot. */
+  readonly bot?: boolean | undefined;
+  /** The author is a webhook with this name. */
+  readonly webhook?: string | undefined;
+}
+
+/** Where a person puts or removes an emoji. */
+export interface Reacting {
+  readonly channel: string;
+  readonly message: string;
+  readonly from: string;
+  readonly emoji: string;
+  readonly gone?: boolean | undefined;
+}
+
+/** A person when a saying names none. */
+export const SOMEBODY = '200000000000000001';
+
+/** Somebody writes. */
+export function say(world: World, saying: Saying): WireMessage {
+  const channel = world.channel(saying.channel);
+  const author = authorOf(world, channel, saying);
+  const replyTo = saying.replyTo === undefined ? undefined : world.message(channel, saying.replyTo);
+  const attachments = (saying.files ?? []).map((file) => storeFile(world, channel.id, file));
+  const { message } = storeMessage(world, channel, {
+    author,
+    content: (saying.text ?? '').trim(),
+    attachments,
+    embeds: saying.embeds,
+    replyTo,
+    ...(saying.webhook === undefined ? {} : { extra: { webhook_id: author.id } }),
+  });
+  return message;
+}
+
+/** The author changes a text. */
+export function reword(
+  world: World,
+  channelId: string,
+  messageId: string,
+  text: string,
+): WireMessage {
+  const channel = world.channel(channelId);
+  return changeMessage(world, channel, world.message(channel, messageId), {
+    content: text,
+    edited_timestamp: new Date(world.clock()).toISOString(),
+  });
+}
+
+/** Somebody deletes a message. */
+export function erase(world: World, channelId: string, messageId: string): void {
+  const channel = world.channel(channelId);
+  removeMessage(world, channel, world.message(channel, messageId).id);
+}
+
+/** Somebody puts an emoji below a message, or takes it away. */
+export function reactAs(world: World, { channel: id, message, from, emoji, gone }: Reacting): void {
+  const channel = world.channel(id);
+  const known = readEmoji(emoji);
+  if (known === undefined) throw new Error(`Not an emoji: ${emoji}`);
+  join(world, channel, from);
+  react(world, channel, world.message(channel, message), {
+    userId: from,
+    emoji: known,
+    gone: gone ?? false,
+  });
+}
+
+/** Somebody begins to write. */
+export function startTyping(world: World, channelId: string, from: string): void {
+  const channel = world.channel(channelId);
+  join(world, channel, from);
+  const guild = channel.guildId === undefined ? undefined : world.guilds.get(channel.guildId);
+  const where = guild && {
+    guild_id: guild.id,
+    member: { ...describeMember(guild, from), user: world.user(from) },
+  };
+  const timestamp = Math.floor(world.clock() / 1000);
+  world.emit(
+    'TYPING_START',
+    { channel_id: channelId, user_id: from, timestamp, ...where },
+    guild?.id,
+  );
+}
+
+/** Somebody opens a thread, on a message or without one, or a post in a forum; the text comes first in it. */
+export function startThread(
+  world: World,
+  start: {
+    readonly channel: string;
+    readonly name: string;
+    readonly from?: string | undefined;
+    readonly message?: string | undefined;
+    readonly text?: string | undefined;
+  },
+): Channel {
+  const { from = SOMEBODY, name, text } = start;
+  const parent = world.channel(start.channel);
+  join(world, parent, from);
+  const hangsOn = start.message === undefined ? undefined : world.message(parent, start.message);
+  const thread = openThread(world, parent, { name, ownerId: from, from: hangsOn });
+  if (text === undefined) return thread;
+  // The first message of a forum post has the id of the post.
+  const id = parent.type === CHANNEL_TYPE.forum ? { id: thread.id } : {};
+  storeMessage(world, thread, { author: world.user(from), content: text, ...id });
+  return thread;
+}
+
+/** Makes a person a member of the guild of a channel; in direct messages nothing is to do. */
+export function join(world: World, channel: Channel, userId: string): WireUser {
+  const user = world.user(userId);
+  const guild = channel.guildId === undefined ? undefined : world.guilds.get(channel.guildId);
+  if (guild === undefined || guild.members.has(userId)) return user;
+  guild.members.set(userId, null);
+  const member = { ...describeMember(guild, userId), user, guild_id: guild.id };
+  world.emit('GUILD_MEMBER_ADD', member, guild.id);
+  return user;
+}
+
+function authorOf(world: World, channel: Channel, saying: Saying): WireUser {
+  if (saying.webhook !== undefined) {
+    const id = world.ids.next();
+    const author = { ...world.user(id), username: saying.webhook, bot: true };
+    world.users.set(id, author);
+    return author;
+  }
+  const id = saying.from ?? channel.recipient?.id ?? SOMEBODY;
+  if (saying.bot === true) world.users.set(id, { ...world.user(id), bot: true });
+  return join(world, channel, id);
+}

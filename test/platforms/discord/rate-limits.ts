@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+
+/** So many calls in so much time. */
+export interface Window {
+  readonly count: number;
+  readonly windowMs: number;
+}
+
+/** Limits of the REST interface. */
+export interface RateLimits {
+  /** Messages into one channel. */
+  readonly messages: Window;
+  /** Any other route, for each channel, guild or webhook by itself. */
+  readonly routes: Window;
+  /** All routes together, without answers to interactions. */
+  readonly global: Window;
+}
+
+/** So wide that no test waits for them; their headers are sent all the same. */
+export const WIDE_LIMITS: RateLimits = {
+  messages: { count: 50, windowMs: 1000 },
+  routes: { count: 50, windowMs: 1000 },
+  global: { count: 500, windowMs: 1000 },
+};
+
+/** About what the servers allow. */
+export const REAL_LIMITS: RateLimits = {
+  messages: { count: 5, windowMs: 5000 },
+  routes: { count: 5, windowMs: 5000 },
+  global: { count: 50, windowMs: 1000 },
+};
+
+/** What the limits say about one call. */
+export interface Verdict {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Set when the call is refused. */
+  readonly retryAfterMs?: number;
+  readonly global?: boolean;
+}
+
+interface Bucket {
+  left: number;
+  endsAt: number;
+}
+
+/** Counts calls by bucket. */
+export class RateLimiter {
+  readonly #limits: RateLimits;
+  readonly #clock: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limits: RateLimits, clock: () => number) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** `major` is the channel, guild or webhook of the route. */
+  take(route: string, major: string): Verdict {
+    if (!route.includes('/interactions/') && !route.includes('/webhooks/')) {
+      const global = this.#count('global', this.#limits.global);
+      if (global.waitMs > 0) return refuse(global.waitMs, true, {});
+    }
+    const isSend = route === 'POST /channels/:channel/messages';
+    const window = isSend ? this.#limits.messages : this.#limits.routes;
+    const { left, waitMs, endsAt } = this.#count(`${route} ${major}`, window);
+    const headers = {
+      'x-ratelimit-limit': String(window.count),
+      'x-ratelimit-remaining': String(left),
+      'x-ratelimit-reset': (endsAt / 1000).toFixed(3),
+      'x-ratelimit-reset-after': ((endsAt - this.#clock()) / 1000).toFixed(3),
+      'x-ratelimit-bucket': createHash('md5').update(route).digest('hex'),
+    };
+    return waitMs > 0 ? refuse(waitMs, false, headers) : { headers };
+  }
+
+  #count(key: string, { count, windowMs }: Window): Bucket & { readonly waitMs: number } {
+    const now = this.#clock();
+    const old = this.#buckets.get(key);
+    const bucket =
+      old === undefined || old.endsAt <= now ? { left: count, endsAt: now + windowMs } : old;
+    this.#buckets.set(key, bucket);
+    if (bucket.left === 0) return { ...bucket, waitMs: bucket.endsAt - now };
+    bucket.left -= 1;
+    return { ...bucket, waitMs: 0 };
+  }
+}
+
+/** A refused call, with the headers clients look at. */
+export function refuse(
+  retryAfterMs: number,
+  global: boolean,
+  headers: Readonly<Record<string, string>>,
+): Verdict {
+  return {
+    retryAfterMs,
+    global,
+    headers: {
+      ...headers,
+      'retry-after': String(Math.ceil(retryAfterMs / 1000)),
+      'x-ratelimit-scope': global ? 'global' : 'user',
+      ...(global ? { 'x-ratelimit-global': 'true' } : {}),
+    },
+  };
+}

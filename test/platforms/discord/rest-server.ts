@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RestFault, RestFaults } from './faults.ts';
+import { type RateLimiter, refuse, type Verdict } from './rate-limits.ts';
+import { type ReadBody, readBody } from './read-body.ts';
+import { Refusal } from './refusal.ts';
+import { RestCall } from './rest-call.ts';
+import { type Match, matchRoute, type Scene } from './route-table.ts';
+import { ROUTES } from './routes.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly code?: number;
+}
+
+/** Answers `/api/v10/…`. Every call ends up in the transcript. */
+export class RestServer {
+  readonly #scene: Scene;
+  readonly #faults: RestFaults;
+  readonly #limiter: RateLimiter;
+
+  constructor(scene: Scene, faults: RestFaults, limiter: RateLimiter) {
+    this.#scene = scene;
+    this.#faults = faults;
+    this.#limiter = limiter;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const [, path] = /^\/api\/v10(\/.*)$/.exec(url.pathname) ?? [];
+    if (path === undefined) {
+      return write(response, refused(new Refusal(400, 50041, 'Invalid API version provided')));
+    }
+    const method = request.method ?? 'GET';
+    const name = `${method} ${path}`;
+    const match = matchRoute(ROUTES, method, path);
+    const content = await readBody(request).catch((error: unknown) => error);
+    if (match === undefined) {
+      return this.#finish(
+        name,
+        undefined,
+        response,
+        refused(new Refusal(404, 0, '404: Not Found')),
+      );
+    }
+    if (!isBody(content)) return this.#finish(name, undefined, response, answerFor(content));
+    const call = new RestCall(match.params, url.searchParams, content);
+    if (!this.#knows(request, match)) {
+      return this.#finish(name, call, response, refused(new Refusal(401, 0, '401: Unauthorized')));
+    }
+    await this.#run(name, match, call, response);
+  }
+
+  async #run(name: string, match: Match, call: RestCall, response: ServerResponse): Promise<void> {
+    const fault = this.#faults.take(name, match.params.get('channel'));
+    const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
+    if (fault?.kind === 'delay') await sleep(fault.ms, response);
+    const verdict = this.#limiter.take(match.route, majorOf(match));
+    const own = verdict.retryAfterMs !== undefined ? limited(verdict) : undefined;
+    const answer = own ?? (effective ? await this.#answer(match, call) : undefined);
+    const outcome = fault === undefined ? 'as usual' : outcomeOf(fault);
+    const final = outcome === 'as usual' ? answer : outcome;
+    if (final === undefined) throw new Error('A call without a fault has an answer');
+    if (typeof final === 'string') this.#finish(name, call, response, final);
+    else
+      this.#finish(name, call, response, {
+        ...final,
+        headers: { ...verdict.headers, ...final.headers },
+      });
+  }
+
+  async #answer({ handler }: Match, call: RestCall): Promise<Answer> {
+    try {
+      const body = await handler(this.#scene, call);
+      if (body === undefined) return { status: 204, type: 'application/json', body: '' };
+      return json(200, body);
+    } catch (error) {
+      return answerFor(error);
+    }
+  }
+
+  #knows(request: IncomingMessage, { route }: Match): boolean {
+    if (route.includes('/:token')) return true;
+    return request.headers.authorization === `Bot ${this.#scene.gateway.token}`;
+  }
+
+  #finish(
+    name: string,
+    call: RestCall | undefined,
+    response: ServerResponse,
+    final: Answer | 'reset' | 'hang',
+  ): void {
+    const answered = typeof final === 'object';
+    this.#scene.world.transcript.record({
+      call: name,
+      body: call?.body,
+      outcome: answered ? final.status : final,
+      ...(answered && final.code !== undefined ? { code: final.code } : {}),
+    });
+    if (final === 'reset') response.socket?.resetAndDestroy();
+    else if (answered) write(response, final);
+  }
+}
+
+function outcomeOf(fault: RestFault): Answer | 'reset' | 'hang' | 'as usual' {
+  switch (fault.kind) {
+    case 'status': {
+      const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
+      return { status: fault.status, type: 'text/html', body };
+    }
+    case 'refuse':
+      return refused(new Refusal(fault.status, fault.code, fault.message));
+    case 'rate-limit':
+      return limited(refuse(fault.retryAfterMs, fault.global ?? false, {}));
+    case 'garbage':
+      return { status: 200, type: 'application/json', body: '{"id":"12' };
+    case 'delay':
+      return 'as usual';
+    default:
+      return fault.kind;
+  }
+}
+
+function limited({ retryAfterMs = 0, global = false, headers }: Verdict): Answer {
+  const body = {
+    message: 'You are being rate limited.',
+    retry_after: retryAfterMs / 1000,
+    global,
+  };
+  return { ...json(429, body), headers };
+}
+
+function majorOf({ params }: Match): string {
+  return params.get('channel') ?? params.get('guild') ?? params.get('token') ?? '';
+}
+
+function isBody(value: unknown): value is ReadBody {
+  return typeof value === 'object' && value !== null && 'files' in value;
+}
+
+function answerFor(error: unknown): Answer {
+  if (error instanceof Refusal) return refused(error);
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
+}
+
+function refused({ status, code, message, errors }: Refusal): Answer {
+  return { ...json(status, { message, code, ...(errors && { errors }) }), code };
+}
+
+function json(status: number, body: unknown): Answer {
+  return { status, type: 'application/json', body: JSON.stringify(body) };
+}
+
+function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
+  if (response.destroyed) return;
+  response.writeHead(status, {
+    ...headers,
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+function sleep(ms: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    response.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

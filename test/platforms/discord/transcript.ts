@@ -1,0 +1,120 @@
+import type { Pings } from './pings.ts';
+import type { WireAttachment, WireMessage } from './wire.ts';
+
+/** Where a message stands: server, channel and thread, or the person of a direct message. */
+export interface MessageRoute {
+  readonly guildId?: string;
+  /** The channel people find it in; for a thread, the channel above it. */
+  readonly channelId: string;
+  readonly threadId?: string;
+  /** Only in a direct message. */
+  readonly userId?: string;
+  /** Only in the answer to a command or button. */
+  readonly interactionId?: string;
+  /** Only one person sees it. */
+  readonly ephemeral?: true;
+}
+
+/** One message or edit that the bot sent, as it was stored. */
+export interface Sent {
+  /** Grows over everything the bot does. */
+  readonly seq: number;
+  /** When, in milliseconds of the double's clock. */
+  readonly at: number;
+  readonly kind: 'message' | 'edit';
+  readonly route: MessageRoute;
+  readonly messageId: string;
+  /** The source as it was sent. */
+  readonly content: string;
+  /** What people see of it. */
+  readonly visible: string;
+  readonly pings: Pings;
+  readonly attachments: readonly WireAttachment[];
+  readonly replyTo?: string;
+  readonly nonce?: string | number;
+  readonly message: WireMessage;
+}
+
+/** One call of the REST interface. */
+export interface RecordedCall {
+  readonly seq: number;
+  readonly at: number;
+  /** Method and path without `/api/v10`. */
+  readonly call: string;
+  readonly body: unknown;
+  /** HTTP status, or what the fault did instead of answering. */
+  readonly outcome: number | 'reset' | 'hang';
+  /** Discord's own number of a refusal. */
+  readonly code?: number;
+}
+
+/** What the bot did, in order, and who waits for more of it. */
+export class Transcript {
+  readonly #sends: Sent[] = [];
+  readonly #calls: RecordedCall[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #clock: () => number;
+  #seq = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  sent(sent: Omit<Sent, 'seq' | 'at'>): void {
+    this.#seq += 1;
+    this.#sends.push({ seq: this.#seq, at: this.#clock(), ...sent });
+    this.changed();
+  }
+
+  record(call: Omit<RecordedCall, 'seq' | 'at'>): void {
+    this.#seq += 1;
+    this.#calls.push({ seq: this.#seq, at: this.#clock(), ...call });
+    this.changed();
+  }
+
+  /** Everything the bot sent later than `after` (a `seq`), oldest first. */
+  sends(after = 0): Sent[] {
+    return this.#sends.filter(({ seq }) => seq > after);
+  }
+
+  /** All calls, or those that begin with `start`, for example `POST /channels/`. */
+  calls(start = ''): RecordedCall[] {
+    return this.#calls.filter(({ call }) => call.startsWith(start));
+  }
+
+  /** Calls `listener` at each change. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Tells those who wait that something is different. */
+  changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /**
+   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
+   * @throws Error after `timeoutMs`, with what there is to see.
+   */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const seen = look();
+        if (seen === undefined || seen === false) return;
+        finish();
+        resolve(seen);
+      };
+      const timer = setTimeout(() => {
+        finish();
+        const calls = this.#calls.slice(-10).map(({ call, outcome }) => `${call} ${outcome}`);
+        reject(new Error(`Nothing within ${timeoutMs} ms. Last calls: ${calls.join(' | ')}`));
+      }, timeoutMs);
+      const finish = () => {
+        clearTimeout(timer);
+        this.#listeners.delete(check);
+      };
+      this.#listeners.add(check);
+      check();
+    });
+  }
+}

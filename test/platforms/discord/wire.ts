@@ -1,0 +1,66 @@
+/** Any JSON object of the wire. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A user as events and messages carry it. */
+export interface WireUser {
+  readonly id: string;
+  readonly username: string;
+  readonly global_name: string | null;
+  readonly discriminator: string;
+  readonly avatar: string | null;
+  readonly bot?: boolean;
+}
+
+/** A file of a message; `url` is signed and expires. */
+export interface WireAttachment {
+  readonly id: string;
+  readonly filename: string;
+  readonly size: number;
+  readonly url: string;
+  readonly proxy_url: string;
+  readonly content_type?: string;
+  readonly description?: string;
+}
+
+/** One emoji below a message and how many put it there. */
+export interface WireReaction {
+  readonly emoji: { readonly id: string | null; readonly name: string };
+  readonly count: number;
+  readonly me: boolean;
+}
+
+/** Where a message answers to. */
+export interface WireReference {
+  readonly type: 0;
+  readonly message_id?: string;
+  readonly channel_id: string;
+  readonly guild_id?: string;
+}
+
+/** A message as REST writes it; events add `guild_id` and `member`. Times are ISO 8601. */
+export interface WireMessage {
+  readonly id: string;
+  readonly channel_id: string;
+  readonly type: number;
+  readonly author: WireUser;
+  readonly content: string;
+  readonly timestamp: string;
+  readonly edited_timestamp: string | null;
+  readonly tts: boolean;
+  readonly pinned: boolean;
+  readonly flags: number;
+  readonly mention_everyone: boolean;
+  readonly mentions: readonly WireUser[];
+  readonly mention_roles: readonly string[];
+  readonly attachments: readonly WireAttachment[];
+  readonly embeds: readonly Json[];
+  readonly components: readonly Json[];
+  readonly reactions?: readonly WireReaction[];
+  readonly nonce?: string | number;
+  readonly message_reference?: WireReference;
+  readonly referenced_message?: WireMessage | null;
+  readonly webhook_id?: string;
+  readonly application_id?: string;
+  readonly interaction_metadata?: Json;
+  readonly thread?: Json;
+}

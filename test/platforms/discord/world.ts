@@ -1,0 +1,171 @@
+import { Nonces } from './nonces.ts';
+import { PERMISSION } from './permissions.ts';
+import { unknown } from './refusal.ts';
+import { Snowflakes } from './snowflakes.ts';
+import type { Transcript } from './transcript.ts';
+import type { Json, WireMessage, WireUser } from './wire.ts';
+
+/** The channel types that the double has. */
+export const CHANNEL_TYPE = { text: 0, dm: 1, category: 4, thread: 11, forum: 15 } as const;
+
+/** A place for messages. A thread and a forum post are channels too. */
+export interface Channel {
+  readonly id: string;
+  readonly type: number;
+  readonly guildId?: string;
+  /** The channel above a thread, the forum above a post. */
+  readonly parentId?: string;
+  /** The person of a direct message. */
+  readonly recipient?: WireUser;
+  readonly ownerId?: string;
+  name: string;
+  archived: boolean;
+  locked: boolean;
+  /** Permission bits the bot is denied here. */
+  denied: bigint;
+  readonly messages: Map<string, WireMessage>;
+}
+
+/** A server and who is in it. */
+export interface Guild {
+  readonly id: string;
+  readonly name: string;
+  readonly ownerId: string;
+  /** User id to nickname, or null. */
+  readonly members: Map<string, string | null>;
+  /** Role id to name; @everyone has the id of the guild. */
+  readonly roles: Map<string, string>;
+  /** What the bot may do, as bits. */
+  permissions: bigint;
+  available: boolean;
+  /** The bot has been thrown out. */
+  left: boolean;
+}
+
+/** Something the gateway tells the bot. */
+export interface WorldEvent {
+  readonly name: string;
+  readonly data: Json;
+  readonly guildId?: string | undefined;
+}
+
+/** A file that was sent, with when its address was signed. */
+export interface StoredFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  readonly expiresAt: number;
+}
+
+/** Everything there is on the servers: people, guilds, channels, messages, files. */
+export class World {
+  readonly bot: WireUser;
+  readonly clock: () => number;
+  readonly ids: Snowflakes;
+  readonly transcript: Transcript;
+  readonly nonces: Nonces;
+  readonly users = new Map<string, WireUser>();
+  readonly guilds = new Map<string, Guild>();
+  readonly channels = new Map<string, Channel>();
+  readonly files = new Map<string, StoredFile>();
+  /** Message id and emoji to who has put it there. */
+  readonly reactors = new Map<string, Set<string>>();
+  /** People who do not take direct messages from the bot. */
+  readonly closedToDms = new Set<string>();
+  /** Base address of files, set when the server listens. */
+  fileBase = '';
+  #listener: (event: WorldEvent) => void = () => {};
+
+  constructor(clock: () => number, transcript: Transcript, botId: string) {
+    this.clock = clock;
+    this.nonces = new Nonces(clock);
+    this.ids = new Snowflakes(clock);
+    this.transcript = transcript;
+    this.bot = { ...newUser(botId), username: 'parley-test', bot: true };
+    this.users.set(botId, this.bot);
+  }
+
+  onEvent(listener: (event: WorldEvent) => void): void {
+    this.#listener = listener;
+  }
+
+  emit(name: string, data: Json, guildId?: string): void {
+    this.#listener({ name, data, guildId });
+    this.transcript.changed();
+  }
+
+  /** A user, made when nobody has that id yet. */
+  user(id: string): WireUser {
+    const user = this.users.get(id) ?? newUser(id);
+    this.users.set(id, user);
+    return user;
+  }
+
+  addGuild(name: string): Guild {
+    const id = this.ids.next();
+    const guild: Guild = {
+      id,
+      name,
+      ownerId: this.user(this.ids.next()).id,
+      members: new Map([[this.bot.id, null]]),
+      roles: new Map([[id, '@everyone']]),
+      permissions: PERMISSION.usual,
+      available: true,
+      left: false,
+    };
+    guild.members.set(guild.ownerId, null);
+    this.guilds.set(id, guild);
+    return guild;
+  }
+
+  addChannel(
+    fields: Omit<Channel, 'id' | 'messages' | 'archived' | 'locked' | 'denied'>,
+    id = this.ids.next(),
+  ): Channel {
+    const channel: Channel = {
+      ...fields,
+      id,
+      messages: new Map(),
+      archived: false,
+      locked: false,
+      denied: 0n,
+    };
+    this.channels.set(id, channel);
+    return channel;
+  }
+
+  /** The direct messages with a person, made when there are none yet. */
+  dmWith(userId: string): Channel {
+    for (const channel of this.channels.values())
+      if (channel.recipient?.id === userId) return channel;
+    return this.addChannel({
+      type: CHANNEL_TYPE.dm,
+      name: '',
+      recipient: this.user(userId),
+    });
+  }
+
+  /** @throws Refusal 10003 */
+  channel(id: string): Channel {
+    const channel = this.channels.get(id);
+    if (channel === undefined) throw unknown('Channel');
+    return channel;
+  }
+
+  /** @throws Refusal 10008 */
+  message(channel: Channel, id: string): WireMessage {
+    const message = channel.messages.get(id);
+    if (message === undefined) throw unknown('Message');
+    return message;
+  }
+}
+
+function newUser(id: string): WireUser {
+  return {
+    id,
+    username: `user${id.slice(-4)}`,
+    global_name: null,
+    discriminator: '0',
+    avatar: null,
+  };
+}
