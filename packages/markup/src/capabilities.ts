@@ -38,7 +38,8 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
-    nestedQuotes: false,
+    // Only the outer one is a block; `>` stands in front of the lines of the others.
+    nestedQuotes: true,
     marks: ALL_MARKS,
     marksOnCode: false,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },

@@ -42,7 +42,7 @@ const table: [what: string, markdown: string, html: string][] = [
   ['mixed lists', '1. a\n   - [ ] b\n     > c', '1. a\n   ☐ b\n<blockquote>c</blockquote>'],
   ['an empty item', '- a\n-\n- b', '• a\n•\n• b'],
   ['a quote', '> a\n>\n> - b', '<blockquote>a\n\n• b</blockquote>'],
-  ['quotes in quotes as one', '> a\n> > b', '<blockquote>a\nb</blockquote>'],
+  ['quotes in quotes in one block', '> a\n> > b', '<blockquote>a\n&gt; b</blockquote>'],
   [
     'two quotes',
     '> a\n\n<!-- -->\n\n> b',

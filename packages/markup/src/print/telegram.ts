@@ -42,7 +42,7 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
   return writer;
 }
 
-/** The outermost quote a leaf stands in; the transform leaves none inside it. */
+/** The outermost quote a leaf stands in: the block. Quotes inside it are prefixes of lines. */
 function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
   const index = leaf.within.findIndex(({ type }) => type === 'quote');
   const container = leaf.within[index];

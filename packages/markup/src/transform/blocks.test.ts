@@ -42,6 +42,11 @@ const table: [what: string, markdown: string, shown: string][] = [
     '> - a\n>   - b\n>\n> c\n>\n> - d\n>\n> e',
     '<blockquote>• a\n  • b\n\nc\n\n• d\n\ne</blockquote>',
   ],
+  [
+    'quotes in quotes',
+    '> a\n> > b\n> > > - c\n>\n> d',
+    '<blockquote>a\n&gt; b\n&gt; &gt; • c\n\nd</blockquote>',
+  ],
   ['lists with quotes', '- > a\n  > b\n- c', '•\n<blockquote>a\nb</blockquote>\n• c'],
   ['an empty quote as nothing', 'a\n\n>\n\nb', 'a\n\nb'],
   [
