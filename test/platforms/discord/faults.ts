@@ -15,8 +15,10 @@ export type RestFaultEffect =
       readonly retryAfterMs: number;
       readonly global?: boolean | undefined;
     }
-  /** The connection is reset instead of an answer. */
+  /** The connection is reset instead of an answer; discord.js sends again. */
   | { readonly kind: 'reset' }
+  /** The connection is closed in order instead of an answer; discord.js gives up. */
+  | { readonly kind: 'hang-up' }
   /** No answer until the client gives up or the double closes. */
   | { readonly kind: 'hang' }
   /** The right answer, `ms` later. */

@@ -107,6 +107,7 @@ export class Gateway implements GatewayHost {
   find(sessionId: string): GatewaySession | undefined {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) this.resumes += 1;
+    this.#world.transcript.changed();
     return session;
   }
 

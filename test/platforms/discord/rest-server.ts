@@ -6,6 +6,7 @@ import { Refusal } from './refusal.ts';
 import { RestCall } from './rest-call.ts';
 import { type Match, matchRoute, type Scene } from './route-table.ts';
 import { ROUTES } from './routes.ts';
+import type { Lost } from './transcript.ts';
 
 interface Answer {
   readonly status: number;
@@ -73,7 +74,7 @@ export class RestServer {
   async #answer({ handler }: Match, call: RestCall): Promise<Answer> {
     try {
       const body = await handler(this.#scene, call);
-      if (body === undefined) return { status: 204, type: 'application/json', body: '' };
+      if (body === undefined) return { status: 204, type: 'text/html', body: '' };
       return json(200, body);
     } catch (error) {
       return answerFor(error);
@@ -89,7 +90,7 @@ export class RestServer {
     name: string,
     call: RestCall | undefined,
     response: ServerResponse,
-    final: Answer | 'reset' | 'hang',
+    final: Answer | Lost,
   ): void {
     const answered = typeof final === 'object';
     this.#scene.world.transcript.record({
@@ -99,11 +100,12 @@ export class RestServer {
       ...(answered && final.code !== undefined ? { code: final.code } : {}),
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
+    else if (final === 'hang-up') response.socket?.destroy();
     else if (answered) write(response, final);
   }
 }
 
-function outcomeOf(fault: RestFault): Answer | 'reset' | 'hang' | 'as usual' {
+function outcomeOf(fault: RestFault): Answer | Lost | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;

@@ -35,6 +35,9 @@ export interface Sent {
   readonly message: WireMessage;
 }
 
+/** What happens instead of an answer. */
+export type Lost = 'reset' | 'hang-up' | 'hang';
+
 /** One call of the REST interface. */
 export interface RecordedCall {
   readonly seq: number;
@@ -43,7 +46,7 @@ export interface RecordedCall {
   readonly call: string;
   readonly body: unknown;
   /** HTTP status, or what the fault did instead of answering. */
-  readonly outcome: number | 'reset' | 'hang';
+  readonly outcome: number | Lost;
   /** Discord's own number of a refusal. */
   readonly code?: number;
 }

@@ -1,0 +1,139 @@
+import { Events } from 'discord.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endStages, type Stage, stage } from './discord-client.ts';
+import type { GatewayFault } from './faults.ts';
+
+const ANN = '200000000000000501';
+afterEach(endStages);
+
+const says = ({ double }: Stage, text: string) =>
+  double.say({ channel: double.channelId, from: ANN, text });
+const texts = ({ heard }: Stage) => heard.map(({ content }) => content);
+/** Waits until the bot has resumed or identified so often. */
+const back = ({ double }: Stage, kind: 'resumes' | 'identifies', count: number) =>
+  double.waitFor(() => double.gateway()[kind] >= count, 15_000);
+
+describe('[U04] gateway faults of the Discord double', () => {
+  it.each<GatewayFault>([
+    { kind: 'drop' },
+    { kind: 'reconnect' },
+    { kind: 'invalid-session', resumable: true },
+    { kind: 'close', code: 4000 },
+    { kind: 'close', code: 4009 },
+    { kind: 'close', code: 1012 },
+  ])('%o: the client resumes and catches up', async (fault) => {
+    const scene = await stage();
+    scene.double.fault(fault);
+    says(scene, 'while away');
+    await back(scene, 'resumes', 1);
+    says(scene, 'after');
+    await scene.hears(2);
+    expect(texts(scene)).toEqual(['while away', 'after']);
+    expect(scene.double.gateway().identifies).toBe(1);
+  });
+
+  it('silence: the client notices missing acknowledgements and catches up', async () => {
+    const scene = await stage({ heartbeatMs: 200 });
+    scene.double.fault({ kind: 'silence' });
+    says(scene, 'into the void');
+    await scene.hears(1);
+    expect(scene.double.gateway().resumes).toBe(1);
+  });
+
+  it('op 9 without resuming: the client identifies anew and has lost what was said meanwhile', async () => {
+    const scene = await stage();
+    scene.double.fault({ kind: 'invalid-session', resumable: false });
+    says(scene, 'lost');
+    await back(scene, 'identifies', 2);
+    says(scene, 'after');
+    await scene.hears(1);
+    expect(texts(scene)).toEqual(['after']);
+  });
+
+  it('brings events twice and out of order on request', async () => {
+    const scene = await stage();
+    const raw: unknown[] = [];
+    // discord.js itself drops a message whose id it knows, so the frames are looked at.
+    scene.client.on(Events.Raw, ({ t, d }: { t: string; d: { content?: string } }) => {
+      if (t === 'MESSAGE_CREATE') raw.push(d.content);
+    });
+    says(scene, 'join');
+    scene.double.fault({ kind: 'duplicate', events: 1 });
+    says(scene, 'echo');
+    scene.double.fault({ kind: 'swap', pairs: 1 });
+    says(scene, 'first');
+    says(scene, 'second');
+    await scene.hears(4);
+    expect(raw).toEqual(['join', 'echo', 'echo', 'second', 'first']);
+  });
+
+  it('takes a guild away and gives it back', async () => {
+    const scene = await stage();
+    const { double, client, channel } = scene;
+    const seen: string[] = [];
+    client.on(Events.GuildUnavailable, () => seen.push('away'));
+    client.on(Events.GuildAvailable, () => seen.push('back'));
+    client.on(Events.GuildDelete, () => seen.push('kicked'));
+    double.fault({ kind: 'guild-unavailable', guild: double.guildId });
+    says(scene, 'nobody hears');
+    double.fault({ kind: 'guild-back', guild: double.guildId });
+    double.fault({ kind: 'kicked', guild: double.guildId });
+    await expect.poll(() => seen).toEqual(['away', 'back', 'kicked']);
+    expect(texts(scene)).toEqual([]);
+    await expect(channel.send('hello?')).rejects.toMatchObject({ code: 50001 });
+  });
+});
+
+describe('[U04] REST faults of the Discord double', () => {
+  it('a 500 after storing doubles the message unless a nonce is enforced', async () => {
+    const { double, channel } = await stage();
+    double.fault({ kind: 'status', status: 500, after: true });
+    await channel.send('bare');
+    double.fault({ kind: 'status', status: 502, after: true });
+    await channel.send({ content: 'sure', nonce: '1', enforceNonce: true });
+    const seen = double.conversation(double.channelId).map(({ visible }) => visible);
+    expect(seen).toEqual(['bare', 'bare', 'sure']);
+  });
+
+  it('a 500 before storing stores nothing', async () => {
+    const { double, channel } = await stage();
+    double.fault({ kind: 'status', status: 500, times: 4 });
+    await expect(channel.send('never')).rejects.toMatchObject({ status: 500 });
+    expect(double.conversation(double.channelId)).toEqual([]);
+  });
+
+  it.each([
+    [false, 0],
+    [true, 1],
+  ])('a hang-up (after storing: %s) fails at the client with %i stored', async (after, stored) => {
+    const { double, channel } = await stage();
+    double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
+    await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
+    expect(double.conversation(double.channelId)).toHaveLength(stored);
+    await channel.send('again');
+  });
+
+  it.each([
+    [false, 1],
+    [true, 2],
+  ])(
+    'after a reset (after storing: %s) the client sends again: %i stored',
+    async (after, stored) => {
+      const { double, channel } = await stage();
+      double.fault({ kind: 'reset', after });
+      await channel.send('perhaps');
+      expect(double.conversation(double.channelId)).toHaveLength(stored);
+    },
+  );
+
+  it('answers late, in halves, or with a refusal on request', async () => {
+    const { double, channel } = await stage();
+    double.fault({ kind: 'delay', ms: 100 });
+    await channel.send('late');
+    double.fault({ kind: 'garbage' });
+    await expect(channel.send('half')).rejects.toThrow();
+    double.fault({ kind: 'refuse', status: 403, code: 20028, message: 'Slowmode' });
+    await expect(channel.send('no')).rejects.toMatchObject({ code: 20028 });
+    expect(double.sends().map(({ visible }) => visible)).toEqual(['late']);
+  });
+});

@@ -1,0 +1,155 @@
+import { ActionRowBuilder, ButtonBuilder, ButtonStyle, EmbedBuilder } from 'discord.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endStages, stage } from './discord-client.ts';
+
+const ANN = '200000000000000501';
+const BEN = '200000000000000502';
+afterEach(endStages);
+
+describe('[U04] what the Discord double refuses', () => {
+  it('takes 2,000 characters and refuses one more, an empty message and too much in embeds', async () => {
+    const { double, channel } = await stage();
+    await channel.send('a'.repeat(2000));
+    await expect(channel.send('a'.repeat(2001))).rejects.toMatchObject({
+      code: 50035,
+      status: 400,
+    });
+    await expect(channel.send('a'.repeat(2001))).rejects.toThrow('content[BASE_TYPE_MAX_LENGTH]');
+    await expect(channel.send(' ')).rejects.toMatchObject({ code: 50006 });
+    const big = new EmbedBuilder().setDescription('b'.repeat(3500));
+    await expect(channel.send({ embeds: [big, big] })).rejects.toMatchObject({ code: 50035 });
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+  });
+
+  it('refuses two buttons with one id', async () => {
+    const { channel } = await stage();
+    const button = new ButtonBuilder().setCustomId('x').setLabel('X').setStyle(ButtonStyle.Primary);
+    const row = new ActionRowBuilder<ButtonBuilder>().addComponents(button, button);
+    await expect(channel.send({ components: [row] })).rejects.toThrow('DUPLICATED');
+  });
+
+  it('knows no channels and messages that are not there', async () => {
+    const { client, channel } = await stage();
+    await expect(client.channels.fetch('123456789012345678')).rejects.toMatchObject({
+      code: 10003,
+    });
+    await expect(channel.messages.fetch('123456789012345678')).rejects.toMatchObject({
+      code: 10008,
+    });
+  });
+
+  it('keeps the bot out of channels it may not see or write in', async () => {
+    const { double, channel } = await stage();
+    double.deny(double.channelId, 'send');
+    await expect(channel.send('hi')).rejects.toMatchObject({ code: 50013, status: 403 });
+    double.deny(double.channelId, 'view');
+    await expect(channel.send('hi')).rejects.toMatchObject({ code: 50001, status: 403 });
+    double.deny(double.channelId, 'view', false);
+    double.deny(double.channelId, 'send', false);
+    await channel.send('hi');
+  });
+
+  it('lets the bot change and delete its own messages only', async () => {
+    const { double, channel, hears } = await stage();
+    double.say({ channel: double.channelId, from: ANN, text: 'mine' });
+    const [message] = await hears(1);
+    await expect(channel.messages.edit(message?.id ?? '', 'yours')).rejects.toMatchObject({
+      code: 50005,
+    });
+    await expect(message?.delete()).rejects.toMatchObject({ code: 50013 });
+    const own = await channel.send('one');
+    await own.edit('two');
+    expect(double.conversation(double.channelId).at(-1)).toMatchObject({
+      visible: 'two',
+      edited: true,
+    });
+    await own.delete();
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+    expect(double.sends().map(({ kind, visible }) => `${kind} ${visible}`)).toEqual([
+      'message one',
+      'edit two',
+    ]);
+  });
+
+  it('refuses an answer to a message that is gone, unless told to send it anyway', async () => {
+    const { double, channel } = await stage();
+    const reply = { messageReference: '123456789012345678', failIfNotExists: true };
+    await expect(channel.send({ content: 'so', reply })).rejects.toThrow('Unknown message');
+    await channel.send({ content: 'so', reply: { ...reply, failIfNotExists: false } });
+    expect(double.sends()).toHaveLength(1);
+  });
+});
+
+describe('[U04] whom a message to the Discord double notifies', () => {
+  it('notifies everyone it names, unless allowed mentions say otherwise', async () => {
+    const { double, channel } = await stage();
+    double.grant(double.guildId, 'pingEveryone');
+    const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;
+    await channel.send(content);
+    await channel.send({ content, allowedMentions: { parse: [] } });
+    await channel.send({ content, allowedMentions: { users: [BEN] } });
+    expect(double.sends().map(({ pings }) => pings)).toEqual([
+      { everyone: true, users: [ANN, BEN], roles: [], repliedUser: false },
+      { everyone: false, users: [], roles: [], repliedUser: false },
+      { everyone: false, users: [BEN], roles: [], repliedUser: false },
+    ]);
+  });
+
+  it('notifies everyone only with the permission', async () => {
+    const { double, channel } = await stage();
+    await channel.send('@everyone');
+    expect(double.sends().at(-1)?.pings.everyone).toBe(false);
+  });
+
+  it('notifies the author of the answered message, unless allowed mentions leave it out', async () => {
+    const { double, hears } = await stage();
+    double.say({ channel: double.channelId, from: ANN, text: 'hi' });
+    const [message] = await hears(1);
+    await message?.reply('loud');
+    await message?.reply({ content: 'quiet', allowedMentions: { repliedUser: false } });
+    expect(double.sends().map(({ pings }) => pings.repliedUser)).toEqual([true, false]);
+  });
+});
+
+describe('[U04] limits of the Discord double', () => {
+  it('tells its buckets, and discord.js waits for them without a refusal', async () => {
+    const narrow = { count: 2, windowMs: 600 };
+    const wide = { count: 500, windowMs: 1000 };
+    const { double, channel } = await stage({
+      limits: { messages: narrow, routes: wide, global: wide },
+    });
+    await Promise.all([1, 2, 3, 4, 5].map((number) => channel.send(`${number}`)));
+    const seen = double.conversation(double.channelId).map(({ visible }) => visible);
+    expect(seen).toEqual(['1', '2', '3', '4', '5']);
+    expect(double.calls('POST /channels/').map(({ outcome }) => outcome)).toEqual(
+      Array(5).fill(200),
+    );
+  });
+
+  it('refuses who does not wait', async () => {
+    const narrow = { count: 1, windowMs: 60_000 };
+    const wide = { count: 500, windowMs: 1000 };
+    const { double } = await stage({ limits: { messages: narrow, routes: wide, global: wide } });
+    const post = () =>
+      fetch(`${double.apiRoot}/v10/channels/${double.channelId}/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bot ${double.token}`, 'content-type': 'application/json' },
+        body: '{"content":"now"}',
+      });
+    expect((await post()).status).toBe(200);
+    const refused = await post();
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ global: false, retry_after: expect.any(Number) });
+    expect(double.sends()).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    'says 429 on request (global: %s), and discord.js tries again',
+    async (global) => {
+      const { double, channel } = await stage();
+      double.fault({ kind: 'rate-limit', retryAfterMs: 50, global });
+      await channel.send('later');
+      expect(double.calls('POST /channels/').map(({ outcome }) => outcome)).toEqual([429, 200]);
+    },
+  );
+});

@@ -1,0 +1,140 @@
+import { ChannelType, Events } from 'discord.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endStages, stage } from './discord-client.ts';
+
+const ANN = '200000000000000501';
+afterEach(endStages);
+
+describe('[U04] threads of the Discord double', () => {
+  it('brings what people write in a thread and takes the answer there', async () => {
+    const { double, client, hears } = await stage();
+    const opened: string[] = [];
+    client.on(Events.ThreadCreate, (thread) => opened.push(thread.name));
+    const start = double.say({ channel: double.channelId, from: ANN, text: 'let us talk' });
+    const thread = double.thread({
+      channel: double.channelId,
+      name: 'aside',
+      from: ANN,
+      message: start.id,
+    });
+    expect(thread).toBe(start.id);
+    double.say({ channel: thread, from: ANN, text: 'in here' });
+    const [, message] = await hears(2);
+    expect(message?.channel).toMatchObject({ id: thread, parentId: double.channelId });
+    expect(opened).toEqual(['aside']);
+    await message?.reply('yes');
+    expect(double.sends()).toMatchObject([
+      { route: { guildId: double.guildId, channelId: double.channelId, threadId: thread } },
+    ]);
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+  });
+
+  it('lets the bot open threads, once for each message', async () => {
+    const { double, channel } = await stage();
+    const message = await channel.send('a topic');
+    const thread = await message.startThread({ name: 'on it' });
+    expect(thread.id).toBe(message.id);
+    await thread.send('first');
+    const free = await channel.threads.create({ name: 'free' });
+    expect(free.parentId).toBe(double.channelId);
+    expect(double.conversation(thread.id)).toMatchObject([{ from: 'bot', visible: 'first' }]);
+  });
+
+  it('opens an archived thread by writing in it, and refuses a locked one', async () => {
+    const { double, channel } = await stage();
+    double.grant(double.guildId, 'manageThreads');
+    const thread = await channel.threads.create({ name: 'old' });
+    const message = await thread.send('before');
+    await thread.setArchived(true);
+    await expect(message.edit('changed')).rejects.toMatchObject({ code: 50083 });
+    await thread.send('after');
+    await message.edit('changed');
+    await thread.setLocked(true);
+    await expect(thread.send('too late')).rejects.toMatchObject({ code: 160005 });
+  });
+
+  it('holds forum posts, whose first message has the id of the post', async () => {
+    const { double, client, hears } = await stage();
+    const forum = double.addChannel(double.guildId, 'questions', 'forum');
+    const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
+    const [question] = await hears(1);
+    expect(question).toMatchObject({ id: post, channelId: post, content: 'Like this?' });
+    const channel = await client.channels.fetch(forum);
+    if (channel?.type !== ChannelType.GuildForum) throw new Error('No forum');
+    const own = await channel.threads.create({ name: 'News', message: { content: 'All well' } });
+    expect(double.sends()).toMatchObject([
+      { messageId: own.id, route: { channelId: forum, threadId: own.id }, visible: 'All well' },
+    ]);
+  });
+});
+
+describe('[D04] nonces of the Discord double', () => {
+  it('gives the same message for the same nonce while it is remembered', async () => {
+    let now = Date.now();
+    const { double, channel } = await stage({ clock: () => now });
+    const send = () => channel.send({ content: 'once', nonce: 'part-1', enforceNonce: true });
+    const first = await send();
+    const second = await send();
+    expect(second.id).toBe(first.id);
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+    now += 10 * 60_000;
+    expect((await send()).id).not.toBe(first.id);
+  });
+
+  it('doubles the message when the nonce is not enforced, and refuses a long one', async () => {
+    const { double, channel } = await stage();
+    await channel.send({ content: 'twice', nonce: 'part-1' });
+    await channel.send({ content: 'twice', nonce: 'part-1' });
+    expect(double.sends()).toHaveLength(2);
+    const nonce = 'n'.repeat(26);
+    await expect(channel.send({ content: 'x', nonce })).rejects.toMatchObject({ code: 50035 });
+  });
+});
+
+describe('[U04] history and reactions of the Discord double', () => {
+  it('lists messages newest first, before and after a message', async () => {
+    const { double, channel } = await stage();
+    const ids = ['1', '2', '3', '4', '5'].map(
+      (text) => double.say({ channel: double.channelId, from: ANN, text }).id,
+    );
+    const list = async (options: { limit: number; before?: string; after?: string }) =>
+      [...(await channel.messages.fetch(options)).values()].map(({ content }) => content);
+    expect(await list({ limit: 2 })).toEqual(['5', '4']);
+    expect(await list({ limit: 2, before: ids[2] ?? '' })).toEqual(['2', '1']);
+    expect(await list({ limit: 2, after: ids[1] ?? '' })).toEqual(['4', '3']);
+  });
+
+  it('carries reactions both ways', async () => {
+    const { double, client, channel } = await stage();
+    const seen: string[] = [];
+    client.on(Events.MessageReactionAdd, ({ emoji }, user) => {
+      if (user.id === ANN) seen.push(`+${emoji.name}`);
+    });
+    client.on(Events.MessageReactionRemove, ({ emoji }, user) => {
+      if (user.id === ANN) seen.push(`-${emoji.name}`);
+    });
+    const message = await channel.send('vote');
+    await message.react('👍');
+    const put = { channel: double.channelId, message: message.id, from: ANN, emoji: '👍' };
+    double.react(put);
+    expect(double.conversation(double.channelId)).toMatchObject([
+      { reactions: [{ emoji: { name: '👍' }, count: 2, me: true }] },
+    ]);
+    double.react({ ...put, gone: true });
+    await expect.poll(() => seen).toEqual(['+👍', '-👍']);
+    await expect(message.react('word')).rejects.toMatchObject({ code: 10014 });
+  });
+
+  it('carries typing both ways', async () => {
+    const { double, client, channel } = await stage();
+    const typing = new Promise((resolve) =>
+      client.once(Events.TypingStart, ({ user }) => resolve(user.id)),
+    );
+    double.type(double.channelId, ANN);
+    expect(await typing).toBe(ANN);
+    await channel.sendTyping();
+    expect(double.calls('POST /channels/')).toMatchObject([
+      { call: `POST /channels/${double.channelId}/typing`, outcome: 204 },
+    ]);
+  });
+});
