@@ -24,7 +24,7 @@ interface Behind {
  * The finished message: a backslash before each remembered sign that would become markup, and before
  * no other. Reads once from the end, because what a sign does depends on what follows.
  */
-export function escapeSigns({ text, signs, linkEnd, live }: Page): string {
+export function escapeSigns({ text, signs, certain, linkEnd, live }: Page): string {
   if (signs.length === 0) return text;
   const escaped: number[] = [];
   const behind: Behind = {
@@ -47,7 +47,8 @@ export function escapeSigns({ text, signs, linkEnd, live }: Page): string {
     const isLiteral = signs[next] === at;
     if (isLiteral) next -= 1;
     const opensLink = text[at] === '[' ? at < linkEnd : bracket >= 0 && bracket < at;
-    const needed = isLiteral && isMarkup(text, at, behind, { opensLink, live });
+    const needed =
+      isLiteral && (certain.has(at) || isMarkup(text, at, behind, { opensLink, live }));
     if (needed) escaped.push(at);
     note(text, at, behind, needed);
   }

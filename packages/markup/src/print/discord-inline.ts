@@ -11,6 +11,7 @@ import {
   put,
   putLinkEnd,
   putRaw,
+  touchesSign,
   ZERO_WIDTH_SPACE,
 } from './discord-page.ts';
 import { commonMarks, type Piece, type Segment } from './discord-segment.ts';
@@ -126,12 +127,14 @@ function putCode(page: Page, text: string): void {
   const inner = runs.has(1) ? text.replaceAll(/(?<!`)``(?!`)/g, '`\u200b`') : text;
   const start = /^ *`/.test(inner) ? ' ' : '';
   const end = /` *$/.test(inner) ? ' ' : '';
+  if (touchesSign(page, '`')) put(page, ZERO_WIDTH_SPACE);
   putRaw(page, tick + start + inner + end + tick);
 }
 
 /** Bare where Discord finds exactly this address; in angle brackets otherwise, which cost the preview. */
 function putAddress(page: Page, url: string, following: string): void {
-  const isBare = addressEnd(url + following.slice(0, 100), 0) === url.length;
+  // A backslash before one of these would become part of the address.
+  const isBare = addressEnd(url + following, 0) === url.length && !/[:<]/.test(following);
   if (!endsLink(page, url)) putRaw(page, isBare ? url : `<${url}>`);
   else putLiteral(page, url.replace('](', `]${ZERO_WIDTH_SPACE}(`), { marks: [], glued: false });
 }

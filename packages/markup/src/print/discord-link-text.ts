@@ -12,12 +12,15 @@ export interface LinkAtom {
  * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
  */
 const UNFIT =
-  /[\[\]`\\*_]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=\u200b?(?:everyone|here))|\p{RGI_Emoji}|[\p{Emoji_Presentation}\u200d\ufe0e\ufe0f]/gv;
+  /[\[\]`\\*_]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\u200d\ufe0e\ufe0f]/gv;
+/** Taken out of the text of a link by Discord; joined emoji are unfit as a whole. */
+const HIDDEN = /(?!\u200d)\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
 const PLAIN_CODE = /^[^`*~|<>@#[\]\\:]+$/;
 
 /** Cuts the content of a link into what is fit to be its text and what is not. */
-export function cutForLink(pieces: readonly Piece[], outer: readonly DiscordMark[]): LinkAtom[] {
+export function cutForLink(all: readonly Piece[], outer: readonly DiscordMark[]): LinkAtom[] {
+  const pieces = all.map((piece) => ({ ...piece, text: piece.text.replaceAll(HIDDEN, '') }));
   const text = pieces.map((piece) => piece.text).join('');
   const marks = new Set([...outer, ...pieces.flatMap((piece) => piece.marks)]);
   const hasStars = marks.has('bold') || marks.has('italic');

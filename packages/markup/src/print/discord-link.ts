@@ -7,8 +7,6 @@ import { hoistSpace } from './discord-space.ts';
 
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
-/** Taken out of the text of a link by Discord. */
-const HIDDEN = /\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 const SEEN = /[\p{L}\p{N}]/u;
 
 /**
@@ -74,7 +72,7 @@ function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): P
   const own = hoistSpace(
     pieces.map((piece) => ({
       ...piece,
-      text: piece.text.replaceAll(HIDDEN, '').replaceAll(/\s/g, ' '),
+      text: piece.text.replaceAll(/\s/g, ' '),
       marks: piece.marks.slice(outer.length),
     })),
   );

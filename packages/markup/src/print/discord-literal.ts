@@ -1,6 +1,6 @@
 import { addressEnd } from './discord-address.ts';
 import { conflicts, type DiscordMark } from './discord-mark.ts';
-import { type Page, put, putRaw, touchesEnd, ZERO_WIDTH_SPACE } from './discord-page.ts';
+import { type Page, put, putRaw, touchesSign, ZERO_WIDTH_SPACE } from './discord-page.ts';
 
 /** Where literal text stands. */
 export interface LiteralPlace {
@@ -56,13 +56,11 @@ function putSign(page: Page, text: string, at: number, place: LiteralPlace): num
     put(page, isName ? `@${ZERO_WIDTH_SPACE}` : '@');
     return at + 1;
   }
-  const inStars = sign === '*' && place.marks.some((mark) => conflicts(sign, mark));
-  if (inStars || ('*_`'.includes(sign) && touchesEnd(page, sign))) {
-    put(page, `\\${sign}`);
-    return at + 1;
-  }
+  const inStars = sign === '*' && place.marks.includes('italic');
+  const isCertain = inStars || ('*_`'.includes(sign) && touchesSign(page, sign));
   put(page, sign);
   page.signs.push(page.text.length - 1);
+  if (isCertain) page.certain.add(page.text.length - 1);
   const pinged =
     sign === '<' && !page.live ? /^@[!&]?(?=\d+>)/.exec(text.slice(at + 1, at + 30)) : null;
   if (pinged === null) return at + 1;
@@ -79,12 +77,16 @@ function putAddress(page: Page, text: string, at: number, place: LiteralPlace): 
     return at + 1;
   }
   const url = text.slice(at, end);
-  const isGlued = place.glued && !/[\s<]/.test(text.slice(end));
-  if (isGlued || place.marks.some((mark) => conflicts(url, mark))) {
+  // The address would take in what follows, and the backslash before a `<` or `:`.
+  const [word = ''] = text.slice(end).split(/\s/, 1);
+  const isGlued = /[:<]/.test(word) || (place.glued && end + word.length === text.length);
+  const isUnfit =
+    place.marks.some((mark) => conflicts(url, mark)) || (isGlued && url.includes('>'));
+  if (isUnfit || (!page.live && /@(?:everyone|here)/.test(url))) {
     const colon = text.indexOf(':', at);
     put(page, `${text.slice(at, colon)}\\:`);
     return colon + 1;
   }
-  putRaw(page, url);
+  putRaw(page, isGlued ? `<${url}>` : url);
   return end;
 }

@@ -12,8 +12,14 @@ export const SIGN_OF: Readonly<Record<DiscordMark, string>> = {
   spoiler: '||',
 };
 
-/** Whether this text, which no backslash can change, would end the mark it stands in. */
+/**
+ * Whether this text, which no backslash can change, would end the mark it stands in.
+ * @param text with the signs round it: the backticks of code.
+ */
 export function conflicts(text: string, mark: DiscordMark): boolean {
-  if (mark === 'underline') return text.includes('__');
-  return text.includes(SIGN_OF[mark].charAt(0));
+  const sign = SIGN_OF[mark];
+  if (text.includes(sign)) return true;
+  // Bars and tildes must not touch any; the others would be escaped.
+  const knowsBackslash = mark !== 'strike' && mark !== 'spoiler';
+  return text.endsWith(knowsBackslash ? '\\' : sign.charAt(0));
 }

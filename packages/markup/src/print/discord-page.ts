@@ -9,6 +9,8 @@ export interface Page {
   text: string;
   /** Places of such signs in `text`, ascending. */
   readonly signs: number[];
+  /** Those among them that need a backslash whatever follows. */
+  readonly certain: Set<number>;
   /** Up to here some code or address contains `](`, which could end a link that begins before it. */
   linkEnd: number;
   /** Where the text of the last link ends. */
@@ -21,6 +23,8 @@ export interface Page {
   joins: boolean;
   /** Whether the last thing written is the end of a mark or of code. */
   closed: boolean;
+  /** Whether it is the beginning of a mark. */
+  opened: boolean;
   /** What looks like a mention stays one. */
   readonly live: boolean;
 }
@@ -30,12 +34,14 @@ export function newPage(live: boolean): Page {
   return {
     text: '',
     signs: [],
+    certain: new Set(),
     linkEnd: -1,
     linkText: -1,
     nodes: 0,
     startsLine: true,
     joins: false,
     closed: false,
+    opened: false,
     live,
   };
 }
@@ -49,6 +55,7 @@ export function put(page: Page, text: string, whole = text): void {
   page.text += text;
   page.joins = false;
   page.closed = false;
+  page.opened = false;
   page.startsLine = false;
 }
 
@@ -82,6 +89,7 @@ export function openMark(page: Page, sign: string): void {
   const { startsLine } = page;
   put(page, page.closed && touches ? ZERO_WIDTH_SPACE + sign : sign);
   page.startsLine = startsLine;
+  page.opened = true;
   page.nodes += 1;
 }
 
@@ -92,10 +100,10 @@ export function closeMark(page: Page, sign: string): void {
   page.closed = true;
 }
 
-/** Whether this sign would belong to the mark or code that ends right before it. */
-export function touchesEnd(page: Page, sign: string): boolean {
+/** Whether this sign would run together with the sign of a mark or the code right before it. */
+export function touchesSign(page: Page, sign: string): boolean {
   const before = page.text.at(-1);
-  return page.closed && (before === sign || (before === '~' && sign === '_'));
+  return (page.closed || page.opened) && (before === sign || (before === '~' && sign === '_'));
 }
 
 /** A line end and what stands before the content of the next line. */
@@ -104,6 +112,7 @@ export function newLine(page: Page, prefix: string, inItem: boolean): void {
   page.startsLine = true;
   page.joins = inItem;
   page.closed = false;
+  page.opened = false;
 }
 
 /** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */

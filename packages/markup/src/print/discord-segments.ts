@@ -33,7 +33,8 @@ function toPiece({ text, marks }: Run): Piece {
 
 function withoutConflicts(segment: Segment): Segment {
   if (segment.kind === 'text' || segment.kind === 'masked') return segment;
-  return { ...segment, marks: segment.marks.filter((mark) => !conflicts(segment.text, mark)) };
+  const written = segment.kind === 'code' ? `\`${segment.text}\`` : segment.text;
+  return { ...segment, marks: segment.marks.filter((mark) => !conflicts(written, mark)) };
 }
 
 function joinTexts(segments: readonly Segment[]): Segment[] {

@@ -4,14 +4,18 @@ import { commonMarks, type Segment } from './discord-segment.ts';
 /** White space at the edge of a text keeps only the marks that go on behind it. */
 export function hoistSpace<Kind extends Segment>(segments: readonly Kind[]): Kind[] {
   const pieces = segments.flatMap(cutSpace);
-  let before: readonly DiscordMark[] = [];
-  return pieces.map((piece, index) => {
-    if (!isSpace(piece)) {
-      before = piece.marks;
-      return piece;
-    }
-    const next = pieces.slice(index + 1, index + 3).find((other) => !isSpace(other));
-    return { ...piece, marks: commonMarks(commonMarks(before, piece.marks), next?.marks ?? []) };
+  // From the end, what goes on behind; from the start, what came before.
+  const behind: (readonly DiscordMark[])[] = [];
+  let marks: readonly DiscordMark[] = [];
+  for (const piece of pieces.toReversed()) {
+    marks = isSpace(piece) ? commonMarks(piece.marks, marks) : piece.marks;
+    behind.push(marks);
+  }
+  marks = [];
+  return pieces.map((piece) => {
+    const after = behind.pop() ?? [];
+    marks = isSpace(piece) ? commonMarks(after, marks) : piece.marks;
+    return isSpace(piece) ? { ...piece, marks } : piece;
   });
 }
 
