@@ -19,18 +19,21 @@ export interface VisibleMessage {
 
 /** What people see in a channel, thread or direct message now, oldest first. */
 export function conversationIn(world: World, channelId: string): VisibleMessage[] {
-  return [...world.channel(channelId).messages.values()].map((message) => {
-    const replyTo = message.message_reference?.message_id;
-    return {
-      id: message.id,
-      from: message.author.id === world.bot.id ? 'bot' : message.author.id,
-      content: message.content,
-      visible: parseDiscordMarkdown(message.content).visible,
-      edited: message.edited_timestamp !== null,
-      ...(replyTo === undefined ? {} : { replyTo }),
-      attachments: message.attachments,
-      reactions: message.reactions ?? [],
-      message,
-    };
-  });
+  return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
+}
+
+/** One message as people see it. */
+export function seen(world: World, message: WireMessage): VisibleMessage {
+  const replyTo = message.message_reference?.message_id;
+  return {
+    id: message.id,
+    from: message.author.id === world.bot.id ? 'bot' : message.author.id,
+    content: message.content,
+    visible: parseDiscordMarkdown(message.content).visible,
+    edited: message.edited_timestamp !== null,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    attachments: message.attachments,
+    reactions: message.reactions ?? [],
+    message,
+  };
 }

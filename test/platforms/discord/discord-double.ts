@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { conversationIn, type VisibleMessage } from './conversation.ts';
+import { conversationIn, seen, type VisibleMessage } from './conversation.ts';
 import { describeChannel } from './descriptions.ts';
 import { type Fault, type GatewayFault, type RestFault, RestFaults } from './faults.ts';
 import { Gateway } from './gateway.ts';
@@ -16,6 +16,7 @@ import {
   startThread,
   startTyping,
 } from './people.ts';
+import { type Press, press, type Slash, slash } from './people-interactions.ts';
 import { PERMISSION, type PermissionName } from './permissions.ts';
 import { RateLimiter, type RateLimits, WIDE_LIMITS } from './rate-limits.ts';
 import { RestServer } from './rest-server.ts';
@@ -67,6 +68,12 @@ export interface DiscordDouble {
   type(channel: string, from: string): void;
   /** Opens a thread, or a post in a forum; gives back its id. */
   thread(start: Parameters<typeof startThread>[1]): string;
+  /** Somebody uses a slash command; gives back the id of the interaction. */
+  slash(use: Slash): string;
+  /** Somebody presses a button; gives back the id of the interaction. */
+  press(use: Press): string;
+  /** Whether it was answered, and the answers that only the person sees. */
+  interaction(id: string): { readonly answered: boolean; readonly ephemeral: VisibleMessage[] };
   /** Takes a permission of the bot away in a channel, or gives it back. */
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Gives the bot a permission in a guild that it usually does not have. */
@@ -116,19 +123,24 @@ export async function startDiscordDouble(
     const url = new URL(request.url ?? '/', 'http://double');
     const failed = (error: unknown) => response.writeHead(500).end(String(error));
     if (url.pathname.startsWith('/attachments/')) serveFile(world, url, response);
-    else rest.handle(request, response, url).catch(failed);
+    else if (url.pathname.startsWith('/control/')) {
+      import('./control-server.ts')
+        .then(({ handleControl }) => handleControl(double, request, response, url))
+        .catch(failed);
+    } else rest.handle(request, response, url).catch(failed);
   });
   server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
   const port = await listen(server, options.port ?? 0);
   world.fileBase = `http://127.0.0.1:${port}`;
   gateway.url = `ws://127.0.0.1:${port}/gateway`;
-  const parts = { world, gateway, faults, server };
-  return handleFor(parts);
+  const double = handleFor({ world, gateway, interactions, faults, server });
+  return double;
 }
 
 interface Parts {
   readonly world: World;
   readonly gateway: Gateway;
+  readonly interactions: Interactions;
   readonly faults: RestFaults;
   readonly server: Server;
 }
@@ -145,7 +157,7 @@ function handleFor(parts: Parts): DiscordDouble {
     channelId: channel.id,
     transcript: world.transcript,
     ...placesOf(world),
-    ...peopleOf(world),
+    ...peopleOf(world, parts.interactions),
     gateway: () => ({
       identifies: gateway.identifies,
       resumes: gateway.resumes,
@@ -199,10 +211,27 @@ function placesOf(
   };
 }
 
-function peopleOf(
-  world: World,
-): Pick<DiscordDouble, 'say' | 'reword' | 'erase' | 'react' | 'type' | 'thread'> {
+type ByPeople =
+  | 'say'
+  | 'reword'
+  | 'erase'
+  | 'react'
+  | 'type'
+  | 'thread'
+  | 'slash'
+  | 'press'
+  | 'interaction';
+
+function peopleOf(world: World, interactions: Interactions): Pick<DiscordDouble, ByPeople> {
   return {
+    slash: (use) => slash(world, interactions, use),
+    press: (use) => press(world, interactions, use),
+    interaction: (id) => {
+      const known = interactions.get(id);
+      if (known === undefined) throw new Error(`No interaction ${id}`);
+      const ephemeral = [...known.ephemeral.values()].map((message) => seen(world, message));
+      return { answered: known.answered, ephemeral };
+    },
     say: (saying) => say(world, saying),
     reword: (channel, message, text) => {
       reword(world, channel, message, text);

@@ -43,17 +43,23 @@ export class Interactions {
     return this.#known.get(id);
   }
 
+  /** The answers that only one person sees, if this message is one of them. */
+  ephemeralsWith(messageId: string): Map<string, WireMessage> | undefined {
+    for (const { ephemeral } of this.#known.values())
+      if (ephemeral.has(messageId)) return ephemeral;
+    return undefined;
+  }
+
   /**
-   * Takes the first answer.
+   * One that waits for its first answer.
    * @throws Refusal 10062 when it is too late, 40060 when there is one
    */
-  answer(id: string, token: string): Interaction {
+  waiting(id: string, token: string): Interaction {
     const interaction = this.#known.get(id);
     if (interaction === undefined || interaction.token !== token) throw unknown('Interaction');
     if (interaction.answered)
       throw new Refusal(400, 40060, 'Interaction has already been acknowledged.');
     if (this.#clock() - interaction.at > FIRST_ANSWER_MS) throw unknown('Interaction');
-    interaction.answered = true;
     return interaction;
   }
 

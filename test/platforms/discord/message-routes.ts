@@ -4,6 +4,7 @@ import { INTENT } from './intents.ts';
 import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
 import {
   changeMessage,
+  type Draft,
   removeMessage,
   routeOf,
   type Stored,
@@ -53,7 +54,7 @@ export const MESSAGE_ROUTES: Routes = {
   },
 };
 
-/** Stores what a call carries as a message of the bot, by whatever route it came. */
+/** Stores what a call carries as a message of the bot. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -61,22 +62,37 @@ export async function sendAsBot(
   form: MessageForm,
   id?: string,
 ): Promise<WireMessage> {
-  const attachments = await receiveFiles(world, channel, call, form);
-  const content = (form.content ?? '').trim();
-  const embeds = form.embeds ?? [];
-  const components = form.components ?? [];
-  checkNotEmpty({ content, embeds, components, attachments });
-  const draft = { author: world.bot, content, embeds, components, attachments };
-  const stored = storeMessage(world, channel, {
-    ...draft,
-    flags: form.flags ?? 0,
-    nonce: form.nonce ?? undefined,
-    replyTo: answered(channel, form),
-    allowedMentions: form.allowed_mentions ?? undefined,
-    ...(id === undefined ? {} : { id }),
-  });
+  const draft = await readDraft(world, channel, call, form);
+  const stored = storeMessage(world, channel, { ...draft, ...(id === undefined ? {} : { id }) });
   noteSent(world, 'message', routeOf(channel), stored);
   return stored.message;
+}
+
+/** What a call carries as a message of the bot, with its files stored. */
+export async function readDraft(
+  world: World,
+  channel: Channel,
+  call: RestCall,
+  form: MessageForm,
+): Promise<Draft> {
+  const replyTo = answered(channel, form);
+  const attachments = await receiveFiles(world, channel, call, form);
+  const content = (form.content ?? '').trim();
+  const parts = {
+    content,
+    embeds: form.embeds ?? [],
+    components: form.components ?? [],
+    attachments,
+  };
+  checkNotEmpty(parts);
+  return {
+    ...parts,
+    author: world.bot,
+    flags: form.flags ?? 0,
+    nonce: form.nonce ?? undefined,
+    replyTo,
+    allowedMentions: form.allowed_mentions ?? undefined,
+  };
 }
 
 /** Changes a message of the bot as the call says; what it does not name stays. */

@@ -31,6 +31,15 @@ export interface Stored {
 
 /** Stores a message and tells the gateway; nobody checks permissions here. */
 export function storeMessage(world: World, channel: Channel, draft: Draft): Stored {
+  const stored = composeMessage(world, channel, draft);
+  channel.messages.set(stored.message.id, stored.message);
+  if (channel.type === CHANNEL_TYPE.thread) channel.archived = false;
+  emitMessage(world, channel, 'MESSAGE_CREATE', stored.message);
+  return stored;
+}
+
+/** A message that is in no channel, and whom it notifies. */
+export function composeMessage(world: World, channel: Channel, draft: Draft): Stored {
   const { author, content, replyTo, nonce } = draft;
   const pings = pingsOf(world, channel, draft);
   const message: WireMessage = {
@@ -52,9 +61,6 @@ export function storeMessage(world: World, channel: Channel, draft: Draft): Stor
     ...(replyTo === undefined ? {} : replyFields(channel, replyTo)),
     ...draft.extra,
   };
-  channel.messages.set(message.id, message);
-  if (channel.type === CHANNEL_TYPE.thread) channel.archived = false;
-  emitMessage(world, channel, 'MESSAGE_CREATE', message);
   return { message, pings };
 }
 

@@ -1,5 +1,7 @@
 import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { CHANNEL_ROUTES } from './channel-routes.ts';
+import { COMMAND_ROUTES } from './commands.ts';
+import { INTERACTION_ROUTES } from './interaction-routes.ts';
 import { MESSAGE_ROUTES } from './message-routes.ts';
 import { REACTION_ROUTES } from './reaction-routes.ts';
 import type { Routes } from './route-table.ts';
@@ -10,4 +12,6 @@ export const ROUTES: Routes = {
   ...REACTION_ROUTES,
   ...MESSAGE_ROUTES,
   ...CHANNEL_ROUTES,
+  ...COMMAND_ROUTES,
+  ...INTERACTION_ROUTES,
 };

@@ -1,3 +1,4 @@
+import type { Command } from './commands.ts';
 import { Nonces } from './nonces.ts';
 import { PERMISSION } from './permissions.ts';
 import { unknown } from './refusal.ts';
@@ -70,6 +71,8 @@ export class World {
   readonly files = new Map<string, StoredFile>();
   /** Message id and emoji to who has put it there. */
   readonly reactors = new Map<string, Set<string>>();
+  /** Guild id, or nothing for all guilds, to slash commands by name. */
+  readonly commands = new Map<string, Map<string, Command>>();
   /** People who do not take direct messages from the bot. */
   readonly closedToDms = new Set<string>();
   /** Base address of files, set when the server listens. */

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { invalidForm, unknown } from './refusal.ts';
+import type { RestCall } from './rest-call.ts';
+import type { Handler, Routes } from './route-table.ts';
+import type { Json } from './wire.ts';
+import type { World } from './world.ts';
+
+const LARGEST_SET = 100;
+
+const Option: z.ZodType<CommandOption> = z.lazy(() =>
+  z.looseObject({
+    type: z.number(),
+    name: z.string().regex(/^[-_'\p{L}\p{N}]{1,32}$/u),
+    description: z.string().min(1).max(100),
+    required: z.boolean().optional(),
+    options: z.array(Option).max(25).optional(),
+  }),
+);
+const CommandForm = z.looseObject({
+  name: z.string().regex(/^[-_'\p{L}\p{N}]{1,32}$/u, 'Command name is invalid'),
+  description: z.string().min(1).max(100),
+  type: z.number().default(1),
+  options: z.array(Option).max(25).default([]),
+});
+
+/** One parameter or subcommand of a command. */
+export interface CommandOption {
+  readonly type: number;
+  readonly name: string;
+  readonly required?: boolean | undefined;
+  readonly options?: readonly CommandOption[] | undefined;
+}
+
+/** A registered slash command. */
+export type Command = z.infer<typeof CommandForm> & {
+  readonly id: string;
+  readonly application_id: string;
+  readonly version: string;
+  readonly guild_id?: string;
+};
+
+/** Registering slash commands, for all guilds and for one. */
+export const COMMAND_ROUTES: Routes = Object.fromEntries(
+  ['/applications/:app/commands', '/applications/:app/guilds/:guild/commands'].flatMap(
+    (path): [string, Handler][] => [
+      [`GET ${path}`, ({ world }, call) => [...commandsOf(world, guildOf(call)).values()]],
+      [`POST ${path}`, ({ world }, call) => register(world, guildOf(call), call.read(CommandForm))],
+      [`PUT ${path}`, ({ world }, call) => replaceAll(world, call)],
+      [`GET ${path}/:command`, ({ world }, call) => known(world, call)],
+      [`PATCH ${path}/:command`, ({ world }, call) => change(world, call)],
+      [
+        `DELETE ${path}/:command`,
+        ({ world }, call) => {
+          commandsOf(world, guildOf(call)).delete(known(world, call).name);
+        },
+      ],
+    ],
+  ),
+);
+
+/** The commands of a guild by name, or those of all guilds. */
+export function commandsOf(world: World, guildId: string | undefined): Map<string, Command> {
+  const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
+  world.commands.set(guildId ?? '', commands);
+  return commands;
+}
+
+function register(
+  world: World,
+  guildId: string | undefined,
+  form: z.infer<typeof CommandForm>,
+): Command {
+  if (form.name !== form.name.toLowerCase())
+    throw invalidForm('name', 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
+  const commands = commandsOf(world, guildId);
+  const command: Command = {
+    ...form,
+    id: commands.get(form.name)?.id ?? world.ids.next(),
+    application_id: world.bot.id,
+    version: world.ids.next(),
+    ...(guildId === undefined ? {} : { guild_id: guildId }),
+  };
+  commands.set(command.name, command);
+  return command;
+}
+
+function replaceAll(world: World, call: RestCall): Command[] {
+  const guildId = guildOf(call);
+  const forms = call.read(z.array(CommandForm).max(LARGEST_SET));
+  const commands = commandsOf(world, guildId);
+  const kept = new Set(forms.map(({ name }) => name));
+  for (const name of [...commands.keys()]) if (!kept.has(name)) commands.delete(name);
+  return forms.map((form) => register(world, guildId, form));
+}
+
+function change(world: World, call: RestCall): Command {
+  const old = known(world, call);
+  const fields = call.read<Json>(z.record(z.string(), z.unknown()));
+  const command: Command = { ...old, ...CommandForm.parse({ ...old, ...fields }) };
+  const commands = commandsOf(world, guildOf(call));
+  commands.delete(old.name);
+  commands.set(command.name, command);
+  return command;
+}
+
+function known(world: World, call: RestCall): Command {
+  const id = call.param('command');
+  for (const command of commandsOf(world, guildOf(call)).values())
+    if (command.id === id) return command;
+  throw unknown('Application command');
+}
+
+function guildOf(call: RestCall): string | undefined {
+  return call.params.get('guild');
+}
