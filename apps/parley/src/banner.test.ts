@@ -59,6 +59,10 @@ Stop with Ctrl-C.
 describe('how a channel is doing', () => {
   it.each([
     [{ kind: 'starting' }, 'connecting'],
+    [
+      { kind: 'pairing', code: '2@abc' },
+      'waits to be linked: scan this as a QR code with the phone: 2@abc',
+    ],
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [
       { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },

@@ -91,6 +91,8 @@ export function channelLine({ state }: AccountStatus): string {
   switch (state.kind) {
     case 'starting':
       return 'connecting';
+    case 'pairing':
+      return `waits to be linked: scan this as a QR code with the phone: ${state.code}`;
     case 'connected':
       return `connected as ${state.as}`;
     case 'retrying':

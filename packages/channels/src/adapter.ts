@@ -14,6 +14,8 @@ import type { IngressOutcome } from './ingress/outcome.ts';
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
+  /** It waits to be linked: a person's phone has to scan `code` as a QR code. It changes, and is secret. */
+  | { readonly kind: 'pairing'; readonly code: string }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
