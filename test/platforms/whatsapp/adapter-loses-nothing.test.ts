@@ -1,0 +1,136 @@
+import { type AdapterValue, memoryValues } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { accepted, openScene, type Scene } from './adapter-scene.ts';
+
+/** What one person wrote has arrived, each once, in this order, and the server keeps nothing more. */
+async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
+  await double.waitFor(() => texts().length >= expected.length && double.waiting().length === 0);
+  expect(texts()).toEqual(expected);
+}
+
+// The first message of a person opens with a key that is used up; it is the one that can be lost for good.
+describe('[D01] the WhatsApp adapter loses nothing when', () => {
+  it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
+    const open = await openScene();
+    const { double } = open;
+    const ann = double.addPerson();
+    double.fault({ kind });
+    await double.say({ chat: ann.id, text: 'first' });
+    await double.say({ chat: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+  });
+
+  it('the same happens in a group, to the message that brings its key', async () => {
+    const open = await openScene();
+    const { double } = open;
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    double.fault({ kind: 'drop-after' });
+    await double.say({ chat: group.jid, from: ann.id, text: 'first' });
+    await double.say({ chat: group.jid, from: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+  });
+
+  it('the message cannot be stored for a while', async () => {
+    let failures = 3;
+    const receive = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk full');
+      return accepted;
+    };
+    const open = await openScene({ receive });
+    const ann = open.double.addPerson();
+    await open.double.say({ chat: ann.id, text: 'first' });
+    await open.double.say({ chat: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+    expect(open.states).toContainEqual(
+      expect.objectContaining({ kind: 'retrying', reason: expect.stringContaining('disk full') }),
+    );
+  });
+
+  it('the session that opened it cannot be stored for a while', async () => {
+    let failures = 0;
+    const values = memoryValues();
+    const failing = {
+      ...values,
+      set: async (changes: readonly AdapterValue[]) => {
+        const isSession = changes.some(({ kind }) => kind === 'session');
+        if (isSession && failures++ < 5) throw new Error('disk full');
+        await values.set(changes);
+      },
+    };
+    const open = await openScene({ values: failing });
+    const ann = open.double.addPerson();
+    await open.double.say({ chat: ann.id, text: 'first' });
+    await open.double.waitFor(() => failures > 5);
+    await open.double.say({ chat: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+  });
+
+  it('it stops while a message is being stored', async () => {
+    let arrivedAtCore: () => void = () => {};
+    const begun = new Promise<void>((resolve) => {
+      arrivedAtCore = resolve;
+    });
+    let isFirst = true;
+    let crash: (reason: Error) => void = () => {};
+    const receive = async () => {
+      if (!isFirst) return accepted;
+      isFirst = false;
+      arrivedAtCore();
+      return new Promise<never>((_, reject) => {
+        crash = reject;
+      });
+    };
+    const open = await openScene({ receive });
+    const ann = open.double.addPerson();
+    await open.double.say({ chat: ann.id, text: 'first' });
+    await begun;
+    const stopped = open.adapter.stop();
+    crash(new Error('the process ends'));
+    await stopped;
+    await open.again();
+    await arrived(open, ['first']);
+  });
+
+  it('it ends between storing a message and storing its session', async () => {
+    const values = memoryValues();
+    let isDead = false;
+    let deaths = 0;
+    const receive = async () => {
+      isDead = deaths === 0;
+      deaths += 1;
+      return accepted;
+    };
+    const dying = {
+      ...values,
+      set: async (changes: readonly AdapterValue[]) => {
+        if (isDead) throw new Error('the process ends');
+        await values.set(changes);
+      },
+    };
+    const open = await openScene({ values: dying, receive });
+    const ann = open.double.addPerson();
+    await open.double.say({ chat: ann.id, text: 'first' });
+    await open.double.waitFor(() => isDead);
+    await open.adapter.stop();
+    isDead = false;
+    await open.again();
+    await open.connected(2);
+    await arrived(open, ['first']);
+    await open.double.say({ chat: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+  });
+
+  it('it starts again after a message was stored and not confirmed', async () => {
+    const open = await openScene();
+    const { double, adapter } = open;
+    const ann = double.addPerson();
+    double.fault({ kind: 'drop-after' });
+    await double.say({ chat: ann.id, text: 'first' });
+    await adapter.stop();
+    await open.again();
+    await double.say({ chat: ann.id, text: 'second' });
+    await arrived(open, ['first', 'second']);
+  });
+});

@@ -1,0 +1,95 @@
+import { memoryValues } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { noSignal, openScene, part, scene } from './adapter-scene.ts';
+
+describe('the WhatsApp adapter receives', () => {
+  it('[F03] from the code on the screen to an answer', async () => {
+    const { double, adapter, states, received, connected } = await scene({ unlinked: true });
+    await adapter.start();
+    const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
+    double.scan(shown.code);
+    await connected();
+    const ann = double.addPerson({ name: 'Ann' });
+    await double.say({ chat: ann.id, text: 'hello 😀' });
+    const question = await double.waitFor(() => received[0]);
+    expect(question).toMatchObject({ text: 'hello 😀', sender: { name: 'Ann' }, addressed: true });
+    await adapter.send(part(question.chat.id, 'hi *Ann*'), noSignal());
+    expect(double.conversation(ann.id).at(-1)).toMatchObject({ from: 'bot', text: 'hi *Ann*' });
+    expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
+  });
+
+  it('[F01] one person is one sender and one chat, whichever name stands on a message', async () => {
+    const { double, received } = await openScene();
+    const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
+    const bob = double.addPerson({ name: 'Bob', hidden: true });
+    const group = double.addGroup({ subject: 'G', members: [ann.id, bob.id, double.me.id] });
+    await double.say({ chat: ann.id, text: 'direct' });
+    await double.say({ chat: group.jid, from: ann.id, text: 'in the group' });
+    await double.say({ chat: group.jid, from: bob.id, text: 'no number' });
+    await double.waitFor(() => received.length === 3);
+    const number = ann.pn?.split('@')[0];
+    expect(received).toMatchObject([
+      { chat: { id: ann.pn, type: 'direct' }, sender: { id: number, username: ann.lid } },
+      { chat: { id: group.jid, type: 'group' }, sender: { id: number, username: ann.lid } },
+      { chat: { id: group.jid }, sender: { id: bob.lid } },
+    ]);
+  });
+
+  it('[F06] in a group what is meant for the bot and what is not', async () => {
+    const { double, adapter, received } = await openScene();
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
+    const chat = group.jid;
+    await double.say({ chat, from: ann.id, text: 'to all' });
+    await double.say({ chat, from: ann.id, text: 'to you', mentions: [double.me.id] });
+    await double.waitFor(() => received.length === 2);
+    const { platformMessageId } = await adapter.send(part(chat, 'yes?'), noSignal());
+    await double.say({ chat, from: ann.id, text: 'as I said', quote: platformMessageId });
+    await double.waitFor(() => received.length === 3);
+    expect(received.map(({ text, addressed }) => [text.replace(/@\d+ /, ''), addressed])).toEqual([
+      ['to all', false],
+      ['to you', true],
+      ['as I said', true],
+    ]);
+    expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
+  });
+
+  it('[F07] nothing from channels, status, lists, or the owner on the phone', async () => {
+    const { double, received } = await openScene();
+    const ann = double.addPerson();
+    for (const chat of ['status@broadcast', '77@broadcast', '88@newsletter'])
+      await double.say({ chat, from: ann.id, text: 'not for us' });
+    await double.acts.sayAsOwner({ chat: ann.id, text: 'mine' });
+    const id = await double.say({ chat: ann.id, text: 'for us' });
+    await double.acts.react({ chat: ann.id, id, emoji: '👍' });
+    await double.acts.takeBack({ chat: ann.id, id });
+    await double.say({ chat: ann.id, text: 'last' });
+    await double.waitFor(() => received.length === 2 && double.waiting().length === 0);
+    expect(received.map(({ text }) => text)).toEqual(['for us', 'last']);
+  });
+
+  it('[D01] mail that came while it was away, in order', async () => {
+    const { double, adapter, again, texts, connected } = await openScene();
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'before' });
+    await double.waitFor(() => texts().length === 1);
+    await adapter.stop();
+    const away = Array.from({ length: 20 }, (_, nth) => `away ${nth}`);
+    for (const text of away) await double.say({ chat: ann.id, text });
+    await again();
+    await connected(2);
+    await double.waitFor(() => texts().length === 21);
+    expect(texts()).toEqual(['before', ...away]);
+  });
+
+  it('does not start on damaged credentials, and leaves them as they are', async () => {
+    const values = memoryValues();
+    await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
+    const { double, adapter, states } = await scene({ values, unlinked: true });
+    await adapter.start();
+    const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
+    expect(failed.reason).toContain('damaged');
+    expect((await values.get('credentials', ['credentials'])).size).toBe(1);
+    expect(double.state()).toBe('away');
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { openScene, scene } from './adapter-scene.ts';
+
+describe('the WhatsApp adapter', () => {
+  it.each([503, 500, 428])('connects again after %s', async (code) => {
+    const { double, connected, texts } = await openScene();
+    double.kick(code);
+    await connected(2);
+    await double.say({ chat: double.addPerson().id, text: 'still there?' });
+    await double.waitFor(() => texts().length === 1);
+  });
+
+  it('connects again after a broken line', async () => {
+    const { double, connected, states } = await openScene();
+    double.drop();
+    await connected(2);
+    expect(states.map(({ kind }) => kind)).toEqual([
+      'starting',
+      'connected',
+      'retrying',
+      'connected',
+    ]);
+  });
+
+  it('waits longer each time, while WhatsApp is away', async () => {
+    const { double, adapter, connected, waits } = await scene();
+    double.fault({ kind: 'failure', reason: 503, times: 4 });
+    await adapter.start();
+    await connected();
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
+  });
+
+  it('takes 500 again and again for a broken link, and says what to do', async () => {
+    const { double, adapter, states, waits } = await scene();
+    double.fault({ kind: 'failure', reason: 500, times: 9 });
+    await adapter.start();
+    const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
+    expect(failed.mend).toContain('Linked devices');
+    expect(waits).toHaveLength(4);
+  });
+
+  it.each([
+    [440, 'another program'],
+    [403, 'blocked'],
+    [405, 'version'],
+    [411, 'linked devices'],
+  ])('stops after %s, says why, and keeps its credentials', async (code, words) => {
+    const { double, adapter, states, values, waits } = await openScene();
+    double.kick(code);
+    const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
+    expect(failed.reason).toContain(words);
+    expect((await values.get('credentials', ['credentials'])).size).toBe(1);
+    expect(waits).toEqual([]);
+    await adapter.stop();
+  });
+
+  it('stops after 401 and forgets everything, so that it can be linked again', async () => {
+    const { double, states, values, again, adapter } = await openScene();
+    double.kick(401);
+    await double.waitFor(() => states.find((state) => state.kind === 'failed'));
+    expect((await values.get('credentials', ['credentials'])).size).toBe(0);
+    expect((await values.get('pre-key', ['1', '2', '3'])).size).toBe(0);
+    await adapter.stop();
+    await again();
+    await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
+  });
+
+  it('stops in the middle of anything', async () => {
+    const { double, adapter, states } = await scene();
+    double.fault({ kind: 'no-greeting' });
+    await adapter.start();
+    await adapter.stop();
+    expect(states.at(-1)).toEqual({ kind: 'stopped' });
+  });
+});

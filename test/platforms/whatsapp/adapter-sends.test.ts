@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf, noSignal, openScene, part, scene } from './adapter-scene.ts';
+
+describe('the WhatsApp adapter sends', () => {
+  it('to a person, and waits until the server has it', async () => {
+    const { double, adapter } = await openScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'late-ack', ms: 200 });
+    const { platformMessageId } = await adapter.send(part(ann.id, 'a _b_'), noSignal());
+    expect(double.sends().at(-1)?.outcome).toBe('acked');
+    expect(double.conversation(ann.id)).toMatchObject([{ id: platformMessageId, text: 'a _b_' }]);
+  });
+
+  it('an answer in a group that quotes the question', async () => {
+    const { double, adapter, received } = await openScene();
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    const id = await double.say({ chat: group.jid, from: ann.id, text: 'why?' });
+    await double.waitFor(() => received.length === 1);
+    await adapter.send(part(group.jid, 'because', { replyTo: id }), noSignal());
+    await adapter.send(part(group.jid, 'long ago', { replyTo: 'UNKNOWN' }), noSignal());
+    expect(double.conversation(group.jid).slice(1)).toMatchObject([
+      { text: 'because', quoted: id },
+      { text: 'long ago' },
+    ]);
+  });
+
+  it('[D04] the same part twice, which shows once', async () => {
+    const { double, adapter } = await openScene();
+    const ann = double.addPerson();
+    const once = part(ann.id, 'once', { key: 'k1' });
+    const first = await adapter.send(once, noSignal());
+    expect(await adapter.send(once, noSignal())).toEqual(first);
+    await adapter.send(part(ann.id, 'other', { key: 'k2' }), noSignal());
+    expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['once', 'other']);
+  });
+
+  it('[D04] and does not know the fate of what the server did not confirm', async () => {
+    const { double, adapter } = await openScene({ ambience: { ackTimeoutMs: 300 } });
+    const ann = double.addPerson();
+    double.fault({ kind: 'no-ack' });
+    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual({
+      kind: 'unknown-outcome',
+    });
+    await adapter.send(part(ann.id, 'x'), noSignal());
+    expect(double.conversation(ann.id)).toHaveLength(1);
+  });
+
+  it('[D04] and can send again when the connection broke instead of a confirmation', async () => {
+    const { double, adapter, connected } = await openScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'drop' });
+    const failure = await failureOf(adapter.send(part(ann.id, 'x'), noSignal()));
+    expect(failure.kind).toBe('unknown-outcome');
+    await connected(2);
+    await adapter.send(part(ann.id, 'x'), noSignal());
+    expect(double.conversation(ann.id)).toHaveLength(1);
+  });
+
+  it.each([
+    [403, { kind: 'forbidden' }],
+    [404, { kind: 'gone' }],
+    [429, { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'account' }],
+    [463, { kind: 'forbidden' }],
+    [479, { kind: 'refused' }],
+    [503, { kind: 'transient' }],
+  ])('and tells what a refusal with %s means', async (code, failure) => {
+    const { double, adapter } = await openScene();
+    const ann = double.addPerson();
+    double.fault({ kind: 'refuse', code });
+    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
+  });
+
+  it('nothing while it is not connected, or when nobody wants it any more', async () => {
+    const { double, adapter, connected } = await scene();
+    const ann = double.addPerson();
+    const failure = { kind: 'transient' };
+    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
+    await adapter.start();
+    await connected();
+    expect(await failureOf(adapter.send(part(ann.id, 'x'), AbortSignal.abort()))).toEqual(failure);
+    expect(double.sends()).toEqual([]);
+  });
+
+  it('what a phone asks for again, also after a restart', async () => {
+    const { double, adapter, again, connected } = await openScene();
+    const ann = double.addPerson();
+    await adapter.send(part(ann.id, 'first'), noSignal());
+    double.loseSessions(ann.id);
+    await adapter.stop();
+    const other = await again();
+    await connected(2);
+    await other.send(part(ann.id, 'second'), noSignal());
+    await double.waitFor(() => double.conversation(ann.id).length === 2);
+    expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['first', 'second']);
+  });
+
+  it('shows that it types', async () => {
+    const { double, adapter } = await openScene();
+    const ann = double.addPerson();
+    await adapter.typing?.show({ chatId: ann.id });
+    await double.waitFor(() => double.stanzas('chatstate').length === 1);
+  });
+});
