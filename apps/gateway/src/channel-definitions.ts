@@ -1,6 +1,12 @@
 import { telegram } from '@parley/channel-telegram';
 import { terminal, web } from '@parley/channel-web';
+import { whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelDefinition } from '@parley/channels';
 
 /** Every channel this gateway knows. Cheap to import: a platform's library comes with `load` (F03). */
-export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [web, terminal, telegram];
+export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
+  web,
+  terminal,
+  telegram,
+  whatsapp,
+];
