@@ -1,7 +1,7 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { conversationIn, seen, type VisibleMessage } from './conversation.ts';
 import { describeChannel } from './descriptions.ts';
-import { type Fault, type GatewayFault, type RestFault, RestFaults } from './faults.ts';
+import { type Fault, isGatewayFault, RestFaults } from './faults.ts';
 import { Gateway } from './gateway.ts';
 import { strikeGateway } from './gateway-faults.ts';
 import { PRIVILEGED } from './intents.ts';
@@ -20,6 +20,7 @@ import { type Press, press, type Slash, slash } from './people-interactions.ts';
 import { PERMISSION, type PermissionName } from './permissions.ts';
 import { RateLimiter, type RateLimits, WIDE_LIMITS } from './rate-limits.ts';
 import { RestServer } from './rest-server.ts';
+import { serveFile } from './serve-file.ts';
 import { type RecordedCall, type Sent, Transcript } from './transcript.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, World } from './world.ts';
@@ -241,37 +242,6 @@ function peopleOf(world: World, interactions: Interactions): Pick<DiscordDouble,
     type: (channel, from) => startTyping(world, channel, from),
     thread: (start) => startThread(world, start).id,
   };
-}
-
-const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
-  'drop',
-  'silence',
-  'reconnect',
-  'invalid-session',
-  'close',
-  'forget-sessions',
-  'guild-unavailable',
-  'guild-back',
-  'kicked',
-  'duplicate',
-  'swap',
-]);
-
-function isGatewayFault(fault: RestFault | GatewayFault): fault is GatewayFault {
-  return GATEWAY_FAULTS.has(fault.kind);
-}
-
-function serveFile(world: World, url: URL, response: ServerResponse): void {
-  const [, , , id = ''] = url.pathname.split('/');
-  const file = world.files.get(id);
-  const signed = url.searchParams.get('hm') === id;
-  if (file === undefined || !signed || file.expiresAt <= world.clock()) {
-    response.writeHead(404, { 'content-type': 'text/plain' });
-    response.end('This content is no longer available.');
-    return;
-  }
-  response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
-  response.end(file.bytes);
 }
 
 function listen(server: Server, port: number): Promise<number> {

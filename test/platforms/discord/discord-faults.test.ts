@@ -40,14 +40,22 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().resumes).toBe(1);
   });
 
-  it('op 9 without resuming: the client identifies anew and has lost what was said meanwhile', async () => {
-    const scene = await stage();
-    scene.double.fault({ kind: 'invalid-session', resumable: false });
-    says(scene, 'lost');
-    await back(scene, 'identifies', 2);
-    says(scene, 'after');
-    await scene.hears(1);
-    expect(texts(scene)).toEqual(['after']);
+  // Both at once, because the client waits five seconds before it identifies a second time.
+  it('op 9 without resuming, or a forgotten session: the client identifies anew and has lost what was said meanwhile', async () => {
+    const faults: GatewayFault[][] = [
+      [{ kind: 'invalid-session', resumable: false }],
+      [{ kind: 'forget-sessions' }, { kind: 'drop' }],
+    ];
+    const lostAndHeard = faults.map(async (together) => {
+      const scene = await stage();
+      for (const fault of together) scene.double.fault(fault);
+      says(scene, 'lost');
+      await back(scene, 'identifies', 2);
+      says(scene, 'after');
+      await scene.hears(1);
+      return texts(scene);
+    });
+    expect(await Promise.all(lostAndHeard)).toEqual([['after'], ['after']]);
   });
 
   it('brings events twice and out of order on request', async () => {

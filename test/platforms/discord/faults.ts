@@ -67,6 +67,25 @@ export type GatewayFault =
 /** Anything that can go wrong. */
 export type Fault = RestFault | GatewayFault;
 
+const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
+  'drop',
+  'silence',
+  'reconnect',
+  'invalid-session',
+  'close',
+  'forget-sessions',
+  'guild-unavailable',
+  'guild-back',
+  'kicked',
+  'duplicate',
+  'swap',
+]);
+
+/** Whether a fault strikes the gateway now, rather than a later call. */
+export function isGatewayFault(fault: Fault): fault is GatewayFault {
+  return GATEWAY_FAULTS.has(fault.kind);
+}
+
 interface Armed {
   readonly fault: RestFault;
   skip: number;

@@ -45,7 +45,7 @@ export class GatewaySession {
   dispatch(event: WorldEvent): void {
     const { intents } = this.identity;
     const needed = intentFor(event.name, event.guildId !== undefined);
-    if ((needed !== 0 && (intents & needed) === 0) || !this.#owns(event)) return;
+    if ((needed !== 0 && (intents & needed) === 0) || !this.owns(event.guildId)) return;
     this.push(event.name, forIntents(event, intents, this.#botId));
   }
 
@@ -64,7 +64,8 @@ export class GatewaySession {
     return this.#frames.slice(seq - oldest);
   }
 
-  #owns({ guildId }: WorldEvent): boolean {
+  /** Whether events of a guild go to this shard; those of direct messages go to the first. */
+  owns(guildId: string | undefined): boolean {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));
     return owner === number;

@@ -82,7 +82,9 @@ export class Gateway implements GatewayHost {
     const session = new GatewaySession(id, identity, this.#world.bot.id);
     this.#sessions.set(id, session);
     connection.attach(session);
-    const guilds = [...this.#world.guilds.values()].filter(({ left }) => !left);
+    const guilds = [...this.#world.guilds.values()].filter(
+      ({ id: guildId, left }) => !left && session.owns(guildId),
+    );
     session.push('READY', {
       v: 10,
       user: this.#world.bot,
