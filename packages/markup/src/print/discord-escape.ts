@@ -129,8 +129,7 @@ function note(text: string, at: number, behind: Behind, escaped: boolean): void 
       behind.colon = at;
       break;
     case ' ':
-      // What stands before the content of a line is not there for Discord.
-      if (!'\n >'.includes(text[at - 1] ?? '\n')) behind.angle = -1;
+      behind.angle = -1;
       break;
   }
 }
@@ -146,7 +145,9 @@ function noteLine(text: string, at: number, behind: Behind): void {
   behind.underlines ||= goesOn;
   if (!goesOn) behind.beyond = behind.closing;
   const isWord = /[0-9A-Za-z]/.test(text[at + behind.lines] ?? '');
-  behind.closing = behind.lines % 2 === 0 ? behind.beyond : !isWord;
+  const isEven = behind.lines % 2 === 0;
+  // A backslash in code takes the first one away.
+  behind.closing = text[at - 1] === '\\' || (isEven ? behind.beyond : !isWord);
 }
 
 /** Mentions, custom emoji, commands, times: what Discord fills in between `<` and `>`. */

@@ -20,15 +20,16 @@ const BLOCK =
 export function putLiteral(page: Page, text: string, place: LiteralPlace): void {
   if (text === '') return;
   const { joins } = page;
+  const behind = place.glued ? '*' : '';
   let from = page.startsLine && !joins ? putBlockSign(page, text) : 0;
   SIGN.lastIndex = from;
   for (let found = SIGN.exec(text); found !== null; found = SIGN.exec(text)) {
     const at = found.index;
-    emit(page, text.slice(from, at), text.slice(from));
+    emit(page, text.slice(from, at), text.slice(from) + behind);
     from = putSign(page, text, at, place);
     SIGN.lastIndex = from;
   }
-  emit(page, text.slice(from), text.slice(from));
+  emit(page, text.slice(from), text.slice(from) + behind);
 }
 
 function emit(page: Page, part: string, rest: string): void {
@@ -57,7 +58,9 @@ function putSign(page: Page, text: string, at: number, place: LiteralPlace): num
     return at + 1;
   }
   const inStars = sign === '*' && place.marks.includes('italic');
-  const isCertain = inStars || ('*_`'.includes(sign) && touchesSign(page, sign));
+  // Up to the end of the line nothing says whether this `<` ends in an address further down.
+  const isOpen = sign === '<' && at > Math.max(text.lastIndexOf(' '), text.lastIndexOf('>'));
+  const isCertain = inStars || isOpen || ('*_`'.includes(sign) && touchesSign(page, sign));
   put(page, sign);
   page.signs.push(page.text.length - 1);
   if (isCertain) page.certain.add(page.text.length - 1);

@@ -62,13 +62,21 @@ function printLeaf(page: Page, leaf: Leaf, place: Place): void {
 }
 
 function printText(page: Page, leaf: TextLeaf, place: Place): void {
-  const runs = withoutOuterBreaks(leaf.runs);
+  const runs = withoutIndent(withoutOuterBreaks(leaf.runs), place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
   // Discord takes no item without text, and no heading in one or behind text.
   if (isBlank) put(page, place.hasMarker ? ZERO_WIDTH_SPACE : '');
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
   else if (place.level > 0 || place.label !== '') putRuns(page, boldRuns(runs), place);
   else printHeading(page, runs, '#'.repeat(leaf.heading), place);
+}
+
+/** Space behind a marker would count as a part of it. */
+function withoutIndent(runs: readonly Run[], inList: boolean): readonly Run[] {
+  const [first, ...others] = runs;
+  const isCode = first?.marks.some(({ type }) => type === 'code') === true;
+  if (first === undefined || isCode || !inList) return runs;
+  return [{ ...first, text: first.text.trimStart() }, ...others];
 }
 
 function boldRuns(runs: readonly Run[]): Run[] {

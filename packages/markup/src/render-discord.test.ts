@@ -1,0 +1,199 @@
+import type { RenderTarget } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { render } from './render.ts';
+
+const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
+const one = (markdown: string, more: Partial<RenderTarget> = {}) =>
+  render(markdown, { ...DISCORD, ...more }).map(({ text }) => text);
+const lines = (...all: string[]) => all.join('\n');
+/** Nobody sees it: keeps two signs apart, or a name from being one. */
+const ZW = '\u200b';
+
+type Row = [what: string, markdown: string, discord: string];
+
+const marks: Row[] = [
+  ['each mark', '**b** *i* ~~s~~ `c` <u>u</u> ||p||', '**b** *i* ~~s~~ `c` __u__ ||p||'],
+  ['marks in marks', '**a *b* c**', '**a *b* c**'],
+  ['marks that begin together', '***a* b** and ***a** b*', '***a* b** and ***a** b*'],
+  ['marks that end together', '**a *b*** and *a **b***', '**a *b*** and *a **b***'],
+  ['both marks on the same text', '***a***', '***a***'],
+  ['a mark in a word', '**a**b', '**a**b'],
+  ['marks beside each other, kept apart', '**a***b* *a***b**', `**a**${ZW}*b* *a*${ZW}**b**`],
+  ['a mark beside strike-through, kept apart', '~~a~~<u>b</u>', `~~a~~${ZW}__b__`],
+  ['space at the edge of a mark outside of it', '**a&#32;**b', '**a** b'],
+  ['a mark over lines', '**a\nb**', '**a\nb**'],
+  ['marks round code', '**run `npm i` now**', '**run `npm i` now**'],
+  ['code that would end a mark, without that mark', '*a `2*3` b*', '*a* `2*3` *b*'],
+  ['code with a backtick', '`` a`b ``', '``a`b``'],
+  ['code of backticks', '`` ` `` and ``` `` ```', '`` ` `` and ` `` `'],
+  ['code with runs of one and two backticks', '``` a`b``c ```', `\`\`a\`b\`${ZW}\`c\`\``],
+];
+
+const literals: Row[] = [
+  ['stars between spaces', '2 * 3 * 4', '2 * 3 * 4'],
+  ['a lone star', '2*3', '2*3'],
+  ['stars that would be a mark', 'a\\*b\\*', 'a\\*b*'],
+  ['a star in italic text', '*2 \\* 3*', '*2 \\* 3*'],
+  ['underscores in words', 'snake_case_name and foo_bar', 'snake_case_name and foo_bar'],
+  ['underscores that would be a mark', '\\_a_ \\_\\_init\\_\\_', '\\_a\\_ \\_\\_init\\__'],
+  ['an underscore that a later one would close', 'a_b and c\\_ d', 'a\\_b and c_ d'],
+  ['a logical or', 'a || b', 'a || b'],
+  ['two logical ors', 'a || b || c', 'a \\|\\| b || c'],
+  ['tildes', 'a ~ b ~~ c', 'a ~ b ~~ c'],
+  ['backticks', '\\`a\\`', '\\`a`'],
+  ['backslashes', 'C:\\\\dir and \\\\*', 'C:\\dir and \\\\*'],
+  ['a shrug', '¯\\\\\\_(ツ)\\_/¯', '¯\\\\\\_(ツ)_/¯'],
+  ['HTML', '<b>x</b> 1 < 2', '<b>x</b> 1 < 2'],
+  ['what would be a link', '\\[a](https://e.org)', '[a]\\(https://e.org)'],
+  ['brackets', 'a[0] (b)', 'a[0] (b)'],
+  [
+    'a hash, a dash, a number and a quote mark at a line start',
+    '\\# a\n\\- b\n1\\. c\n\\> d',
+    '\\# a\n\\- b\n1\\. c\n\\> d',
+  ],
+  ['the same in a line', 'x # a - b 1. c > d', 'x # a - b 1. c > d'],
+  ['what is no heading and no list', '#tag -x 1.5 2)', '#tag -x 1.5 2)'],
+  ['small print', '\\-# a', '\\-# a'],
+  ['the name of an emoji', 'ok :smile: 10:30', 'ok \\:smile: 10:30'],
+  ['a path with colons', 'a::b::c', 'a:\\:b::c'],
+];
+
+const links: Row[] = [
+  ['a link', '[a b](https://e.org/?x=1&y=2)', '[a b](https://e.org/?x=1&y=2)'],
+  ['parentheses in an address', '[a](https://e.org/b_(c))', '[a](https://e.org/b_(c))'],
+  [
+    'parentheses in parentheses encoded',
+    '[a](<https://e.org/(b(c))>)',
+    '[a](https://e.org/%28b%28c%29%29)',
+  ],
+  ['signs in an address encoded', '**[a](https://e.org/b**c)**', '**[a](https://e.org/b%2A%2Ac)**'],
+  ['marks round a link', '**[a](https://e.org)**', '**[a](https://e.org)**'],
+  ['marks and code in a link', '[**a** `b`](https://e.org)', '[**a** `b`](https://e.org)'],
+  [
+    'an emoji beside the link, because Discord makes none with it',
+    '[👍 yes](https://e.org)',
+    '👍 [yes](https://e.org)',
+  ],
+  ['brackets beside the link', '[a\\[1\\]](https://e.org)', '[a](https://e.org)[1]'],
+  [
+    'a text that is another address',
+    '[https://a.org](https://b.org)',
+    'https://a.org (https://b.org)',
+  ],
+  ['a relative address', '[a](src/b.ts)', 'a (src/b.ts)'],
+  [
+    'a bare address',
+    'See https://e.org/a_b, (https://e.org).',
+    'See https://e.org/a_b, (https://e.org).',
+  ],
+  ['a bare address before a mark', '<https://e.org>**b**', '<https://e.org>**b**'],
+  ['a bare address in a mark', '**https://e.org**', '**https://e.org**'],
+  ['a bare address with its last dot', '<https://e.org/a.>', '<https://e.org/a.>'],
+  ['an image as a link', '![alt](https://e.org/i.png)', '[alt](https://e.org/i.png)'],
+  [
+    'code behind a link that would end it',
+    '[a](https://e.org) `](b)`',
+    `[a](https://e.org) \`]${ZW}(b)\``,
+  ],
+];
+
+const blocks: Row[] = [
+  ['headings down to the third level', '# A\n## B\n### C\n#### D', '# A\n## B\n### C\n**D**'],
+  ['a heading that begins and ends with a hash', '# \\#1 C\\#', `# \\#1 C#${ZW}`],
+  ['a heading with a list marker in it', '# 1\\. A', '# 1\\. A'],
+  ['a heading over two lines', 'a\nb\n===', '# a\n# b'],
+  ['a heading in a list as a bold line', '- # A', '- **A**'],
+  ['line breaks and empty lines', 'a\nb  \nc\n\nd', 'a\nb\nc\n\nd'],
+  ['a thematic break', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
+  ['lists', '- a\n  b\n- c\n  - d', '- a\n  b\n- c\n  - d'],
+  ['numbers from where they start', '3. a\n3. b', '3. a\n4. b'],
+  ['a list from 0, which Discord has not', '0. a\n1. b', '0\\. a\n1. b'],
+  [
+    'items indented as far as the first marker',
+    '9. a\n10. b\n    - c\n      - d',
+    '9. a\n10. b\n   - c\n     - d',
+  ],
+  ['mixed lists', '1. a\n   - b\n     1. c', '1. a\n   - b\n     1. c'],
+  ['two lists apart', '- a\n\n1. b', '- a\n\n1. b'],
+  ['two lists in an item apart', '- a\n  - b\n  1. c', `- a\n  - b\n  ${ZW}\n  1. c`],
+  ['loose lists', '1. a\n\n2. b', '1. a\n\n2. b'],
+  ['a line of an item that begins with a sign', '- a\n  **b**', `- a\n  ${ZW}**b**`],
+  ['paragraphs in an item', '- a\n\n  b', '- a\n   \n  b'],
+  ['a marker in an item', '- \\- a', '- \\- a'],
+  ['an empty item', '- a\n-\n- b', `- a\n- ${ZW}\n- b`],
+  ['a list in a list at once', '- - a', '- \n  - a'],
+  ['tasks', '- [x] a\n- [ ] b', '- ☑ a\n- ☐ b'],
+  ['numbered tasks', '1. [x] a', '1. ☑ a'],
+  ['a footnote', 'a[^n]\n\n[^n]: b', 'a[n]\n\n[n] b'],
+  ['a quote', '> a\n>\n> - b', '> a\n> \n> - b'],
+  ['quotes in quotes as one', '> a\n> > b', '> a\n> b'],
+  ['a quote in a list', '- a\n  > b', '- a\n  > b'],
+  ['a quote at the beginning of an item', '- > a', '- \n  > a'],
+  ['code in a quote', '> ```js\n> a\n>\n> b\n> ```', '> ```js\n> a\n> \n> b\n> ```'],
+  ['code', '```js\na < *b*\n```', '```js\na < *b*\n```'],
+  ['a language that is no word', '```a"b\nc\n```', '```\nc\n```'],
+  ['a fence in code', '````md\n```\n````', `\`\`\`md\n\`${ZW}\`${ZW}\`\n\`\`\``],
+  ['code in a list', '- a\n  ```\n  b\n\n  c\n  ```', '- a\n  ```\n  b\n   \n  c\n  ```'],
+  ['a table as a grid', '|A|B|\n|-|-|\n|1|2|', lines('```', 'A  B', '─  ─', '1  2', '```')],
+];
+
+const LONG = 'B'.repeat(40);
+
+describe('Discord', () => {
+  it.each(marks)('[M01] shows %s', (_, markdown, discord) => {
+    expect(one(markdown)).toEqual([discord]);
+  });
+
+  it.each(literals)('[M02] escapes only what would be markup: %s', (_, markdown, discord) => {
+    expect(one(markdown)).toEqual([discord]);
+  });
+
+  it.each(links)('[M01] links: %s', (_, markdown, discord) => {
+    expect(one(markdown)).toEqual([discord]);
+  });
+
+  it.each(blocks)('[M01] lays out %s', (_, markdown, discord) => {
+    expect(one(markdown)).toEqual([discord]);
+  });
+
+  it('[M02] shows a table that is too wide for a telephone as a list', () => {
+    expect(one(`|A|${LONG}|\n|-|-|\n|1|2|`)).toEqual([`- **A**: 1\n  ${ZW}**${LONG}**: 2`]);
+  });
+
+  const mentions = '@everyone <@1> <@!2> <@&3> <#4> </a b:5> <t:6:R> <:x:7>';
+
+  it('[M05] pings nobody and fills nothing in', () => {
+    const dead = `@${ZW}everyone <@${ZW}1> <@${ZW}!2> <@${ZW}&3> \\<#4> \\</a b:5> \\<t:6:R> \\<\\:x:7>`;
+    expect(one(mentions)).toEqual([dead]);
+  });
+
+  it('[M05] leaves mentions as they are where the target wants them alive', () => {
+    expect(one(mentions, { mentions: 'live' })).toEqual([mentions.replace('<:x', '<\\:x')]);
+  });
+
+  it('[M05] leaves mentions in code alone, where they are none', () => {
+    expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
+  });
+
+  it.each([[''], [' \n\t'], ['\u200b'], ['```js\n```'], ['> \u200b']])(
+    'sends nothing for %j, which Discord would refuse as empty',
+    (markdown) => {
+      expect(one(markdown)).toEqual([]);
+    },
+  );
+
+  it('[M03] formats at most 199 stretches a message, since Discord shows more of them raw', () => {
+    const parts = one('**a** '.repeat(240));
+    expect(parts.map((part) => part.split('**a**').length - 1)).toEqual([199, 41]);
+  });
+
+  it('[M03] counts emoji among them', () => {
+    const parts = one('👍'.repeat(300));
+    expect(parts.map((part) => [...part].length)).toEqual([199, 101]);
+  });
+
+  it('[M03] goes on with the number of an item and without its bullet in the next part', () => {
+    const parts = one(`4. ${'a '.repeat(12)}\n5. ${'b '.repeat(12)}\n   - c`, { maxLength: 32 });
+    expect(parts).toEqual([`4. ${'a '.repeat(12).trim()}`, `5. ${'b '.repeat(12).trim()}`, '- c']);
+  });
+});
