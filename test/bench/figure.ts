@@ -53,7 +53,7 @@ export const FULL: Rounds = {
   throughputMs: 8_000,
   idleMs: 5_000,
   micro: 400,
-  markup: 5,
+  markup: 3,
   conversions: 40,
   documents: 2_000,
 };
