@@ -37,6 +37,10 @@ describe('[U04] threads of the Discord double', () => {
     await thread.send('first');
     const free = await channel.threads.create({ name: 'free' });
     expect(free.parentId).toBe(double.channelId);
+    expect(double.conversation(double.channelId)).toMatchObject([
+      { visible: 'a topic' },
+      { visible: 'free', message: { type: 18 } },
+    ]);
     expect(double.conversation(thread.id)).toMatchObject([{ from: 'bot', visible: 'first' }]);
   });
 
