@@ -1,4 +1,5 @@
 import type { Cell, Leaf, Run } from './document.ts';
+import { hasVisible } from './visible.ts';
 
 /**
  * Length of the text of these leaves alone, in UTF-16 units and a line end between them: a cheap
@@ -74,8 +75,4 @@ function showsText(leaf: Leaf): boolean {
 
 function isShown({ text }: Run): boolean {
   return hasVisible(text);
-}
-
-function hasVisible(text: string): boolean {
-  return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

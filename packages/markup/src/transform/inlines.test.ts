@@ -54,6 +54,11 @@ const marks: [what: string, markdown: string, shown: string][] = [
   ],
   ['an image in its own address', '![a](data:image/png;base64,iVBO) ![](data:image/gif,x)', 'a 🖼'],
   ['a link without a text', '[](https://e.org)', '<a href="https://e.org">https://e.org</a>'],
+  [
+    'a link with nothing to see in its text',
+    '[\u200b](https://e.org)',
+    '<a href="https://e.org">https://e.org</a>',
+  ],
   ['a link without its title', '[a](https://e.org "t")', '<a href="https://e.org">a</a>'],
 ];
 

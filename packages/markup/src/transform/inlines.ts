@@ -1,6 +1,7 @@
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Mark, Run } from '../document.ts';
+import { hasVisible } from '../visible.ts';
 import { joinEqual, withoutOuterBreaks } from './join-runs.ts';
 import { isLinkable, withAddresses } from './links.ts';
 import { markSpoilers } from './spoilers.ts';
@@ -98,7 +99,7 @@ function link(
 ): InlineRun[] {
   const mark: Mark = { type: 'link', url: url.replaceAll(/\p{Cc}/gu, '') };
   const runs = inlines(children, add(marks, mark), context);
-  const shown = runs.some(({ text }) => text.trim() !== '')
+  const shown = runs.some(({ text }) => hasVisible(text))
     ? runs
     : [{ text: url, marks: add(marks, mark) }];
   const rule = context.capabilities.links;
@@ -116,7 +117,7 @@ function image(
   context: InlineContext,
 ): Run[] {
   const isInside = /^data:image\//i.test(url);
-  const value = alt?.trim() ? alt : isInside ? '🖼' : url;
+  const value = alt && hasVisible(alt) ? alt : isInside ? '🖼' : url;
   if (isInside || marks.some(({ type }) => type === 'link')) return [{ text: value, marks }];
   return link(url, [{ type: 'text', value }], marks, context);
 }

@@ -83,6 +83,11 @@ const lists: [what: string, markdown: string, shown: string][] = [
     lines('• <b>A</b>: 1', `• <b>${wide}</b>: 2`),
   ],
   [
+    'names with nothing to see',
+    `${columns(`A \u200b ${wide}`)}|1|2|3|`,
+    lines('• <b>A</b>: 1', '  2', `  <b>${wide}</b>: 3`),
+  ],
+  [
     'columns without any content, named once',
     `${columns(`A ${wide} C`)}|1|||\n|2|||`,
     lines('• <b>A</b>: 1', `  <b>${wide}</b>:`, '  <b>C</b>:', '', '• <b>A</b>: 2'),

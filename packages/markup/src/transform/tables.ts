@@ -1,5 +1,6 @@
 import type { Table } from 'mdast';
 import type { Alignment, Cell } from '../document.ts';
+import { hasVisible } from '../visible.ts';
 import { printable } from './characters.ts';
 import { type InlineContext, toRuns } from './inlines.ts';
 
@@ -30,5 +31,5 @@ export function cellText(cell: Cell): string {
 
 /** Whether a cell shows nothing. */
 export function isEmpty(cell: Cell): boolean {
-  return cellText(cell).trim() === '';
+  return !hasVisible(cellText(cell));
 }
