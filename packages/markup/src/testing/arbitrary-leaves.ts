@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Cell, Container, Leaf, Mark, Run } from '../document.ts';
 
 /** Where every generated link goes. */
-export const ADDRESS = 'https://e.org/a?b=c';
+const ADDRESS = 'https://e.org/a?b=c';
 /** Headers are written in these letters and nothing else is, since splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
 
