@@ -49,6 +49,7 @@ describe('the files in config/', () => {
     if (result.kind !== 'ok') return;
     expect(Object.values(result.channels)).toEqual([
       expect.objectContaining({ kind: 'ok', channel: 'telegram', activation: 'mention' }),
+      expect.objectContaining({ kind: 'ok', channel: 'whatsapp' }),
     ]);
     const sections = [...template.matchAll(/^#(\w+):/gm)].map((match) => match[1]);
     expect(Object.keys(result.settings)).toEqual(

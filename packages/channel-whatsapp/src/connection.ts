@@ -74,13 +74,15 @@ export class Connection {
     while (going && !signal.aborted) {
       try {
         this.#creds ??= await loadCredentials(this.#deps.values);
+        if (signal.aborted) return;
         const ending = await this.#once(this.#creds, signal);
         await Promise.all([this.#saving, this.#deps.settled()]);
         if (!signal.aborted) going = await this.#next(ending, signal);
       } catch (thrown) {
         if (thrown instanceof WhatsAppError) this.#fatal = thrown;
         const reason = reasonOf(thrown);
-        going = await this.#next({ code: undefined, reason, lasted: 0 }, signal);
+        if (!signal.aborted)
+          going = await this.#next({ code: undefined, reason, lasted: 0 }, signal);
       }
     }
   }

@@ -20,6 +20,15 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
+  it('a message comes again over a new connection, and nobody is asked to send it again', async () => {
+    const open = await openScene();
+    const { double } = open;
+    double.fault({ kind: 'drop-after' });
+    await double.say({ chat: double.addPerson().id, text: 'first' });
+    await arrived(open, ['first']);
+    expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry')).toEqual([]);
+  });
+
   it('the same happens in a group, to the message that brings its key', async () => {
     const open = await openScene();
     const { double } = open;

@@ -65,10 +65,20 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
   });
 
-  it('stops in the middle of anything', async () => {
+  it('stops before it has begun', async () => {
     const { double, adapter, states } = await scene();
     double.fault({ kind: 'no-greeting' });
     await adapter.start();
+    await adapter.stop();
+    expect(double.state()).toBe('away');
+    expect(states).toEqual([{ kind: 'starting' }, { kind: 'stopped' }]);
+  });
+
+  it('stops while nobody answers', async () => {
+    const { adapter, double, connected, states } = await scene();
+    await adapter.start();
+    await connected();
+    double.silence(true);
     await adapter.stop();
     expect(states.at(-1)).toEqual({ kind: 'stopped' });
   });
