@@ -72,18 +72,7 @@ export function describeGuild(world: World, guild: Guild): Json {
       ...describeMember(guild, id),
       user: world.user(id),
     })),
-    roles: [...guild.roles].map(([id, name], position) => ({
-      id,
-      name,
-      position,
-      permissions: id === guild.id ? String(guild.permissions) : '0',
-      color: 0,
-      colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
-      hoist: false,
-      managed: false,
-      mentionable: true,
-      flags: 0,
-    })),
+    roles: describeRoles(guild),
     channels: channels
       .filter((channel) => !isThread(channel))
       .map((c) => describeChannel(world, c)),
@@ -109,4 +98,19 @@ export function describeGuild(world: World, guild: Guild): Json {
     afk_timeout: 300,
     premium_progress_bar_enabled: false,
   };
+}
+
+function describeRoles(guild: Guild): Json[] {
+  return [...guild.roles].map(([id, name], position) => ({
+    id,
+    name,
+    position,
+    permissions: id === guild.id ? String(guild.permissions) : '0',
+    color: 0,
+    colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
+    hoist: false,
+    managed: false,
+    mentionable: true,
+    flags: 0,
+  }));
 }
