@@ -5,6 +5,9 @@ import { lengthOfLinkEnd, lengthOfMaths, opensMaths } from './spans.ts';
 interface Open {
   readonly mark: string;
   readonly closing: string;
+  /** How long the run was that it began with, and whether that could have closed a format too. */
+  readonly run: number;
+  readonly isBoth: boolean;
   /** Its place among the pieces of the output. */
   readonly index: number;
 }
@@ -113,22 +116,28 @@ class MarkCloser {
     const run = runAt(this.#text, this.#at);
     const after = this.#text[this.#at + run.length] ?? '';
     const { opens, closes } = markSides(run, this.#text[this.#at - 1] ?? '', after);
-    const left = closes ? this.#closeWith(run) : run;
+    const innermost = this.#open.findLast(({ mark }) => mark[0] === run[0])?.mark ?? '';
+    if (after === '' && run.length < innermost.length) return this.#drop();
+    const left = closes ? this.#closeWith(run, opens) : run;
     this.#take(run.length - left.length);
-    // What stands at the very end may still become more; a single bar ends a table's row.
-    if (after === '' && left !== '' && run !== '|') return this.#drop();
+    // What stands at the very end may still become more.
+    if (after === '' && left !== '') return this.#drop();
     if (!opens) return left.length;
     const marks = left.length > 2 ? [left.slice(0, 2), left.slice(2)] : [left];
-    for (const mark of marks) if (mark !== '') this.#begin(mark, mark, mark);
+    for (const mark of marks) {
+      if (mark !== '') this.#begin({ mark, closing: mark, run: run.length, isBoth: closes });
+    }
     return 0;
   }
 
   /** Closes the formats that the run can close; returns what is left of it. */
-  #closeWith(run: string): string {
+  #closeWith(run: string, isBoth: boolean): string {
     let left = run;
     while (left !== '') {
       const bracket = this.#open.findLastIndex(({ mark }) => mark === '[');
-      const at = this.#open.findLastIndex(({ mark }) => left.startsWith(mark));
+      const at = this.#open.findLastIndex(
+        (open) => left.startsWith(open.mark) && mayMatch(open, run.length, isBoth),
+      );
       if (at <= bracket) break;
       left = left.slice(this.#open[at]?.mark.length);
       this.#open.length = at;
@@ -141,8 +150,8 @@ class MarkCloser {
     const before = this.#pieces.at(-1) ?? '';
     const isImage = this.#text[this.#at - 1] === '!' && before.endsWith('!');
     if (isImage) this.#pieces[this.#pieces.length - 1] = before.slice(0, -1);
-    this.#begin('[', '', isImage ? '![' : '[');
     if (isImage) this.#at -= 1;
+    this.#begin({ mark: '[', closing: '', run: 1, isBoth: false }, isImage ? '![' : '[');
     return 0;
   }
 
@@ -171,7 +180,7 @@ class MarkCloser {
     const start = rest.slice(0, 6).toLowerCase();
     for (const [tag, closing] of TAGS) {
       if (start.startsWith(tag)) {
-        this.#begin(tag, closing, rest.slice(0, tag.length));
+        this.#begin({ mark: tag, closing, run: 1, isBoth: false });
         return 0;
       }
       if (!start.startsWith(closing)) continue;
@@ -200,8 +209,14 @@ class MarkCloser {
     return 0;
   }
 
-  #begin(mark: string, closing: string, written: string): void {
-    this.#open.push({ mark, closing, index: this.#pieces.push(written) - 1 });
+  #begin(open: Omit<Open, 'index'>, written = open.mark): void {
+    this.#open.push({ ...open, index: this.#pieces.push(written) - 1 });
     this.#at += written.length;
   }
+}
+
+/** CommonMark's rule of three: in `**2*3**` the last two asterisks belong to the first two. */
+function mayMatch(open: Open, run: number, isBoth: boolean): boolean {
+  const isOdd = open.isBoth || isBoth;
+  return !isOdd || (open.run + run) % 3 !== 0 || (open.run % 3 === 0 && run % 3 === 0);
 }

@@ -24,7 +24,7 @@ export function withoutHalfLine(text: string): string {
   const marker = prefix.trim();
   const isHalf =
     content === ''
-      ? marker !== ''
+      ? prefix !== ''
       : HALF_BLOCK.test(content) || (marker !== '' && HALF_BOX.test(content));
   return isHalf ? text.slice(0, start) : text;
 }

@@ -25,6 +25,8 @@ export function markSides(run: string, before: string, after: string): MarkSides
   const closes = !isSpace(before) && (!isSign(before) || isSpace(after) || isSign(after));
   if (character === '~') return { opens, closes };
   if (character === '*') {
+    // Between letters a format may begin, but hardly ever does: `2*3`.
+    if (isLatin(before) && isLatin(after)) return { opens: false, closes };
     const sides = { before, after };
     return { opens: opens || mayOpen(sides), closes: closes || mayClose(sides, run.length) };
   }
@@ -49,6 +51,10 @@ export function isSpace(character: string): boolean {
 /** A letter or digit. */
 export function isWord(character: string): boolean {
   return /[\p{L}\p{N}]/u.test(character);
+}
+
+function isLatin(character: string): boolean {
+  return /[\p{N}\p{Script=Latin}]/u.test(character);
 }
 
 function isSign(character: string): boolean {

@@ -52,12 +52,10 @@ export class PartMaker {
    * @param open leaves behind it that may change.
    */
   take(more: GrowingLeaf | undefined, open: readonly Leaf[]): Parts {
-    const settled: Leaf[][] = [];
-    if (this.#room.load(this.#all(more, open)) > 1) {
-      settled.push(...this.#settleWaiting(), ...this.#settleGrowing());
-    }
-    const rest = finish(splitLeaves(this.#all(more, open), this.#room));
-    return { settled: settled.filter((part) => part.some(isVisible)), open: rest };
+    const all = this.#all(more, open);
+    if (this.#room.load(all) <= 1) return { settled: [], open: [all].filter(isShown) };
+    const settled = [...this.#settleWaiting(), ...this.#settleGrowing()].filter(isShown);
+    return { settled, open: finish(splitLeaves(this.#all(more, open), this.#room)) };
   }
 
   #all(more: GrowingLeaf | undefined, open: readonly Leaf[]): Leaf[] {
@@ -99,6 +97,10 @@ export class PartMaker {
     if (this.#growing === undefined) return more;
     return rewritten(this.#growing, textOf(this.#growing) + textOf(more));
   }
+}
+
+function isShown(part: readonly Leaf[]): boolean {
+  return part.some(isVisible);
 }
 
 function textOf(leaf: GrowingLeaf): string {
