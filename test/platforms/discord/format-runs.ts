@@ -100,12 +100,11 @@ function writeList(
 ): void {
   for (const [index, item] of items.entries()) {
     newLine(writer);
-    if (writer.marker !== '') show(writer, '', formats, link);
     const sign = start === undefined ? '•' : `${start + index}.`;
     writer.marker = `${'  '.repeat(level)}${sign} `;
     for (const child of item) write(writer, child, formats, link, level + 1);
   }
-  if (writer.marker !== '') show(writer, '', formats, link);
+  newLine(writer);
 }
 
 function onOwnLines(writer: Writer, content: () => void): void {
@@ -115,7 +114,7 @@ function onOwnLines(writer: Writer, content: () => void): void {
 }
 
 function newLine(writer: Writer): void {
-  if (!writer.endsLine) show(writer, '\n', new Set(), undefined);
+  if (!writer.endsLine || writer.marker !== '') show(writer, '\n', new Set(), undefined);
 }
 
 function show(writer: Writer, text: string, formats: Formats, link: Link): void {

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type FormatRun, parseDiscordMarkdown } from './parse-markdown.ts';
+import { readSecondOpinion } from './second-opinion.ts';
+
+/** Every stretch as `formats:text`, those without a format as they are. */
+const seen = (text: string) => parseDiscordMarkdown(text).runs.map(shown).join('|');
+
+function shown({ marker, text, formats }: FormatRun): string {
+  const names = [...formats].join(' ');
+  return marker + (names === '' ? text : `${names}:${text}`);
+}
+
+const marks: [text: string, seen: string][] = [
+  [
+    '**b** *i* _i_ __u__ ~~s~~ ||p|| `c`',
+    'bold:b| |italic:i| |italic:i| |underline:u| |strike:s| |spoiler:p| |code:c',
+  ],
+  ['***both***', 'italic bold:both'],
+  ['***a* b**', 'bold italic:a|bold: b'],
+  ['***a** b*', 'italic bold:a|italic: b'],
+  ['**a *b***', 'bold:a |bold italic:b'],
+  ['**a***b*', 'bold:a*|b*'],
+  ['**a**\u200b*b*', 'bold:a|\u200b|italic:b'],
+  ['** a **', 'bold: a '],
+  ['x * a*', 'x * a*'],
+  ['*a *', 'italic:a'],
+  ['*a   *', '*a   *'],
+  ['*a * b*', 'italic:a| b*'],
+  ['2 * 3 * 4', '2 * 3 * 4'],
+  ['a_b_c _d_e', 'a_b_c _d_e'],
+  ['a_b_ c', 'a|italic:b| c'],
+  ['_é_é', 'italic:é|é'],
+  ['a__b__c', 'a|underline:b|c'],
+  ['~~a~~_b', '~~a~~_b'],
+  ['||a\\||b||', 'spoiler:a\\|b||'],
+  ['**a `b** c`', 'bold:a `b| c`'],
+  ['**unclosed', '**unclosed'],
+  ['``a`b`` `` ` `` `` a', 'code:a`b| |code:`| `` a'],
+  ['``a`', 'code:`a'],
+  ['\\*a\\* \\a \\\\ \\é', '*|a|*| \\a |\\| |é'],
+  ['¯\\_(ツ)_/¯', '¯\\_(ツ)_/¯'],
+];
+
+const blocks: [text: string, seen: string][] = [
+  ['# a\n## b\n### c\n#### d', 'heading-1:a|\n|heading-2:b|\n|heading-3:c|\n|#### d'],
+  ['x # a\n#b', 'x # a\n#b'],
+  ['# C#\n# #1\n# \\#1 ##', 'heading-1:C|\n|# #1\n|heading-1:#|heading-1:1|\n'],
+  ['#\na', 'heading-1:a|\n'],
+  ['-# a\n -# b', 'subtext:a|\n| -# b'],
+  ['> a\n> > b\nc', 'quote:a\n> b\n|c'],
+  ['a > b\n>c', 'a > b\n>c'],
+  ['>>> a\n\nb', 'quote:a\n\nb|\n'],
+  ['a\n\\> b', 'a\n|>| b'],
+  ['```js\na\n```', 'code codeBlock language-js:a|\n'],
+  ['```js```', 'code codeBlock:js|\n'],
+  ['x ```\n\na\n\n``` y', 'x |\n|code codeBlock:a|\n| y'],
+  ['````\na\n````', 'code codeBlock:`\na|\n|`'],
+  ['- a\n* b\n+ c', '• a|\n|• b|\n|+ c'],
+  ['3. a\n3. b\n- c', '3. a|\n|4. b|\n|5. c|\n'],
+  ['0. a', '1. a|\n'],
+  ['- a\n  - b\n    - c\n- d', '• a|\n|  • b|\n|    • c|\n|• d|\n'],
+  ['- a\n - b', '• a|\n|• b|\n'],
+  ['1. a\n  - b\n    - c', '1. a|\n|  • b|\n|  • c|\n'],
+  ['1. a\n   - b\n     - c', '1. a|\n|  • b|\n|    • c|\n'],
+  ['- a\n\n  - b', '• a|\n|\n  |\n|• b|\n'],
+  ['- a\n  b\nc', '• a\nb|\n|c'],
+  ['- a\n  > b', '• a|\n|quote:b|\n'],
+  ['- # a', '• # a|\n'],
+  ['\\- a', '-| a'],
+  ['**- a**', '• bold:a|\n'],
+  ['a - b', 'a - b'],
+  [
+    `${'- '.repeat(12)}x`,
+    `${Array.from({ length: 11 }, (_, i) => `${'  '.repeat(i)}• `).join('\n|')}- x|\n`,
+  ],
+];
+
+const links: [text: string, seen: string][] = [
+  ['[a](https://e.org)', 'link:a'],
+  ['[**a** `b`](<https://e.org>)', 'link bold:a|link: |link code:b'],
+  ['[a](https://e.org/b_(c))', 'link:a'],
+  ['[a](https://e.org "t")', 'link:a'],
+  ['[a\\*b](https://e.org)', 'link:a\\*b'],
+  ['[a\u200bb](https://e.org)', 'link:ab'],
+  ['\\[a](https://e.org)', '[|a](|link:https://e.org|)'],
+  ['[a]\\(https://e.org)', '[a]|(|link:https://e.org|)'],
+  ['[a] (https://e.org)', '[a] (|link:https://e.org|)'],
+  ['<https://e.org/.>', 'link:https://e.org/.'],
+  ['<a:/b>', 'a:/b'],
+  [
+    'https://e.org/a_b_c, (https://e.org/(d)).',
+    'link:https://e.org/a_b_c|, (|link:https://e.org/(d)|).',
+  ],
+  ['https://e.org**b**', 'link:https://e.org**b**'],
+  ['steam://a', 'steam://a'],
+  ['<a@e.org> <+49 123>', 'link:a@e.org| |link:+49 123'],
+];
+
+const refused = [
+  '[a](b)',
+  '[a](javascript:x)',
+  '[👍](https://e.org)',
+  '[:smile:](https://e.org)',
+  '[@everyone](https://e.org)',
+  '[https://e.org](https://e.org)',
+  '[see discord.gg/abc](https://e.org)',
+  '[ ](https://e.org)',
+  '[a](https://e%41.org)',
+];
+
+const live: [text: string, kind: string][] = [
+  ['<@1>', 'user'],
+  ['<@!1>', 'user'],
+  ['<@&1>', 'role'],
+  ['<#1>', 'channel'],
+  ['mail@everyone', 'everyone'],
+  ['@hereby', 'here'],
+  ['</a b c:1>', 'command'],
+  ['<t:1:R>', 'time'],
+  ['<a:b:1>', 'emoji'],
+  [':smile:', 'shortcode'],
+  [':+1:', 'shortcode'],
+  ['<id:browse>', 'route'],
+  ['@silent a', 'silent'],
+];
+
+const dead = [
+  '@every',
+  '<@a>',
+  '\\<#1>',
+  '`<@1>`',
+  '```\n@here\n```',
+  '12:30:45',
+  '10:00',
+  'a @silent',
+];
+
+const wrong: [text: string, kind: string][] = [
+  ['', 'empty'],
+  ['** **', 'empty'],
+  ['\\<@1>', 'ping'],
+  ['|a|b|\n|-|-|\n|1|2|', 'table'],
+  ['#### a', 'deep-heading'],
+  ['[a](b)', 'refused-link'],
+  ['- a\n  \n  **b**\n', 'loose-list'],
+  ['- a\n  **b**', 'joined-lines'],
+  ['**a** '.repeat(200), 'too-many-nodes'],
+];
+
+describe('a message as Discord shows it', () => {
+  it.each(marks)('reads marks, code and escapes: %j', (text, expected) => {
+    expect(seen(text)).toBe(expected);
+  });
+
+  it.each(blocks)('reads blocks: %j', (text, expected) => {
+    expect(seen(text)).toBe(expected);
+  });
+
+  it.each(links)('reads links: %j', (text, expected) => {
+    expect(seen(text)).toBe(expected);
+  });
+
+  it.each(refused)('makes no link of %j', (text) => {
+    expect(parseDiscordMarkdown(text).tree).toMatchObject([{ type: 'refusedLink', text }]);
+  });
+
+  it.each(live)('fills in %j', (text, kind) => {
+    expect(parseDiscordMarkdown(text).live).toMatchObject([{ kind }]);
+  });
+
+  it.each(dead)('fills nothing in: %j', (text) => {
+    expect(parseDiscordMarkdown(text)).toMatchObject({ live: [], violations: [] });
+  });
+
+  it.each(wrong)('finds out what is wrong with %j', (text, kind) => {
+    expect(parseDiscordMarkdown(text).violations.map((violation) => violation.kind)).toContain(
+      kind,
+    );
+  });
+
+  it('keeps the address behind each link', () => {
+    const { runs } = parseDiscordMarkdown('[**a** b](https://e.org)');
+    expect(new Set(runs.map(({ link }) => link))).toEqual(new Set([{ url: 'https://e.org' }]));
+  });
+
+  /** What the other reader knows too and sees by the same rules: no lists, headings, bare links. */
+  const sign = fc.constantFrom('**', '*', '_', '__', '~~', '||', '`', '``', '```', '\\');
+  const word = fc.constantFrom('a', 'b', 'c d', 'é', '.', '\n', '\n> e', '<@100000000000000000>');
+  const text = fc
+    .array(fc.oneof(sign, word, word), { minLength: 1, maxLength: 14 })
+    .map((parts) => parts.join(''))
+    // Code of line ends alone is seen differently and nobody sees it.
+    .filter((parts) => !/```\n*(?:```|$)/.test(parts));
+
+  it('is what another reader sees, where that one knows the rules', () => {
+    fc.assert(
+      fc.property(text, (message) => {
+        const own = parseDiscordMarkdown(message).runs;
+        expect(charactersOf(own)).toEqual(charactersOf(readSecondOpinion(message)));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  const COMMON = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code', 'quote', 'live'];
+
+  function charactersOf(runs: readonly { text: string; formats: ReadonlySet<string> }[]): string[] {
+    return runs.flatMap(({ text: own, formats }) => {
+      const names = COMMON.filter((format) => formats.has(format)).join(' ');
+      return [...own].filter((each) => each.trim() !== '').map((each) => `${each} ${names}`);
+    });
+  }
+});
