@@ -88,10 +88,7 @@ function putText(
   for (const [index, line] of lines.entries()) {
     const isEnd = index === lines.length - 1;
     const shown = isEnd && !isLast ? line : line.trimEnd();
-    if (index > 0) {
-      // Nothing but spaces, or Discord takes the empty line for the end of the item or its text.
-      newLine(page, shown === '' && (!isEnd || isLast) && inItem ? `${prefix} ` : prefix, inItem);
-    }
+    if (index > 0) newLine(page, prefix, inItem);
     putLiteral(page, page.joins ? shown.trimStart() : shown, {
       marks,
       glued: glued && isEnd,

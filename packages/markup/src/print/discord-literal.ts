@@ -14,7 +14,7 @@ export interface LiteralPlace {
 const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@(?:silent\b|everyone|here)|(?:https?|steam):\/\//g;
 /** What begins a block where a line starts; a heading's text may also stand on the next line. */
 const BLOCK =
-  /^([ \t]*)(#{1,6}(?=\s|$)|-#(?= )|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
+  /^([ \t]*)(#{1,6}(?=\s|$)|-#(?=[ \t])|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
 
 /** Writes text that is to be seen as it is. `text` has no line ends. */
 export function putLiteral(page: Page, text: string, place: LiteralPlace): void {

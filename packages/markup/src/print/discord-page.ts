@@ -17,6 +17,8 @@ export interface Page {
   linkText: number;
   /** What Discord counts as nodes: marks, links, code, lists, emoji. */
   nodes: number;
+  /** Where the content of this line begins, if it is not its first line. */
+  lineAt: number;
   /** Whether the next text stands where a heading, list or quote may begin. */
   startsLine: boolean;
   /** Whether the next text follows a line end in a list item, which Discord drops before a sign. */
@@ -38,6 +40,7 @@ export function newPage(live: boolean): Page {
     linkEnd: -1,
     linkText: -1,
     nodes: 0,
+    lineAt: -1,
     startsLine: true,
     joins: false,
     closed: false,
@@ -106,9 +109,14 @@ export function touchesSign(page: Page, sign: string): boolean {
   return (page.closed || page.opened) && (before === sign || (before === '~' && sign === '_'));
 }
 
-/** A line end and what stands before the content of the next line. */
+/**
+ * A line end and what stands before the content of the next line. An empty line would end a list
+ * item or its text for Discord, one with a space does not.
+ */
 export function newLine(page: Page, prefix: string, inItem: boolean): void {
+  if (inItem && page.text.length === page.lineAt) page.text += ' ';
   page.text += `\n${prefix}`;
+  page.lineAt = page.text.length;
   page.startsLine = true;
   page.joins = inItem;
   page.closed = false;

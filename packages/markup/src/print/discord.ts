@@ -32,6 +32,7 @@ function startLeaf(page: Page, place: Place): void {
   page.closed = false;
   page.startsLine = true;
   page.joins = place.continuesItem;
+  page.lineAt = -1;
   if (label !== '') putLiteral(page, label, { marks: [], glued: false });
   if (then !== '') {
     page.text += then;
@@ -73,10 +74,15 @@ function printText(page: Page, leaf: TextLeaf, place: Place): void {
 
 /** Space behind a marker would count as a part of it. */
 function withoutIndent(runs: readonly Run[], inList: boolean): readonly Run[] {
-  const [first, ...others] = runs;
-  const isCode = first?.marks.some(({ type }) => type === 'code') === true;
-  if (first === undefined || isCode || !inList) return runs;
-  return [{ ...first, text: first.text.trimStart() }, ...others];
+  const start = runs.findIndex((run) => run.text.trim() !== '' || isCode(run));
+  const first = runs[start];
+  if (first === undefined || !inList) return runs;
+  const text = isCode(first) ? first.text : first.text.trimStart();
+  return [{ ...first, text }, ...runs.slice(start + 1)];
+}
+
+function isCode({ marks }: Run): boolean {
+  return marks.some(({ type }) => type === 'code');
 }
 
 function boldRuns(runs: readonly Run[]): Run[] {
