@@ -1,18 +1,32 @@
+import { createPrefixRenderer } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
 import { createEventHub } from './event-hub.ts';
-import { WEB } from './front.ts';
+import { TERMINAL, WEB, type WebFront } from './front.ts';
 import { createStreaming } from './streaming.ts';
 import type { WebEvent } from './web-event.ts';
 
 const HERE = { chatId: 'main' };
 
+/** A watched chat of a front in which an answer grows. */
+function scene({ target }: WebFront) {
+  const hub = createEventHub();
+  const seen: WebEvent[] = [];
+  const leave = hub.watch('main', (event) => seen.push(event));
+  const streaming = createStreaming(hub, target);
+  const maxLength = streaming.maxLength ?? target.maxLength;
+  const answer = createPrefixRenderer({ ...target, maxLength });
+  const last = () => {
+    const event = seen.at(-1);
+    return event?.type === 'stream' ? event.text : undefined;
+  };
+  return { hub, streaming, answer, seen, last, leave };
+}
+
 describe('showing a growing answer', () => {
   it('[F12] shows it in the dialect of the front, with what is unfinished closed', async () => {
-    const hub = createEventHub();
-    const seen: WebEvent[] = [];
-    hub.watch('main', (event) => seen.push(event));
-    const streaming = createStreaming(hub, WEB.target, () => 0);
-    await streaming.update(HERE, 't1', 'Some **bold');
+    const { streaming, answer, seen } = scene(WEB);
+    answer.push('Some **bold');
+    await streaming.update(HERE, 't1', answer);
     await streaming.end(HERE, 't1');
     expect(seen).toEqual([
       { type: 'stream', turnId: 't1', text: '<p>Some <strong>bold</strong></p>' },
@@ -20,26 +34,35 @@ describe('showing a growing answer', () => {
     ]);
   });
 
-  it('draws nothing while nobody watches', async () => {
-    let looked = 0;
-    const clock = () => {
-      looked += 1;
-      return 0;
-    };
-    await createStreaming(createEventHub(), WEB.target, clock).update(HERE, 't1', 'text');
-    expect(looked).toBe(0);
+  it.each([
+    ['web page', WEB],
+    ['terminal', TERMINAL],
+  ])('[F12] shows all of a long answer on the %s each time', async (_, front) => {
+    const { streaming, answer, last } = scene(front);
+    for (let count = 0; count < 1_000; count += 1) {
+      answer.push(`Paragraph ${count}.\n\n`);
+      if (count % 100 === 99) await streaming.update(HERE, 't1', answer);
+    }
+    const numbers = Array.from({ length: 1_000 }, (_, index) => String(index));
+    expect(last()?.match(/\d+/g)).toEqual(numbers);
   });
 
-  it('takes a pause that fits what drawing took, so that long answers leave time for other chats', async () => {
-    const hub = createEventHub();
-    hub.watch('main', () => undefined);
-    let now = 0;
-    const clock = () => {
-      now += 30;
-      return now;
+  it('draws nothing while nobody watches, and all of it for who comes later', async () => {
+    const { hub, streaming, answer, seen, leave } = scene(WEB);
+    leave();
+    const looks: string[] = [];
+    const watched = {
+      show: () => {
+        looks.push('looked');
+        return answer.show();
+      },
     };
-    const startedAt = performance.now();
-    await createStreaming(hub, WEB.target, clock).update(HERE, 't1', 'text');
-    expect(performance.now() - startedAt).toBeGreaterThan(200);
+    answer.push('one ');
+    await streaming.update(HERE, 't1', watched);
+    expect({ seen, looks }).toEqual({ seen: [], looks: [] });
+    hub.watch('main', (event) => seen.push(event));
+    answer.push('two');
+    await streaming.update(HERE, 't1', watched);
+    expect(seen).toEqual([{ type: 'stream', turnId: 't1', text: '<p>one two</p>' }]);
   });
 });

@@ -38,7 +38,7 @@ export function createWebAdapter(
       repeatMs: TYPING_EVERY_MS,
       show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
     },
-    streaming: createStreaming(hub, front.target, context.clock),
+    streaming: createStreaming(hub, front.target),
     http: {
       async fetch(request) {
         const response = answer(request);

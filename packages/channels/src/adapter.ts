@@ -7,6 +7,7 @@ import type {
   OutboundPart,
   Receipt,
 } from '@parley/contracts';
+import type { PrefixRenderer } from '@parley/markup';
 import type { z } from 'zod';
 import type { HistoryEntry } from './history.ts';
 import type { IngressOutcome } from './ingress/outcome.ts';
@@ -48,11 +49,20 @@ export interface ChatAddress {
   readonly threadId?: string | undefined;
 }
 
-/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn. */
+/**
+ * An answer while it is being written. `show` renders what has come since it was last called; whoever
+ * has nobody to show it to need not call it. Settled parts are final and keep their place: a platform
+ * that edits messages sends each once. Only what is open changes. The finished answer still replaces
+ * all of it: it may have numbers, and links whose addresses came last.
+ */
+export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
+
+/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
 export interface StreamingFacet {
   readonly minIntervalMs: number;
-  /** `markdown` is the whole answer so far; it may be replaced by anything later. */
-  update(address: ChatAddress, turnId: string, markdown: string): Promise<void>;
+  /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
+  readonly maxLength?: number | undefined;
+  update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
   /** The turn is over; the final answer arrives, or has arrived, through `send`. */
   end(address: ChatAddress, turnId: string): Promise<void>;
 }

@@ -4,6 +4,7 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
+  GrowingAnswer,
   HttpFacet,
   StreamingFacet,
 } from './adapter.ts';

@@ -2,8 +2,8 @@ import type { RenderTarget } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from './capabilities.ts';
 import { measure } from './measure.ts';
+import { createPrefixRenderer } from './prefix-renderer.ts';
 import { renderSteps } from './render.ts';
-import { renderPrefix } from './render-prefix.ts';
 import { hostileInputs } from './testing/hostile-inputs.ts';
 
 const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
@@ -57,7 +57,11 @@ describe('hostile input', () => {
   });
 
   it.each(SHARE)('[M06] is shown while it is being written: %s', (_, make) => {
-    expect(renderPrefix(`${make()}\n\nthe end`, TELEGRAM)).toContain('the end');
+    const renderer = createPrefixRenderer(TELEGRAM);
+    renderer.push(make());
+    renderer.show();
+    renderer.push('\n\nthe end');
+    expect(renderer.show().open.at(-1)?.plain).toContain('the end');
   });
 });
 

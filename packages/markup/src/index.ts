@@ -1,5 +1,5 @@
 export type { RenderTarget } from '@parley/contracts';
 export { MarkupError } from './markup-error.ts';
+export { createPrefixRenderer, type PrefixRenderer, type ShownPrefix } from './prefix-renderer.ts';
 export { render, renderInSteps } from './render.ts';
-export type { RenderedPart } from './render-part.ts';
-export { renderPrefix } from './render-prefix.ts';
+export { joinParts, type RenderedPart } from './render-part.ts';

@@ -2,7 +2,7 @@ import type { LiveEvent } from '@parley/contracts';
 import { recordingLogger } from '@parley/contracts';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChannelAdapter, ChatAddress } from '../adapter.ts';
+import type { ChannelAdapter, ChatAddress, GrowingAnswer } from '../adapter.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type Presence, startPresence } from './presence.ts';
 
@@ -24,6 +24,11 @@ let typed: ChatAddress[];
 let updateTakesMs: number;
 let presence: Presence;
 
+const textOf = (answer: GrowingAnswer): string => {
+  const { settled, open } = answer.show();
+  return [...settled, ...open].map(({ text }) => text).join('⏎');
+};
+
 /** Typing has to be repeated every 4 s; an answer may be shown every second. */
 const adapter: ChannelAdapter = {
   capabilities: CAPABILITIES,
@@ -33,9 +38,10 @@ const adapter: ChannelAdapter = {
   typing: { repeatMs: 4_000, show: async (address) => void typed.push(address) },
   streaming: {
     minIntervalMs: 1_000,
-    async update(_address, turnId, markdown) {
+    async update(_address, turnId, answer) {
+      const text = textOf(answer);
       await new Promise((resolve) => setTimeout(resolve, updateTakesMs));
-      shown.push(`${turnId}: ${markdown}`);
+      shown.push(`${turnId}: ${text}`);
     },
     end: async (_address, turnId) => void shown.push(`${turnId} ended`),
   },
@@ -163,10 +169,11 @@ describe('an answer that grows', () => {
     const streaming = {
       minIntervalMs: 1_000,
       end: async () => {},
-      async update(_address: ChatAddress, _turnId: string, markdown: string) {
+      async update(_address: ChatAddress, _turnId: string, answer: GrowingAnswer) {
+        const text = textOf(answer);
         failures -= 1;
         if (failures >= 0) throw new Error('edit refused');
-        shown.push(markdown);
+        shown.push(text);
       },
     };
     served = { ...adapter, streaming };

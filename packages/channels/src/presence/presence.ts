@@ -1,4 +1,11 @@
-import { type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/contracts';
+import {
+  type LiveBus,
+  type LiveEvent,
+  type Logger,
+  type RenderTarget,
+  reasonOf,
+} from '@parley/contracts';
+import { createPrefixRenderer } from '@parley/markup';
 import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
 import { createThrottle } from './throttle.ts';
 import { keepTyping } from './typing.ts';
@@ -39,7 +46,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const address = { chatId: route.chatId, threadId: route.threadId };
-    const sign = showSign(adapter, { address, turnId }, deps.log);
+    const sign = showSign(adapter, { address, turnId, target: route.target }, deps.log);
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
     const endAll = (): void => {
       clearTimeout(timer);
@@ -64,6 +71,7 @@ export function startPresence(deps: PresenceDeps): Presence {
 interface Shown {
   readonly address: ChatAddress;
   readonly turnId: string;
+  readonly target: RenderTarget;
 }
 
 function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
@@ -78,8 +86,10 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   };
 }
 
-function streamAnswer(streaming: StreamingFacet, { address, turnId }: Shown, log: Logger): Sign {
-  let answer = '';
+function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
+  const { address, turnId, target } = shown;
+  const maxLength = streaming.maxLength ?? target.maxLength;
+  const answer = createPrefixRenderer({ ...target, maxLength });
   const updates = createThrottle(streaming.minIntervalMs, log, () =>
     streaming.update(address, turnId, answer),
   );
@@ -90,7 +100,7 @@ function streamAnswer(streaming: StreamingFacet, { address, turnId }: Shown, log
   };
   return {
     grow(text) {
-      answer += text;
+      answer.push(text);
       updates.request();
     },
     end() {

@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { renderPrefix } from './render-prefix.ts';
+import { createPrefixRenderer } from './prefix-renderer.ts';
+import { render } from './render.ts';
 
-const show = (markdown: string, maxLength = 4096) =>
-  renderPrefix(markdown, { dialect: 'telegram', maxLength, unit: 'utf16' });
+const telegram = (maxLength: number) =>
+  ({ dialect: 'telegram', maxLength, unit: 'utf16' }) as const;
+
+/** What is shown after the pieces were pushed, each part a text. */
+const texts = (maxLength: number, ...pieces: string[]) => {
+  const renderer = createPrefixRenderer(telegram(maxLength));
+  for (const piece of pieces) renderer.push(piece);
+  const { settled, open } = renderer.show();
+  return { settled: settled.map(({ text }) => text), open: open.map(({ text }) => text) };
+};
+
+const show = (markdown: string) => texts(4096, markdown).open.join('⏎');
 
 const grid = (rows: string) => `<pre>a  b\n─  ─${rows}</pre>`;
 const latex = (formula: string) => `<pre><code class="language-latex">${formula}</code></pre>`;
@@ -116,8 +127,61 @@ describe('an unfinished answer', () => {
       });
     });
   }
+});
 
-  it('[F12] shows the last part of what is too long', () => {
-    expect(show('aaaa bbbb cccc dddd **eeee', 20)).toBe('<b>eeee</b>');
+describe('an answer longer than one part', () => {
+  it('[F12] settles a part once nothing can change it, and shows the rest as open', () => {
+    const renderer = createPrefixRenderer(telegram(20));
+    renderer.push('aaaa bbbb cccc dddd');
+    expect(renderer.show()).toMatchObject({ settled: [], open: [{ text: 'aaaa bbbb cccc dddd' }] });
+    renderer.push(' **eeee\n\nff');
+    expect(renderer.show()).toMatchObject({
+      settled: [],
+      open: [{ text: 'aaaa bbbb cccc dddd' }, { text: '**eeee\n\nff' }],
+    });
+    renderer.push('\n\ngggg hhhh iiii');
+    expect(renderer.show()).toMatchObject({
+      settled: [{ text: 'aaaa bbbb cccc dddd' }],
+      open: [{ text: '**eeee\n\nff\n\ngggg' }, { text: 'hhhh iiii' }],
+    });
+  });
+
+  it('[F12] settles code that goes on, part by part, in its language', () => {
+    const { settled, open } = texts(40, '```js\n', 'let a = 1;\n'.repeat(20), 'let');
+    expect(settled.length).toBeGreaterThan(3);
+    for (const text of settled) expect(text).toMatch(/^<pre><code class="language-js">let a = 1;/);
+    expect(open.at(-1)).toMatch(/let<\/code><\/pre>$/);
+  });
+
+  it('[F12] goes on with a list where it was cut, number by number', () => {
+    const items = Array.from({ length: 9 }, () => '1. item').join('\n');
+    const { settled, open } = texts(20, items);
+    expect([...settled, ...open].join('\n')).toBe(
+      Array.from({ length: 9 }, (_, index) => `${index + 1}. item`).join('\n'),
+    );
+    expect(settled.length).toBeGreaterThan(2);
+  });
+
+  it('[F12] shows a text that no parser could take, as it grows', () => {
+    const renderer = createPrefixRenderer(telegram(4096));
+    for (let length = 0; length < 80_000; length += 1_000) renderer.push('a**b'.repeat(250));
+    const { settled, open } = renderer.show();
+    expect(settled.length).toBeGreaterThan(15);
+    expect([...settled, ...open].map(({ plain }) => plain).join('')).toBe('a**b'.repeat(20_000));
+  });
+});
+
+describe('references', () => {
+  it('[F12] find definitions that stood before them', () => {
+    const { open } = texts(200, '[d]: https://e.org\n\nSee [docs][d].\n\nSee [docs][d] and **');
+    expect(open.at(-1)).toMatch(/See <a href="https:\/\/e.org">docs<\/a> and$/);
+  });
+
+  it('[F12] show a link and a footnote as written whose definitions come later', () => {
+    const markdown = 'See [docs][d][^1] there.\n\nMore.\n\n[d]: https://e.org\n\n[^1]: A note.';
+    const late = texts(4096, markdown).open.join();
+    expect(late).toContain('See [docs][d][^1] there.\n\nMore.');
+    const [final] = render(markdown, telegram(4096));
+    expect(final?.text).toContain('See <a href="https://e.org">docs</a>[1] there.\n\nMore.');
   });
 });
