@@ -44,3 +44,25 @@ export async function loadParley(dialect: Dialect, maxLength: number): Promise<C
   return (markdown) =>
     render(markdown, { dialect, maxLength, unit: 'utf16' }).map(({ text }) => text);
 }
+
+/** Takes the next piece of an answer that is being written, and makes what is to be shown now. */
+export type ShowNext = (piece: string) => void;
+
+/** For an answer that grows: the libraries know whole texts only, so they convert all of it again. */
+export async function loadGrowing(name: ConverterName): Promise<ShowNext> {
+  if (name === 'parley') {
+    const { createPrefixRenderer } = await import('@parley/markup');
+    const target = { dialect: 'telegram', maxLength: TELEGRAM_LIMIT, unit: 'utf16' } as const;
+    const renderer = createPrefixRenderer(target);
+    return (piece) => {
+      renderer.push(piece);
+      renderer.show();
+    };
+  }
+  const convert = await loadConverter(name);
+  let text = '';
+  return (piece) => {
+    text += piece;
+    convert(text);
+  };
+}

@@ -67,7 +67,7 @@ export const QUICK: Rounds = {
   throughputMs: 3_000,
   idleMs: 2_000,
   micro: 80,
-  markup: 2,
+  markup: 1,
   conversions: 10,
   documents: 400,
 };

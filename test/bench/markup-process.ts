@@ -1,5 +1,11 @@
 import { enableCompileCache } from 'node:module';
-import { type ConverterName, loadConverter, loadParley } from './converters.ts';
+import {
+  CONVERTERS,
+  type ConverterName,
+  loadConverter,
+  loadGrowing,
+  loadParley,
+} from './converters.ts';
 
 /** What to convert, and how often. The first text is the one of the first call. */
 export interface MarkupOrder {
@@ -7,13 +13,19 @@ export interface MarkupOrder {
   readonly texts: readonly string[];
   /** Warm calls for a text of 1,000 characters; of longer ones fewer are enough. */
   readonly repetitions: number;
+  /** An answer that comes in pieces of 20 characters, each of which is shown at once. */
+  readonly growing: string;
   readonly compileCache: string;
 }
 
-/** Times in ms: of the first call with loading the library, and of the warm ones for each text. */
+/**
+ * Times in ms: of the first call with loading the library, of the warm ones for each text, and of
+ * all of a growing answer, for those who convert to Telegram.
+ */
 export interface MarkupTimes {
   readonly first: number;
   readonly warm: readonly (readonly number[])[];
+  readonly grown?: number;
 }
 
 process.on('message', async (order: MarkupOrder) => {
@@ -42,7 +54,18 @@ async function measure(order: MarkupOrder): Promise<MarkupTimes> {
     }
     return times;
   });
-  return { first, warm };
+  const telegram = CONVERTERS.find((name) => name === order.converter);
+  if (telegram === undefined || order.repetitions === 0) return { first, warm };
+  return { first, warm, grown: await timeGrowing(telegram, order.growing) };
+}
+
+const PIECE = 20;
+
+async function timeGrowing(name: ConverterName, text: string): Promise<number> {
+  const showNext = await loadGrowing(name);
+  const start = performance.now();
+  for (let at = 0; at < text.length; at += PIECE) showNext(text.slice(at, at + PIECE));
+  return performance.now() - start;
 }
 
 function load(name: MarkupOrder['converter']) {

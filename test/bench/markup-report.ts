@@ -15,6 +15,10 @@ export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): stri
   const beside = [
     ['Markdown to Telegram', ...CONVERTERS.map(converterTitle)],
     ...speedRows(telegram),
+    [
+      'answer of 10 kB that grows by 20 characters',
+      ...telegram.map(({ grown }) => `${round(grown?.median ?? Number.NaN)} ms`),
+    ],
     of(`${generated.documents} generated documents: refused`, (fate) => fate.generated.refused),
     of('  longer than a message', (fate) => fate.generated.tooLong),
     of('  a word is lost', (fate) => fate.generated.lossy),

@@ -16,6 +16,8 @@ export interface MarkupSpeed {
   readonly converter: MarkupOrder['converter'];
   readonly first: Summary;
   readonly warm: readonly Summary[];
+  /** Of a whole answer of 10 kB that is shown after every 20 characters; only to Telegram. */
+  readonly grown: Summary | undefined;
 }
 
 /** Everything the section finds out. */
@@ -28,7 +30,11 @@ export interface MarkupFigures {
 }
 
 const DIALECTS = ['discord', 'whatsapp', 'plain', 'html'] as const;
-const Times = z.object({ first: z.number(), warm: z.array(z.array(z.number())) });
+const Times = z.object({
+  first: z.number(),
+  warm: z.array(z.array(z.number())),
+  grown: z.number().optional(),
+});
 
 /**
  * Rendering beside two libraries that people use for it now: how long it takes, and what Telegram
@@ -51,22 +57,30 @@ export async function measureMarkup(rounds: Rounds): Promise<MarkupFigures> {
 async function timeAll(rounds: Rounds, compileCache: string): Promise<MarkupSpeed[]> {
   const texts = SIZES.map((size) => answerOf(size * 1_000));
   const names = [...CONVERTERS, ...DIALECTS];
-  const times = names.map(() => ({ first: [] as number[], warm: SIZES.map(() => [] as number[]) }));
+  const times = names.map((): z.infer<typeof Times>[] => []);
   // The round before the first fills the compile cache.
   for (let round = -1; round < rounds.markup; round += 1) {
     for (const [index, converter] of names.entries()) {
       const repetitions = round < 0 ? 0 : rounds.conversions;
-      const { first, warm } = await timeOne({ converter, texts, repetitions, compileCache });
-      if (round < 0) continue;
-      times[index]?.first.push(first);
-      for (const [size, values] of warm.entries()) times[index]?.warm[size]?.push(...values);
+      const growing = answerOf(10_000);
+      const one = await timeOne({ converter, texts, repetitions, growing, compileCache });
+      if (round >= 0) times[index]?.push(one);
     }
   }
-  return names.map((converter, index) => ({
+  return names.map((converter, index) => speedOf(converter, times[index] ?? []));
+}
+
+function speedOf(
+  converter: MarkupOrder['converter'],
+  times: readonly z.infer<typeof Times>[],
+): MarkupSpeed {
+  const grown = times.flatMap((one) => one.grown ?? []);
+  return {
     converter,
-    first: summarise(times[index]?.first ?? []),
-    warm: (times[index]?.warm ?? []).map(summarise),
-  }));
+    first: summarise(times.map(({ first }) => first)),
+    warm: SIZES.map((_, size) => summarise(times.flatMap(({ warm }) => warm[size] ?? []))),
+    grown: grown.length === 0 ? undefined : summarise(grown),
+  };
 }
 
 async function timeOne(order: MarkupOrder): Promise<z.infer<typeof Times>> {
