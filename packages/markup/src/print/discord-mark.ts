@@ -19,7 +19,7 @@ export const SIGN_OF: Readonly<Record<DiscordMark, string>> = {
 export function conflicts(text: string, mark: DiscordMark): boolean {
   const sign = SIGN_OF[mark];
   if (text.includes(sign)) return true;
-  // Bars and tildes must not touch any; the others would be escaped.
+  // Its end must touch neither the same sign nor, where those count, a backslash.
   const knowsBackslash = mark !== 'strike' && mark !== 'spoiler';
-  return text.endsWith(knowsBackslash ? '\\' : sign.charAt(0));
+  return (knowsBackslash && text.endsWith('\\')) || text.endsWith(sign.charAt(0));
 }
