@@ -1,6 +1,7 @@
 import type { Definition, FootnoteDefinition, List, Nodes, Root, RootContent } from 'mdast';
 import { tryParse } from '../parse/parse.ts';
 import { loadParser, type MarkdownParser } from '../parse/parser.ts';
+import { readLine } from './last-line.ts';
 
 /** Definitions from earlier blocks; more than these are not found by later ones. */
 const LENT_DEFINITIONS = 200;
@@ -55,12 +56,31 @@ export class SegmentParser {
     const begins = ({ position }: Nodes) => position?.start.line === nextLine;
     const { nodes } = segment;
     const at = nodes.findIndex(begins);
-    if (at >= 0) return { ...segment, nodes: nodes.slice(0, at), nextLine };
+    if (at >= 0) {
+      if (!this.#readsAlike(line, nodes[at])) return undefined;
+      return { ...segment, nodes: nodes.slice(0, at), nextLine };
+    }
     const last = nodes.at(-1);
     const item = last?.type === 'list' ? last.children.findIndex(begins) : -1;
     if (last?.type !== 'list' || item < 0) return undefined;
+    if (!this.#readsAlike(line, last.children[item])) return undefined;
     const own = [...nodes.slice(0, -1), shortened(last, item)];
     return { ...segment, nodes: own, nextLine, inList: true };
+  }
+
+  /**
+   * Whether a line makes the same blocks alone as it made there. The parser takes a number other than
+   * 1, or a marker without text, for prose where it wrongly sees a paragraph going on.
+   */
+  #readsAlike(line: string, node: Nodes | undefined): boolean {
+    const { prefix, content } = readLine(line);
+    const markers = prefix.match(/[-*+>]|\d+/g) ?? [];
+    const isMarker = /^(?:[-*+]|\d+[.)])?$/.test(content);
+    const isMisread = markers.length > 0 && node?.type === 'paragraph';
+    if (markers.length < 2 && !isMarker && !isMisread) return true;
+    const [alone] = this.whole(`${line}\n`).nodes;
+    const same = node?.type === 'listItem' && alone?.type === 'list' ? alone.children[0] : alone;
+    return shapeOf(same) === shapeOf(node);
   }
 
   /** Lets later stretches use the definitions in these blocks. */
@@ -93,6 +113,19 @@ export class SegmentParser {
     const footnotes = this.#footnotes.length > 0 ? [...this.#footnotes, '', '***', ''] : [];
     const links = this.#links.length > 0 ? [...this.#links, ''] : [];
     return [...footnotes, ...links].map((line) => `${line}\n`).join('');
+  }
+}
+
+/** The containers of a block's beginning, and what stands in them. */
+function shapeOf(node: Nodes | undefined): string {
+  switch (node?.type) {
+    case 'list':
+    case 'listItem':
+    case 'blockquote':
+    case 'footnoteDefinition':
+      return `${node.type} ${shapeOf(node.children[0])}`;
+    default:
+      return node?.type ?? '';
   }
 }
 
