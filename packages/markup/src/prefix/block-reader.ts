@@ -25,7 +25,7 @@ export interface OpenEnd {
 export class BlockReader {
   readonly #target: DraftTarget;
   readonly #parts: PartMaker;
-  readonly #parser = new SegmentParser();
+  readonly #parser: SegmentParser;
   #before: Before = { gap: 2, list: undefined, used: new Set() };
   /** Where the last whole line stands. */
   #position = START;
@@ -40,9 +40,10 @@ export class BlockReader {
   /** The open block, if it needs no parser. */
   #growing: GrowingBlock | undefined;
 
-  constructor(target: DraftTarget, parts: PartMaker) {
+  constructor(target: DraftTarget, parts: PartMaker, parser = new SegmentParser()) {
     this.#target = target;
     this.#parts = parts;
+    this.#parser = parser;
   }
 
   /** @param text normalised. */

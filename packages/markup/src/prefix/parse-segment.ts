@@ -25,17 +25,22 @@ export interface Segment {
 
 /** Parses stretches of one document, each with the definitions that stood before it. */
 export class SegmentParser {
-  #parser: MarkdownParser | undefined;
+  #parse: MarkdownParser | undefined;
   readonly #links: string[] = [];
   readonly #footnotes: string[] = [];
   #lentLength = 0;
+
+  /** @param parse the parser; undefined: it is loaded when it is needed. */
+  constructor(parse?: MarkdownParser) {
+    this.#parse = parse;
+  }
 
   /** Parses a stretch and takes all of it. */
   whole(text: string): Segment {
     const lent = text.includes('[') ? this.#lent() : '';
     const source = lent + text;
-    this.#parser ??= loadParser();
-    const root = tryParse(this.#parser, source) ?? asWritten(source, lent.length);
+    this.#parse ??= loadParser();
+    const root = tryParse(this.#parse, source) ?? asWritten(source, lent.length);
     const nodes = root.children.filter(
       ({ position }) => (position?.start.offset ?? 0) >= lent.length,
     );

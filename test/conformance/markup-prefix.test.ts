@@ -1,0 +1,147 @@
+import { createPrefixRenderer, type RenderedPart, type RenderTarget, render } from '@parley/markup';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
+import { READERS } from './markup/readers.ts';
+
+/** Generated documents for each property; a long run sets another number. */
+const DOCUMENTS = Number(process.env['PARLEY_TEST_DOCUMENTS'] ?? 2_000) / 10;
+const TIMEOUT = 300_000 + DOCUMENTS * 1_000;
+
+const target: fc.Arbitrary<RenderTarget> = fc.record({
+  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
+  unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
+});
+const markdown = fc.oneof(
+  sampleDocument.map((sample) => sample.markdown),
+  mutatedMarkdown,
+);
+/** Places far apart, or one place and the characters behind it. */
+const places = fc.oneof(
+  fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
+  fc.nat().map((place) => Array.from({ length: 12 }, (_, index) => place + index)),
+);
+
+const LENGTH: Readonly<Record<RenderTarget['unit'], (text: string) => number>> = {
+  utf16: (text) => text.length,
+  codepoint: (text) => [...text].length,
+  byte: (text) => Buffer.byteLength(text),
+};
+
+interface Shown {
+  readonly settled: readonly RenderedPart[];
+  readonly open: readonly RenderedPart[];
+}
+
+/** What is shown after each of the pieces that a text is cut into. */
+function grow(text: string, to: RenderTarget, cuts: readonly number[]): Shown[] {
+  const renderer = createPrefixRenderer(to);
+  const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
+  let from = 0;
+  return [...ends, text.length].map((end) => {
+    renderer.push(text.slice(from, end));
+    from = end;
+    const { settled, open } = renderer.show();
+    return { settled: [...settled], open };
+  });
+}
+
+const all = ({ settled, open }: Shown) => [...settled, ...open];
+
+function expectLegal({ text, plain }: RenderedPart, to: RenderTarget): void {
+  const { read, counted } = READERS[to.dialect];
+  const seen = read(text, plain).map((stretch) => stretch.text);
+  const shown = counted === 'visible' ? seen.join('') : text;
+  expect(LENGTH[to.unit](shown)).toBeLessThanOrEqual(to.maxLength);
+  expect(LENGTH[to.unit](plain)).toBeLessThanOrEqual(to.maxLength);
+  expect(text.isWellFormed() && plain.isWellFormed()).toBe(true);
+}
+
+const wordsIn = (parts: readonly RenderedPart[]) =>
+  parts.flatMap(({ plain }) => plain.match(/w\d+w/g) ?? []);
+
+/** So that nothing is half at its end. */
+const ended = (text: string) => `${text}\n\n`;
+const hasDefinitions = (text: string) => text.includes(']:');
+
+function check(property: fc.IProperty<[string, RenderTarget, number[]]>): void {
+  fc.assert(property, { numRuns: DOCUMENTS });
+}
+
+describe('an answer that grows', () => {
+  it(
+    '[F12] is shown the same however it was cut on its way',
+    () => {
+      check(
+        fc.property(markdown, target, places, (text, to, cuts) => {
+          expect(grow(text, to, cuts).at(-1)).toEqual(grow(text, to, []).at(-1));
+        }),
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[F12] is legal at every cut, and what is settled stays',
+    () => {
+      check(
+        fc.property(markdown, target, places, (text, to, cuts) => {
+          let before: readonly RenderedPart[] = [];
+          for (const { settled, open } of grow(text, to, cuts)) {
+            for (const part of [...settled.slice(before.length), ...open]) expectLegal(part, to);
+            expect(settled.slice(0, before.length)).toEqual(before);
+            before = settled;
+          }
+        }),
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[F12] is, when it is complete, what is sent in the end',
+    () => {
+      check(
+        fc.property(markdown, target, places, (text, to, cuts) => {
+          fc.pre(!hasDefinitions(text));
+          const last = grow(ended(text), to, cuts).at(-1);
+          expect(last === undefined ? [] : all(last)).toEqual(render(ended(text), to));
+        }),
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[F12] has all words, though links and notes whose definitions come late are shown as written',
+    () => {
+      fc.assert(
+        fc.property(sampleDocument, target, places, (sample, to, cuts) => {
+          const last = grow(ended(sample.markdown), to, cuts).at(-1);
+          expect(last === undefined ? [] : wordsIn(all(last))).toEqual(sample.words);
+        }),
+        { numRuns: DOCUMENTS },
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[F12] never takes back a word that was shown',
+    () => {
+      fc.assert(
+        fc.property(sampleDocument, target, places, (sample, to, cuts) => {
+          let before: readonly string[] = [];
+          for (const shown of grow(sample.markdown, to, cuts)) {
+            const words = new Set(wordsIn(all(shown)));
+            for (const word of before) expect(words).toContain(word);
+            before = [...words];
+          }
+        }),
+        { numRuns: DOCUMENTS },
+      );
+    },
+    TIMEOUT,
+  );
+});
