@@ -1,4 +1,5 @@
-const VOID = new Set(['br', 'hr', 'input']);
+import type { Format } from './markup/expected.ts';
+import type { Stretch } from './markup/seen.ts';
 
 /** Every start tag the web printer may write, with exactly the attributes it may have. */
 const START_TAGS: readonly RegExp[] = [
@@ -12,30 +13,128 @@ const START_TAGS: readonly RegExp[] = [
   /^<a href="(?:https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow">$/i,
 ];
 
+const VOID = new Set(['br', 'hr', 'input']);
+const LISTS = ['ul', 'ol'];
+const FLOW = ['', 'blockquote', 'li'];
+const INLINE = ['p', 'h', 'li', 'th', 'td', 'strong', 'em', 'u', 'del', 'span', 'a', 'code'];
+
+/** Where each tag may stand; `''` is the top, `h` any heading. */
+const PARENTS: Readonly<Record<string, readonly string[]>> = {
+  p: FLOW,
+  h: FLOW,
+  hr: FLOW,
+  pre: FLOW,
+  blockquote: FLOW,
+  ul: FLOW,
+  ol: FLOW,
+  table: FLOW,
+  li: LISTS,
+  input: ['li'],
+  thead: ['table'],
+  tbody: ['table'],
+  tr: ['thead', 'tbody'],
+  th: ['tr'],
+  td: ['tr'],
+  code: [...INLINE, 'pre'],
+};
+
+const FORMAT: Readonly<Record<string, Format>> = {
+  strong: 'bold',
+  em: 'italic',
+  u: 'underline',
+  del: 'strike',
+  span: 'spoiler',
+  code: 'code',
+  pre: 'code',
+  a: 'link',
+};
+
+const CHARACTER: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+interface OpenTag {
+  readonly name: string;
+  readonly format?: Format;
+  readonly language?: Format;
+  readonly link?: { readonly url: string };
+}
+
 /**
  * Reads HTML that may contain only what a page trusts: known tags and attributes, properly nested,
  * everything else escaped.
- * @returns the text between the tags.
+ * @returns what people see, with bullets, numbers and boxes as characters.
  * @throws Error at the first thing that is not allowed.
  */
-export function readStrictHtml(html: string): string {
-  const open: string[] = [];
-  let text = '';
+export function readStrictHtml(html: string): Stretch[] {
+  const open: OpenTag[] = [];
+  const seen: Stretch[] = [];
   for (const [piece] of html.matchAll(/<[^>]*>?|[^<]+/g)) {
     if (!piece.startsWith('<')) {
-      if (/[>"]|&(?!(?:amp|lt|gt|quot);)/.test(piece)) throw new Error(`not escaped: ${piece}`);
-      text += piece;
+      if (!INLINE.concat('pre').includes(kindOf(open.at(-1)?.name ?? ''))) {
+        throw new Error(`text outside of a block: ${piece}`);
+      }
+      seen.push(stretch(unescaped(piece), open));
       continue;
     }
     const name = /^<\/?([a-z0-9]+)/.exec(piece)?.[1] ?? '';
     if (piece === `</${name}>`) {
-      if (open.pop() !== name) throw new Error(`badly nested: ${piece} in ${html}`);
-    } else if (!START_TAGS.some((allowed) => allowed.test(piece))) {
-      throw new Error(`not allowed: ${piece}`);
-    } else if (!VOID.has(name)) open.push(name);
-    if (name === 'a' && open.filter((tag) => tag === 'a').length > 1)
-      throw new Error('link in link');
+      if (open.pop()?.name !== name) throw new Error(`badly nested: ${piece} in ${html}`);
+      if (FORMAT[name] === undefined || name === 'pre') seen.push(stretch('\n', open));
+      continue;
+    }
+    if (!START_TAGS.some((allowed) => allowed.test(piece))) throw new Error(`illegal: ${piece}`);
+    refuseBadNesting(name, open);
+    const drawn = drawnFor(name, piece, open);
+    if (drawn !== '') seen.push(stretch(drawn, open));
+    if (!VOID.has(name)) open.push(openTag(name, piece));
   }
-  if (open.length > 0) throw new Error(`not closed: ${open.join(' ')}`);
-  return text;
+  if (open.length > 0) throw new Error(`not closed: ${open.map(({ name }) => name).join(' ')}`);
+  return seen;
+}
+
+function kindOf(name: string): string {
+  return /^h[1-6]$/.test(name) ? 'h' : name;
+}
+
+function refuseBadNesting(name: string, open: readonly OpenTag[]): void {
+  const parent = kindOf(open.at(-1)?.name ?? '');
+  if (!(PARENTS[kindOf(name)] ?? INLINE).includes(parent)) {
+    throw new Error(`<${name}> in <${parent}>`);
+  }
+  if (['a', 'code'].includes(name) && open.some((outer) => outer.name === name)) {
+    throw new Error(`<${name}> in <${name}>`);
+  }
+}
+
+function openTag(name: string, piece: string): OpenTag {
+  const format = FORMAT[name];
+  const language = /class="(language-[^"]*)"/.exec(piece)?.[1]?.slice('language-'.length);
+  const url = /href="([^"]*)"/.exec(piece)?.[1];
+  return {
+    name,
+    ...(format === undefined ? {} : { format }),
+    ...(language === undefined ? {} : { language: `language-${language}` as const }),
+    ...(url === undefined ? {} : { link: { url: unescaped(url) } }),
+  };
+}
+
+/** What a browser draws for the tag itself. */
+function drawnFor(name: string, piece: string, open: readonly OpenTag[]): string {
+  if (name === 'br') return '\n';
+  if (name === 'hr') return '———';
+  if (name === 'input') return piece.includes('checked') ? '☑' : '☐';
+  if (name !== 'li' || piece.includes('continued')) return '';
+  const value = /value="(\d+)"/.exec(piece)?.[1];
+  if ((value !== undefined) !== (open.at(-1)?.name === 'ol')) throw new Error(`number: ${piece}`);
+  return value === undefined ? '•' : `${value}.`;
+}
+
+function stretch(text: string, open: readonly OpenTag[]): Stretch {
+  const link = open.find((tag) => tag.link !== undefined)?.link;
+  const formats = open.flatMap(({ format, language }) => [format ?? [], language ?? []].flat());
+  return { text, formats: new Set(formats), ...(link === undefined ? {} : { link }) };
+}
+
+function unescaped(text: string): string {
+  if (/[>"]|&(?!(?:amp|lt|gt|quot);)/.test(text)) throw new Error(`not escaped: ${text}`);
+  return text.replaceAll(/&(\w+);/g, (_, name: string) => CHARACTER[name] ?? '');
 }

@@ -15,7 +15,7 @@ import {
 const running: (() => Promise<void>)[] = [];
 
 /** What the tests' bot asks for when they do not say otherwise. */
-export const ALL_INTENTS = [
+const ALL_INTENTS = [
   GatewayIntentBits.Guilds,
   GatewayIntentBits.GuildMembers,
   GatewayIntentBits.GuildMessages,

@@ -96,7 +96,7 @@ export async function readDraft(
 }
 
 /** Changes a message of the bot as the call says; what it does not name stays. */
-export async function editMessage(
+async function editMessage(
   world: World,
   channel: Channel,
   message: WireMessage,

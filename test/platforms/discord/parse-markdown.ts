@@ -19,7 +19,7 @@ import { allNodes, joinTexts } from './walk-nodes.ts';
 
 export type { Violation, ViolationKind } from './find-violations.ts';
 export type { FormatRun, RunFormat } from './format-runs.ts';
-export type { DiscordNode, LiveKind } from './markdown-node.ts';
+export type { DiscordNode } from './markdown-node.ts';
 
 /** A Discord message as people see it. */
 export interface DiscordMessage {

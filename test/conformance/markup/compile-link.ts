@@ -1,0 +1,88 @@
+import type { Compilation } from './compilation.ts';
+import { type Expected, textOf } from './expected.ts';
+import { BEHIND, showsAddress } from './seen.ts';
+import type { Place } from './step-writer.ts';
+import { hasSeen } from './visible.ts';
+
+type Link = Extract<Expected, { kind: 'link' }>;
+
+/** How the address of one link may be told. */
+interface Telling {
+  /** Written out or behind the text. */
+  readonly ways: readonly (() => void)[];
+  /** Whether the text shows it already. */
+  readonly isShown: boolean;
+  /** Whether it may be left out. */
+  readonly mayMiss: boolean;
+}
+
+/** A link: its text, and its address once, behind the text or after it. */
+export function compileLink({ url, content }: Link, place: Place, to: Compilation): void {
+  const { writer, manner } = to;
+  if (!hasSeen(url)) {
+    to.all(content, place, to);
+    return;
+  }
+  const text = textOf(content);
+  const address = (shown: string) => () => writer.text(shown, undefined, place, false);
+  const written = address(`(${url})`);
+  const behind = address(BEHIND.join(manner.addressForm(url)));
+  const isShown = showsAddress(text, url);
+  const mayMiss = manner.addresses === 'optional';
+  const telling = { ways: [written, behind], isShown, mayMiss };
+  if (!manner.keepsWhole(text.length + url.length)) compilePieces(content, place, to, telling);
+  else if (manner.linksInPieces) {
+    writer.whole(() => compilePieces(content, place, to, telling));
+  } else {
+    writer.whole(() => to.all(content, place, to));
+    if (isShown) return;
+    if (manner.addresses === 'optional') writer.optional(written);
+    else if (manner.addresses(url)) behind();
+    else written();
+  }
+}
+
+/**
+ * A link that may come in pieces, each of which may tell the address; one of them has to. Written
+ * twice, for before and after it was told for the first time.
+ */
+function compilePieces(
+  content: readonly Expected[],
+  place: Place,
+  to: Compilation,
+  { ways, isShown, mayMiss }: Telling,
+): void {
+  const { writer, manner } = to;
+  const tell = (anywhere: boolean) => {
+    writer.oneOf(ways);
+    if (!anywhere) writer.only('at-part');
+  };
+  const exits: number[][] = [];
+  for (const item of characters(content)) {
+    to.all([item], place, to);
+    const told = writer.fork();
+    told.push(writer.here);
+    tell(manner.linksInPieces);
+    exits.push(writer.fork());
+    told.push(writer.here);
+  }
+  if (isShown || mayMiss) writer.optional(() => tell(true));
+  else tell(true);
+  const end = writer.fork();
+  for (const [index, item] of characters(content).entries()) {
+    to.all([item], place, to);
+    writer.optional(() => tell(manner.linksInPieces));
+    // Where the address was told first, reading goes on behind that character.
+    exits[index]?.push(writer.here);
+  }
+  writer.optional(() => tell(true));
+  end.push(writer.here);
+}
+
+/** The content, its text by the character. */
+function characters(content: readonly Expected[]): Expected[] {
+  return content.flatMap((item): Expected[] => {
+    if (item.kind !== 'text') return [item];
+    return [...item.text].map((text) => ({ ...item, text }));
+  });
+}

@@ -1,0 +1,69 @@
+import type { RenderTarget } from '@parley/markup';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { mutatedMarkdown, sampleDocument } from '../markdown-arbitrary.ts';
+import { checkDocument } from './check-document.ts';
+import { expectedOfMarkdown } from './tree-reference.ts';
+import { mustShow, seenWords } from './word-formats.ts';
+
+type Dialect = RenderTarget['dialect'];
+
+/** Real limits, comfortable ones, and such that hardly anything fits. */
+const maxLength = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
+  { weight: 3, arbitrary: fc.integer({ min: 300, max: 2_500 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 60, max: 300 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 16, max: 60 }) },
+);
+const unit = fc.constantFrom('utf16', 'codepoint', 'byte');
+
+/** Documents of a long run, for each property. */
+const LONG_RUN = process.env.PARLEY_TEST_DOCUMENTS;
+const DOCUMENTS = Number(LONG_RUN ?? 150);
+/** A long run looks for more; otherwise always the same documents, as a find should not stop others. */
+const SEED = LONG_RUN === undefined ? { seed: 20_261_121 } : {};
+/** Enough for a slow machine and for finding a small counterexample. */
+const TIMEOUT = 300_000 + DOCUMENTS * 50;
+
+const target = (dialect: Dialect): fc.Arbitrary<RenderTarget> =>
+  fc.record({ dialect: fc.constant(dialect), maxLength, unit });
+
+/** What must hold of any Markdown in one dialect. A failure prints its seed. */
+export function documentProperties(dialect: Dialect): void {
+  it(
+    '[M03] shows all that well-formed Markdown says, once and in order, as it was meant',
+    () => {
+      fc.assert(
+        fc.property(sampleDocument, target(dialect), (sample, to) => {
+          // All that looks like maths in it is maths.
+          const readings = expectedOfMarkdown(sample.markdown).take(1);
+          const { seen: parts } = checkDocument(sample.markdown, to, readings);
+          const seen = seenWords(parts);
+          for (const [word, formats] of sample.formats) {
+            const found = seen.get(word);
+            const must = mustShow(formats, found, to);
+            expect(found?.formats ?? [], word).toEqual(expect.arrayContaining(must));
+          }
+        }),
+        { numRuns: DOCUMENTS, ...SEED },
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[M03] shows all that sloppy or broken Markdown says, once and in order',
+    () => {
+      let doubtful = 0;
+      fc.assert(
+        fc.property(mutatedMarkdown, target(dialect), (markdown, to) => {
+          if (!checkDocument(markdown, to).exact) doubtful += 1;
+        }),
+        { numRuns: DOCUMENTS, ...SEED },
+      );
+      // Maths that begins and ends at odd places; the words were compared.
+      expect(doubtful / DOCUMENTS).toBeLessThan(0.01);
+    },
+    TIMEOUT,
+  );
+}

@@ -1,0 +1,60 @@
+/** Punctuation of maths is moved here while the text is parsed, where it means nothing. */
+const MASK = 0xe100;
+const MASKED = /[\ue121-\ue17e]/g;
+
+/** Code spans and escapes are stepped over; `\(…\)`, `$$…$$` and `$…$` (by pandoc's rule) are found. */
+const MATHS = new RegExp(
+  [
+    '(?<!`)(`+)(?!`)[^]*?(?<!`)\\1(?!`)',
+    '(\\\\\\((?:\\\\[^)`]|[^\\\\`])*?\\\\\\))',
+    '\\\\[^]',
+    '((?<![\\p{L}\\p{N}$])\\$\\$(?!\\$)(?:\\\\[^`]|[^\\\\`])+?(?<!\\$)\\$\\$(?![\\p{L}\\p{N}$]))',
+    '((?<![\\p{L}\\p{N}$])\\$(?![\\s$])(?:\\\\[^`]|[^\\\\`])*?(?<![\\s\\\\])\\$(?![\\p{L}\\p{N}$]))',
+  ].join('|'),
+  'gu',
+);
+
+/** Where maths stands in the source of a paragraph. */
+export function inlineMaths(source: string): { start: number; end: number }[] {
+  return [...source.matchAll(MATHS)].flatMap(
+    ({ 0: text, 2: round, 3: display, 4: inline, index }) =>
+      (round ?? display ?? inline) ? [{ start: index, end: index + text.length }] : [],
+  );
+}
+
+/** The text with all punctuation in these places masked; of `\(…\)` the backslashes are left out. */
+export function masked(text: string, spans: readonly { start: number; end: number }[]): string {
+  let out = '';
+  let from = 0;
+  for (const { start, end } of spans) {
+    const maths = text.slice(start, end);
+    const shown = maths.startsWith('\\') ? `(${maths.slice(2, -2)})` : maths;
+    out += text.slice(from, start) + maskLines(shown);
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+/** Quote marks at the start of a line belong to the document. */
+function maskLines(maths: string): string {
+  return maths
+    .split('\n')
+    .map((line, index) => {
+      const prefix = index === 0 ? '' : (/^[> \t]*/.exec(line)?.[0] ?? '');
+      return prefix + mask(line.slice(prefix.length));
+    })
+    .join('\n');
+}
+
+function mask(text: string): string {
+  return text.replaceAll(/[!-/:-@[-`{-~]/g, (character) =>
+    character === '$' ? character : String.fromCharCode(MASK + character.charCodeAt(0)),
+  );
+}
+
+/** The text as it was before it was masked. */
+export function unmasked(text: string): string {
+  return text.replaceAll(MASKED, (character) =>
+    String.fromCharCode(character.charCodeAt(0) - MASK),
+  );
+}

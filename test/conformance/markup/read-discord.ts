@@ -1,0 +1,42 @@
+import {
+  parseDiscordMarkdown,
+  type RunFormat,
+  type ViolationKind,
+} from '../../platforms/discord/parse-markdown.ts';
+import type { Format } from './expected.ts';
+import type { Stretch } from './seen.ts';
+
+const FORMATS: readonly Format[] = [
+  'bold',
+  'italic',
+  'underline',
+  'strike',
+  'spoiler',
+  'code',
+  'link',
+];
+
+/** A table or heading left over is seen as characters that nobody expects; bullets alone are not empty. */
+const ELSEWHERE: readonly ViolationKind[] = ['table', 'deep-heading', 'empty'];
+
+/**
+ * Reads one Discord message as its clients show it.
+ * @throws Error if it would look broken there, or ping somebody.
+ */
+export function readDiscord(text: string): Stretch[] {
+  const { runs, violations } = parseDiscordMarkdown(text);
+  const violation = violations.find(({ kind }) => !ELSEWHERE.includes(kind));
+  if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.where}`);
+  return runs.flatMap(({ marker, text: shown, formats, link }): Stretch[] => [
+    ...(marker === '' ? [] : [{ text: marker, formats: new Set<Format>() }]),
+    {
+      text: shown,
+      formats: new Set([...formats].filter(isKnown)),
+      ...(link === undefined ? {} : { link }),
+    },
+  ]);
+}
+
+function isKnown(format: RunFormat): format is RunFormat & Format {
+  return format.startsWith('language-') || FORMATS.some((known) => known === format);
+}

@@ -1,0 +1,53 @@
+import { lineRuns } from '../../platforms/whatsapp/format-runs.ts';
+import {
+  parseWhatsApp,
+  type Format as WhatsAppFormat,
+} from '../../platforms/whatsapp/parse-formatting.ts';
+import type { Format } from './expected.ts';
+import type { Stretch } from './seen.ts';
+import { hasSeen } from './visible.ts';
+
+const FORMAT: Readonly<Partial<Record<WhatsAppFormat, Format>>> = {
+  bold: 'bold',
+  italic: 'italic',
+  strike: 'strike',
+  code: 'code',
+  monospace: 'code',
+};
+
+/**
+ * Reads one WhatsApp message as phones draw it.
+ * @param plain what of it is meant literally.
+ * @throws Error if some phone would draw it differently.
+ */
+export function readWhatsApp(text: string, plain: string): Stretch[] {
+  const { lines, violations } = parseWhatsApp(text, plain);
+  // Markdown left over is seen as characters that nobody expects.
+  const violation = violations.find(({ kind }) => kind === 'ambiguous' || kind === 'fence');
+  if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
+  return markBars(
+    lines.flatMap((line, index): Stretch[] => {
+      const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
+      const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
+      const runs = lineRuns(line).map(({ text: shown, formats }) => ({
+        text: shown,
+        formats: new Set(formats.flatMap((format) => FORMAT[format] ?? [])),
+      }));
+      return [lineEnd, ...runs];
+    }),
+  );
+}
+
+/** The bars of a spoiler that is cut stand at the end of one part and at the start of the next. */
+function markBars(stretches: readonly Stretch[]): Stretch[] {
+  const seen = stretches.filter(({ text }) => hasSeen(text));
+  return stretches.flatMap((stretch) => {
+    const bars = { text: '||', formats: stretch.formats, repeatable: true as const };
+    let { text } = stretch;
+    const starts = stretch === seen[0] && text.trimStart().startsWith('||');
+    if (starts) text = text.trimStart().slice(2);
+    const ends = stretch === seen.at(-1) && text.trimEnd().endsWith('||');
+    if (ends) text = text.trimEnd().slice(0, -2);
+    return [...(starts ? [bars] : []), { ...stretch, text }, ...(ends ? [bars] : [])];
+  });
+}

@@ -1,0 +1,74 @@
+import type { Nodes, Root } from 'mdast';
+import { blockMaths } from './block-maths.ts';
+import { inlineMaths, masked } from './inline-maths.ts';
+
+/** With more doubtful places than this, only the plainest readings are tried. */
+const MOST_DOUBTS = 4;
+
+/** Decides at each doubtful place, counted through the document, whether it is maths. */
+type Choice = (place: number) => boolean;
+
+/**
+ * Where dollars and brackets stand, a text can be read with or without maths; which is better is the
+ * renderer's choice, but nothing may be lost under either. Every reading is Markdown in which maths
+ * is code or masked, so that a parser without maths can read it.
+ * @returns all readings, the one with all maths first; a single one if nothing looks like maths.
+ */
+export function* readingsOf(
+  markdown: string,
+  parse: (markdown: string) => Root,
+): Generator<string, void> {
+  if (!/\$|\\[([]/.test(markdown)) {
+    yield markdown;
+    return;
+  }
+  let doubts = 0;
+  const told = new Set<string>();
+  const withMaths = function* (choice: Choice) {
+    const reading = read(markdown, parse, (place) => {
+      doubts = Math.max(doubts, place + 1);
+      return choice(place);
+    });
+    if (told.has(reading)) return;
+    told.add(reading);
+    yield reading;
+  };
+  yield* withMaths(() => true);
+  yield* withMaths(() => false);
+  for (const choice of choices(doubts)) yield* withMaths(choice);
+}
+
+function choices(doubts: number): Choice[] {
+  if (doubts <= MOST_DOUBTS) {
+    return Array.from({ length: 2 ** doubts }, (_, bits): Choice => {
+      return (place) => (bits >> place) % 2 === 0;
+    });
+  }
+  return Array.from({ length: doubts }, (_, one) => one).flatMap((one): Choice[] => [
+    (place) => place !== one,
+    (place) => place < one,
+    (place) => place >= one,
+  ]);
+}
+
+function read(markdown: string, parse: (markdown: string) => Root, choice: Choice): string {
+  let place = 0;
+  const choose = () => {
+    place += 1;
+    return choice(place - 1);
+  };
+  const withBlocks = blockMaths(markdown, choose);
+  const spans: { start: number; end: number }[] = [];
+  visitInlineBlocks(parse(withBlocks), (start, end) => {
+    for (const span of inlineMaths(withBlocks.slice(start, end))) {
+      if (choose()) spans.push({ start: start + span.start, end: start + span.end });
+    }
+  });
+  return masked(withBlocks, spans);
+}
+
+function visitInlineBlocks(node: Nodes, see: (start: number, end: number) => void): void {
+  if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell') {
+    see(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
+  } else if ('children' in node) for (const child of node.children) visitInlineBlocks(child, see);
+}

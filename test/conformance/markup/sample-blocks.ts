@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { line, paragraph } from './sample-inlines.ts';
+import { table } from './sample-tables.ts';
+import { formatted, unformatted, WORD } from './sample-words.ts';
+
+type Text = fc.Arbitrary<string>;
+
+const heading: Text = fc.oneof(
+  fc
+    .tuple(fc.integer({ min: 1, max: 6 }), line)
+    .map(([level, text]) => `${'#'.repeat(level)} ${text}`),
+  fc.tuple(line, fc.constantFrom('===', '---')).map(([text, under]) => `${text}\n${under}`),
+);
+
+const CODE_LINES = [
+  WORD,
+  `  ${WORD} <a> && ${WORD}`,
+  `\tif (${WORD}) { return "x"; }`,
+  '',
+  `- \`${WORD}\` **y**`,
+  `# ${WORD}`,
+  `| ${WORD} | b |`,
+  `> ${WORD} \\ \\* *a*`,
+  `@everyone <@1> ${WORD} ||x||`,
+  `中文 👩‍👩‍👧 ${WORD}`,
+  `\`\` ${WORD}`,
+];
+const codeLines = fc
+  .array(fc.constantFrom(...CODE_LINES), { minLength: 1, maxLength: 6 })
+  .map((lines) => lines.join('\n'));
+const fenced: Text = fc
+  .tuple(
+    fc.constantFrom('', 'js', 'c++', 'odd "name', 'ts title="x.ts"'),
+    codeLines,
+    fc.constantFrom('```', '```', '~~~', '````'),
+  )
+  .map(([language, body, fence]) => {
+    const inner = fence === '````' ? `\`\`\`\n${body}\n\`\`\`` : body;
+    return `${fence}${language}\n${formatted(inner, 'code')}\n${fence}`;
+  });
+const indentedCode: Text = codeLines
+  .filter((body) => /^\S/.test(body))
+  // Behind a list it may belong to the list's last item; directly behind it the parser finds no list.
+  .map((body) => `${unformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
+
+const other: Text = fc.constantFrom(
+  '---',
+  '***',
+  `$$\nx_1 * y_2 + ${WORD}\n$$`,
+  `\\[\nx_1 * y_2 + ${WORD}\n\\]`,
+  `<details>\n<summary>${WORD}</summary>\n${WORD} *${WORD}*\n</details>`,
+  `<!-- ${WORD} -->`,
+);
+
+const leaf: Text = fc.oneof(
+  { weight: 6, arbitrary: paragraph },
+  { weight: 2, arbitrary: heading },
+  { weight: 2, arbitrary: fenced },
+  { weight: 2, arbitrary: table },
+  { weight: 1, arbitrary: indentedCode },
+  { weight: 1, arbitrary: other },
+);
+
+function indented(text: string, by: string): string {
+  return text.replaceAll(/\n(?!\n|$)/g, `\n${by}`);
+}
+
+const MARKERS: readonly ((index: number) => string)[] = [
+  () => '- ',
+  () => '* ',
+  () => '+ ',
+  (index) => `${index + 1}. `,
+  (index) => `${index + 7}. `,
+  (index) => `${index}) `,
+  (index) => `- [${index % 2 ? 'x' : ' '}] `,
+  (index) => `${index + 1}. [X] `,
+];
+
+function list(inner: Text): Text {
+  return fc
+    .tuple(
+      fc.array(inner, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(...MARKERS),
+      fc.constantFrom('\n', '\n', '\n\n'),
+    )
+    .map(([items, marker, gap]) => {
+      const lines = items.map((item, index) => {
+        const mark = marker(index);
+        const isTask = mark.includes('[');
+        const indent = ' '.repeat(isTask ? mark.indexOf('[') : mark.length);
+        // A task is a paragraph, whatever follows.
+        return isTask
+          ? `${mark}${WORD}\n\n${indent}${indented(item, indent)}`
+          : mark + indented(item, indent);
+      });
+      return lines.join(gap);
+    });
+}
+
+function quote(inner: Text): Text {
+  return inner.map((text) => `> ${text.replaceAll('\n', '\n> ')}`);
+}
+
+function blocks(depth: number): Text {
+  if (depth === 0) return fc.oneof({ weight: 3, arbitrary: line }, { weight: 1, arbitrary: leaf });
+  const inner = fc
+    .array(blocks(depth - 1), { minLength: 1, maxLength: 2 })
+    .map((all) => all.join('\n\n'));
+  return fc.oneof(
+    { weight: 6, arbitrary: leaf },
+    { weight: 3, arbitrary: list(inner) },
+    { weight: 2, arbitrary: quote(inner) },
+  );
+}
+
+/** One block of any kind; lists and quotes hold blocks, up to three deep. */
+export const block: Text = blocks(3);

@@ -1,0 +1,69 @@
+import type { Format } from './expected.ts';
+
+/** A generated document and the words that must be seen, in order and once each. */
+export interface SampleDocument {
+  readonly markdown: string;
+  readonly words: readonly string[];
+  /** Words of table headers: seen at least once, repeated where a table goes on. */
+  readonly headers: readonly string[];
+  /** What each word was written as; nothing for words in tables, whose grids have no formats. */
+  readonly formats: ReadonlyMap<string, readonly WrittenFormat[]>;
+}
+
+/** `hard`: inside a word or with backticks in code, which WhatsApp has no signs for. */
+export type WrittenFormat = Format | 'hard';
+
+/** Becomes a numbered word once the whole document is known, so that each word is unique. */
+export const WORD = '\u0001';
+/** The same for a word of a table's header. */
+export const HEADER = '\u0002';
+/** After a word: what was written around it is not to be compared. */
+const UNFORMATTED = '\u0003';
+
+/** One character for each format, written behind the words that have it. */
+const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
+  ['\ue001', 'bold'],
+  ['\ue002', 'italic'],
+  ['\ue003', 'strike'],
+  ['\ue004', 'underline'],
+  ['\ue005', 'spoiler'],
+  ['\ue006', 'code'],
+  ['\ue007', 'link'],
+  ['\ue008', 'hard'],
+];
+
+/** Remembers that the words of this text are written with a format. */
+export function formatted(text: string, format: WrittenFormat): string {
+  const sign = SIGNS.find(([, name]) => name === format)?.[0] ?? '';
+  return text.replaceAll(WORD, WORD + sign);
+}
+
+/** Remembers that nothing is known about the formats of this text's words. */
+export function unformatted(text: string): string {
+  return text.replaceAll(WORD, WORD + UNFORMATTED);
+}
+
+/** Numbers the words of a template. */
+export function numberWords(template: string): SampleDocument {
+  const words: string[] = [];
+  const headers: string[] = [];
+  const formats = new Map<string, WrittenFormat[]>();
+  let markdown = '';
+  let word = '';
+  for (const character of template) {
+    const format = SIGNS.find(([sign]) => sign === character)?.[1];
+    if (character === WORD) {
+      word = `w${words.length}w`;
+      words.push(word);
+      formats.set(word, []);
+      markdown += word;
+    } else if (character === HEADER) {
+      const header = `h${headers.length}h`;
+      headers.push(header);
+      markdown += header;
+    } else if (format !== undefined) formats.get(word)?.push(format);
+    else if (character === UNFORMATTED) formats.delete(word);
+    else markdown += character;
+  }
+  return { markdown, words, headers, formats };
+}

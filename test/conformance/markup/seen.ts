@@ -1,0 +1,88 @@
+import type { Formats } from './expected.ts';
+import { hasSeen, isSeen, isShaping } from './visible.ts';
+
+/** What a strict parser found in one part: text with one set of formats. */
+export interface Stretch {
+  readonly text: string;
+  /** Undefined where the dialect has no formats. */
+  readonly formats: Formats | undefined;
+  /** The link it stands in; stretches of one link share the object. */
+  readonly link?: { readonly url: string };
+  /** Written again in every part that goes on with it. */
+  readonly repeatable?: true;
+}
+
+/** One character that people see, in the order of all parts. */
+export interface SeenCharacter {
+  readonly character: string;
+  readonly formats: Formats | undefined;
+  readonly startsPart: boolean;
+  readonly startsLine: boolean;
+  /** May be there without being expected. */
+  readonly skippable: boolean;
+}
+
+/** Round an address that is behind a text, so that it can be compared with what the source says. */
+export const BEHIND = ['⟦', '⟧'] as const;
+
+/**
+ * Puts the parts together; the address behind each link follows its text.
+ * @param addressForm see `Manner`.
+ */
+export function seenIn(
+  parts: readonly (readonly Stretch[])[],
+  addressForm: (url: string) => string,
+): SeenCharacter[] {
+  const seen: SeenCharacter[] = [];
+  let startsLine = true;
+  let startsPart = true;
+  const add = (text: string, formats: Formats | undefined, skippable: boolean) => {
+    for (const character of text) {
+      if (character === '\n') startsLine = true;
+      if (!isSeen(character)) continue;
+      const mayBeAdded = skippable || isShaping(character);
+      seen.push({ character, formats, startsPart, startsLine, skippable: mayBeAdded });
+      startsLine = false;
+      startsPart = false;
+    }
+  };
+  let continued = '';
+  for (const [index, stretches] of parts.entries()) {
+    startsPart = true;
+    startsLine = true;
+    const first = parts[index + 1]?.find(({ text }) => hasSeen(text))?.link;
+    for (const [at, { text, formats, link, repeatable }] of stretches.entries()) {
+      add(text, formats, repeatable === true);
+      if (link === undefined || stretches[at + 1]?.link === link) continue;
+      const shown = textOfLink(stretches, link);
+      const whole = continued + shown;
+      // A link cut in two: its address need be told only once.
+      const isLast = !stretches.slice(at + 1).some(({ text }) => hasSeen(text));
+      const isCut = isLast && first?.url === link.url;
+      const address = BEHIND.join(addressForm(link.url));
+      if (isCut && !showsAddress(whole, link.url)) add(address, formats, true);
+      else if (!showsAddress(whole, link.url)) {
+        add(address, formats, showsAddress(shown, link.url));
+      }
+      continued = isCut && !showsAddress(whole, link.url) ? whole : '';
+    }
+  }
+  return seen;
+}
+
+function textOfLink(stretches: readonly Stretch[], link: object): string {
+  return stretches
+    .filter((stretch) => stretch.link === link)
+    .map(({ text }) => text)
+    .join('');
+}
+
+/** Whether the text of a link is its address, as with a bare URL. */
+export function showsAddress(text: string, url: string): boolean {
+  const seen = squeeze(text);
+  return ['', 'http://', 'mailto:'].some((scheme) => squeeze(url) === scheme + seen);
+}
+
+function squeeze(text: string): string {
+  return [...text].filter(isSeen).join('');
+}

@@ -1,0 +1,113 @@
+import type { Nodes, Root, RootContent, TableRow } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import type { Expected, ExpectedRow, Format, Formats, ItemMarker } from './expected.ts';
+import { unmasked } from './inline-maths.ts';
+import { expectedInlines, literalHtml } from './inline-reference.ts';
+import { readingsOf } from './readings.ts';
+import { hasSeen } from './visible.ts';
+
+const OPTIONS = {
+  // `~20` and `~/folder` are no strike.
+  extensions: [gfm({ singleTilde: false })],
+  mdastExtensions: [gfmFromMarkdown()],
+};
+
+/** What the reading of a block needs to know of its document. */
+export interface Source {
+  readonly markdown: string;
+  /** First definition of each identifier. */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** Identifiers that something refers to. */
+  readonly used: ReadonlySet<string>;
+}
+
+/**
+ * What people must see of a Markdown document, by a parse and a walk of the tests' own. More than one
+ * answer where it can be read with or without maths; the one with all maths comes first.
+ */
+export function* expectedOfMarkdown(markdown: string): Generator<Expected[], void> {
+  const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');
+  for (const reading of readingsOf(source, parse)) yield expectedOfReading(reading);
+}
+
+function parse(markdown: string): Root {
+  return fromMarkdown(markdown, OPTIONS);
+}
+
+function expectedOfReading(markdown: string): Expected[] {
+  const root = parse(markdown);
+  const addresses = new Map<string, string>();
+  const used = new Set<string>();
+  visit(root, (node) => {
+    if (node.type === 'definition' && !addresses.has(node.identifier)) {
+      addresses.set(node.identifier, node.url);
+    } else if (node.type === 'linkReference' || node.type === 'imageReference') {
+      used.add(node.identifier);
+    }
+  });
+  return root.children.flatMap((node) => block(node, { markdown, addresses, used }));
+}
+
+function visit(node: Nodes, see: (node: Nodes) => void): void {
+  see(node);
+  if ('children' in node) for (const child of node.children) visit(child, see);
+}
+
+function block(node: RootContent, source: Source): Expected[] {
+  const inside = (children: readonly RootContent[]) =>
+    children.flatMap((child) => block(child, source));
+  switch (node.type) {
+    case 'paragraph':
+      return expectedInlines(node, source);
+    case 'heading':
+      return [{ kind: 'heading', content: expectedInlines(node, source) }];
+    case 'code':
+      return hasSeen(node.value) ? [text(node.value, codeFormats(node.lang))] : [];
+    case 'html':
+      return literalHtml(node.value, new Set());
+    case 'thematicBreak':
+      return [{ kind: 'rule' }];
+    case 'blockquote':
+      return [{ kind: 'quote', content: inside(node.children) }];
+    case 'list':
+      return node.children.flatMap((item, index) => {
+        const marker: ItemMarker = {
+          ...(node.ordered ? { number: (node.start ?? 1) + index } : {}),
+          ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
+        };
+        return [{ kind: 'marker', marker }, ...inside(item.children)];
+      });
+    case 'footnoteDefinition': {
+      const marker = { label: node.label ?? node.identifier };
+      return [{ kind: 'marker', marker }, ...inside(node.children)];
+    }
+    case 'definition':
+      return source.used.has(node.identifier) ? [] : [text(written(node, source), new Set())];
+    case 'table': {
+      const [header, ...rows] = node.children.map((row) => cells(row, source));
+      return [{ kind: 'table', header: header ?? [], rows }];
+    }
+    default:
+      throw new Error(`the reference does not know ${node.type} as a block`);
+  }
+}
+
+function text(value: string, formats: Formats): Expected {
+  return { kind: 'text', text: unmasked(value), formats };
+}
+
+function codeFormats(language: string | null | undefined): Formats {
+  const code: Format[] = ['code'];
+  if (language && /^[\w+#.-]{1,40}$/.test(language)) code.push(`language-${language}`);
+  return new Set(code);
+}
+
+function cells(row: TableRow, source: Source): ExpectedRow {
+  return row.children.map((cell) => expectedInlines(cell, source));
+}
+
+function written({ position }: Nodes, { markdown }: Source): string {
+  return markdown.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
+}

@@ -1,0 +1,62 @@
+import type { RenderTarget } from '@parley/markup';
+import { mannerOf } from './dialect-manner.ts';
+import type { Format, Formats } from './expected.ts';
+import type { WrittenFormat } from './sample-words.ts';
+import type { Stretch } from './seen.ts';
+
+const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
+const RICH: readonly Format[] = [...MARKS, 'underline', 'spoiler', 'code', 'link'];
+
+/** What each dialect can show of a word. */
+const KNOWN: Readonly<Record<RenderTarget['dialect'], readonly Format[]>> = {
+  telegram: RICH,
+  discord: RICH,
+  whatsapp: [...MARKS, 'code'],
+  plain: [],
+  html: RICH,
+};
+
+/** How a generated word was seen. */
+export interface SeenWord {
+  /** Those that all of its characters have. */
+  readonly formats: readonly Format[];
+  /** The line it stands in, without formats. */
+  readonly line: string;
+}
+
+/** The formats a word must be seen with that was written with these. */
+export function mustShow(
+  formats: readonly WrittenFormat[],
+  word: SeenWord | undefined,
+  target: RenderTarget,
+): Format[] {
+  const { dialect } = target;
+  if (!mannerOf(target).roomy) return [];
+  // WhatsApp has no escapes: beside a literal sign a mark may have to go.
+  const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
+  if (dialect === 'whatsapp' && isAmongSigns) return [];
+  const known = KNOWN[dialect].filter((format) => formats.includes(format));
+  if (dialect === 'html' || !known.includes('code')) return known;
+  // Code stands alone; in a link it is the font that is given up.
+  return known.includes('link') ? ['link'] : ['code'];
+}
+
+/** How each generated word was seen. */
+export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<string, SeenWord> {
+  const units: (Formats | undefined)[] = [];
+  let text = '';
+  for (const { text: piece, formats } of [...parts].flatMap((part) => [...part, LINE_END])) {
+    text += piece;
+    for (let unit = 0; unit < piece.length; unit += 1) units.push(formats);
+  }
+  const found = new Map<string, SeenWord>();
+  for (const { 0: word, index } of text.matchAll(/w\d+w/g)) {
+    const [first, ...others] = units.slice(index, index + word.length);
+    const formats = [...(first ?? [])].filter((one) => others.every((each) => each?.has(one)));
+    const start = text.lastIndexOf('\n', index) + 1;
+    found.set(word, { formats, line: text.slice(start, text.indexOf('\n', index)) });
+  }
+  return found;
+}
+
+const LINE_END: Stretch = { text: '\n', formats: undefined };
