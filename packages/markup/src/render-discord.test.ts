@@ -177,6 +177,12 @@ describe('Discord', () => {
     expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
   });
 
+  it('[M03] shows no language where a part has only the blank beginning of the code', () => {
+    const parts = one('w0w w1w\n\n```c++\n\tif (w2w) { return "x"; }\nw3w\n```', { maxLength: 20 });
+    expect(parts[0]).not.toContain('c++');
+    expect(parts[1]).toBe('```c++\nif (w2w) \n```');
+  });
+
   it.each([[''], [' \n\t'], ['\u200b'], ['```js\n```'], ['> \u200b']])(
     'sends nothing for %j, which Discord would refuse as empty',
     (markdown) => {

@@ -138,11 +138,15 @@ function compileNames(header: ExpectedRow, place: Place, to: Compilation): void 
 
 function compileItem(table: Table, index: number, place: Place, to: Compilation): void {
   const { header, rows } = table;
+  const firstRow = Math.max(
+    0,
+    rows.findIndex((each) => each.some(shows)),
+  );
   for (let column = 0; column < columnsOf(table); column += 1) {
     const cell = rows[index]?.[column] ?? [];
     const name = header[column] ?? [];
     const firstShown = rows.findIndex((each) => shows(each[column] ?? []));
-    const isFirst = index === Math.max(0, firstShown);
+    const isFirst = index === (firstShown < 0 ? firstRow : firstShown);
     const withName = () => {
       compileName(name, isFirst, place, to);
       to.all(cell, place, to);

@@ -123,7 +123,8 @@ function linesOf(runs: readonly Run[]): Run[][] {
 
 /** A fence ends at the next three backticks, so there are none in it. */
 function printCode(page: Page, text: string, { prefix, inItem }: Place, language?: string): void {
-  const isName = language !== undefined && /^[\w+\-.#]{1,40}$/.test(language);
+  // Of code without anything to see Discord would show the language.
+  const isName = language !== undefined && /^[\w+\-.#]{1,40}$/.test(language) && text.trim() !== '';
   // Without a space an empty line would end the list.
   const empty = inItem ? `${prefix} ` : prefix;
   const body = text
