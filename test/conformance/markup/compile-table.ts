@@ -23,7 +23,7 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
     const next = writer.fork();
     const toList = switchTo(next, to);
     next.push(writer.here);
-    const again = compileRepeatedHeader(table, place, to);
+    const again = compileRepeatedHeader(table, row, place, to);
     if (to.manner.roomy) writer.whole(() => compileRow(row, table, place, to));
     else compileRow(row, table, place, to);
     return { toList, again };
@@ -54,7 +54,12 @@ function compileHeader(table: Table, place: Place, to: Compilation): void {
 }
 
 /** Tells where the repeated header begins. */
-function compileRepeatedHeader(table: Table, place: Place, to: Compilation): number {
+function compileRepeatedHeader(
+  table: Table,
+  row: ExpectedRow,
+  place: Place,
+  to: Compilation,
+): number {
   const { writer, manner } = to;
   let again = writer.here;
   writer.oneOf([
@@ -64,7 +69,8 @@ function compileRepeatedHeader(table: Table, place: Place, to: Compilation): num
       compileHeader(table, place, to);
     },
     () => {
-      if (manner.roomy) writer.only('within-part');
+      // Nobody sees in which part a row without content stands.
+      if (manner.roomy && row.some(shows)) writer.only('within-part');
     },
   ]);
   return again;
