@@ -1,6 +1,6 @@
 import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
-import { BlockReader } from './prefix/block-reader.ts';
+import { BlockReader, type OpenEnd } from './prefix/block-reader.ts';
 import { createNormaliser } from './prefix/normaliser.ts';
 import { PartMaker } from './prefix/part-maker.ts';
 import { checkTarget, printPart, type RenderedPart, roomOf } from './render-part.ts';
@@ -36,6 +36,8 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   const reader = new BlockReader({ capabilities, pings }, parts);
   const normalise = createNormaliser();
   let unread = '';
+  let end: OpenEnd | undefined;
+  let open: RenderedPart[] = [];
   return {
     push(text) {
       unread += text;
@@ -43,10 +45,13 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
     show() {
       reader.read(normalise(unread));
       unread = '';
-      const { more, leaves } = reader.open();
-      const made = parts.take(more, leaves);
+      const now = reader.open();
+      if (now === end) return { settled, open };
+      end = now;
+      const made = parts.take(now.more, now.leaves);
       for (const part of made.settled) settled.push(printPart(part, target));
-      return { settled, open: made.open.map((part) => printPart(part, target)) };
+      open = made.open.map((part) => printPart(part, target));
+      return { settled, open };
     },
   };
 }

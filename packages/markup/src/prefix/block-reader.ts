@@ -2,8 +2,8 @@ import type { Leaf } from '../document.ts';
 import { readFenced } from '../parse/fence.ts';
 import { beginsBlock, nextLine, type Position, START } from '../parse/next-line.ts';
 import { type Before, type DraftTarget, draftSegment } from './draft-segment.ts';
-import { GrowingBlock } from './growing-block.ts';
-import { parseOpen } from './open-segment.ts';
+import { GrowingBlock, type GrowingCode } from './growing-block.ts';
+import { OpenBlock } from './open-block.ts';
 import { type Segment, SegmentParser } from './parse-segment.ts';
 import type { GrowingLeaf, PartMaker } from './part-maker.ts';
 
@@ -39,11 +39,14 @@ export class BlockReader {
   #isPlaced = false;
   /** The open block, if it needs no parser. */
   #growing: GrowingBlock | undefined;
+  readonly #block: OpenBlock;
+  #last: OpenEnd = { more: undefined, leaves: [] };
 
   constructor(target: DraftTarget, parts: PartMaker, parser = new SegmentParser()) {
     this.#target = target;
     this.#parts = parts;
     this.#parser = parser;
+    this.#block = new OpenBlock(parser, target);
   }
 
   /** @param text normalised. */
@@ -58,36 +61,36 @@ export class BlockReader {
     this.#growLine();
   }
 
-  /** What was read and is not settled, with what is half at its end completed. */
+  /** What was read and is not settled. The very same object as before if it shows the same. */
   open(): OpenEnd {
-    const line = this.#line;
-    const before = this.#before;
-    if (this.#growing !== undefined) {
-      if (line === '' || this.#isPlaced || !beginsBlock(this.#position, line)) {
-        return { more: this.#growing.rest(line), leaves: [] };
-      }
-      return {
-        more: this.#growing.rest(''),
-        leaves: this.#openLeaves(line, this.#afterGrowing(true)),
-      };
+    const { more, leaves } =
+      this.#growing === undefined ? this.#openTail() : this.#openGrowing(this.#growing);
+    if (more !== undefined || this.#last.more !== undefined || this.#last.leaves !== leaves) {
+      this.#last = { more, leaves };
     }
-    const position = line === '' ? this.#position : nextLine(this.#position, line);
-    const cutAt = position.begins && line !== '' ? this.#tail.length : this.#blockAt;
-    if (!position.beginsPiece || cutAt === 0) {
-      return { more: undefined, leaves: this.#openLeaves(this.#tail + line, before) };
-    }
-    const whole = this.#tail.slice(0, cutAt);
-    const drafted = draftSegment(this.#parser.whole(whole), before, this.#target);
-    const rest = this.#openLeaves(
-      this.#tail.slice(cutAt) + line,
-      afterPiece(drafted.before, whole),
-    );
-    return { more: undefined, leaves: [...drafted.leaves, ...rest] };
+    return this.#last;
   }
 
-  #openLeaves(text: string, before: Before): Leaf[] {
-    if (text.trim() === '') return [];
-    return draftSegment(parseOpen(text, this.#parser), before, this.#target).leaves;
+  #openGrowing(growing: GrowingBlock): OpenEnd {
+    const line = this.#line;
+    const goesOn = line === '' || this.#isPlaced || !beginsBlock(this.#position, line);
+    if (goesOn) return { more: growing.rest(line), leaves: [] };
+    const leaves = this.#block.leaves(line, this.#afterGrowing(true));
+    return { more: growing.rest(''), leaves };
+  }
+
+  #openTail(): OpenEnd {
+    const line = this.#line;
+    const position = line === '' ? this.#position : nextLine(this.#position, line);
+    const cutAt = position.begins && line !== '' ? this.#tail.length : this.#blockAt;
+    const text = this.#tail + line;
+    if (!position.beginsPiece || cutAt === 0) {
+      return { more: undefined, leaves: this.#block.leaves(text, this.#before) };
+    }
+    const whole = this.#tail.slice(0, cutAt);
+    const { leaves, before } = draftSegment(this.#parser.whole(whole), this.#before, this.#target);
+    const rest = this.#block.leaves(text.slice(cutAt), afterPiece(before, whole));
+    return { more: undefined, leaves: [...leaves, ...rest] };
   }
 
   #endLine(): void {
@@ -163,31 +166,28 @@ export class BlockReader {
   }
 
   /** The block of a line, if it needs no parser; takes what the tail has of it. */
-  #growingAt({ kind, fence, begins }: Position, line: string): GrowingBlock | undefined {
-    const isFence = begins && fence?.indent === 0 && fence.maths === undefined && this.#tail === '';
-    if (kind === 'markdown' && !isFence) return undefined;
+  #growingAt(position: Position, line: string): GrowingBlock | undefined {
+    const isFence = position.begins && isPlainFence(position) && this.#tail === '';
+    if (position.kind === 'markdown' && !isFence) return undefined;
     const lines = this.#tail.split('\n').slice(0, -1);
-    const opening = isFence || begins ? line : (lines[0] ?? '');
-    const isCode = kind !== 'literal';
     const growing = new GrowingBlock({
       parts: this.#parts,
       pings: this.#target.pings,
       gap: this.#before.gap,
-      code: isCode
-        ? { language: this.#languageOf(opening), indent: fence?.indent ?? 0 }
-        : undefined,
+      code: position.kind === 'literal' ? undefined : this.#codeOf(position, lines[0] ?? line),
     });
-    for (const each of isCode && fence?.maths === undefined ? lines.slice(1) : lines) {
-      growing.endLine(each);
+    for (const [index, each] of lines.entries()) {
+      if (index > 0 || !hasFenceLines(position)) growing.endLine(each);
     }
     this.#tail = '';
     this.#blockAt = 0;
     return growing;
   }
 
-  #languageOf(opening: string): string | undefined {
+  #codeOf({ fence }: Position, opening: string): GrowingCode {
     const [code] = this.#parser.whole(opening).nodes;
-    return code?.type === 'code' ? (code.lang ?? undefined) : readFenced([opening])?.language;
+    const language = code?.type === 'code' ? code.lang : readFenced([opening])?.language;
+    return { language: language ?? undefined, indent: fence?.indent ?? 0 };
   }
 
   /** What follows a block that needed no parser has to know. */
@@ -204,7 +204,17 @@ function afterPiece(before: Before, piece: string): Before {
   return { ...before, gap: piece.endsWith('\n\n') ? 2 : 1, list: undefined };
 }
 
+/** Maths is shown with its markers until the parser can have it. */
+function hasFenceLines({ fence }: Position): boolean {
+  return fence !== undefined && fence.maths === undefined;
+}
+
+/** A fence that only its closing line can end. */
+function isPlainFence(position: Position): boolean {
+  return hasFenceLines(position) && position.fence?.indent === 0;
+}
+
 /** Whether the position's line is the first or last of a code block, and not shown. */
-function isFenceLine({ begins, fence }: Position): boolean {
-  return fence !== undefined && fence.maths === undefined && (begins || !fence.open);
+function isFenceLine(position: Position): boolean {
+  return hasFenceLines(position) && (position.begins || position.fence?.open === false);
 }

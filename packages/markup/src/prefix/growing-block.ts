@@ -1,5 +1,4 @@
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { FencedCode } from '../parse/fence.ts';
 import { GrowingText } from './growing-text.ts';
 import type { GrowingLeaf, PartMaker } from './part-maker.ts';
 
@@ -9,13 +8,20 @@ const HALF_FENCE = /^\s{0,3}[`~]*\s*$/;
 const BEGINNING = 16;
 const FENCE = /^\s{0,3}(?:```|~~~)/;
 
+/** A code block without its text. */
+export interface GrowingCode {
+  readonly language: string | undefined;
+  /** Spaces before its fence, which its lines may have as well. */
+  readonly indent: number;
+}
+
 /** How the lines of such a block are read. */
 export interface GrowingBlockOptions {
   readonly parts: PartMaker;
   readonly pings: DialectCapabilities['pings'];
   readonly gap: 1 | 2;
   /** Undefined: not code, but text to show as it is written. */
-  readonly code: { readonly language: FencedCode['language']; readonly indent: number } | undefined;
+  readonly code: GrowingCode | undefined;
 }
 
 /** A block that needs no parser, line by line: its text is certain as soon as it is written. */
