@@ -97,7 +97,7 @@ describe('a group in Telegram', () => {
     await scene.untilAnswers(GROUP, 1);
     const answer = scene.telegram.conversation(GROUP).find(({ from }) => from === 'bot');
     expect(answer).toMatchObject({
-      text: 'You said: From "User 77": hey @parley_test_bot',
+      text: 'You said: From "User 77": hey @\u200bparley_test_bot',
       replyTo: question.message_id,
     });
     expect(scene.model.total - asked).toBe(1);

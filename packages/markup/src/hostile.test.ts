@@ -60,8 +60,9 @@ describe('hostile input', () => {
     const renderer = createPrefixRenderer(TELEGRAM);
     renderer.push(make());
     renderer.show();
-    renderer.push('\n\nthe end');
-    expect(renderer.show().open.at(-1)?.plain).toContain('the end');
+    renderer.push('\n\nthe end\n\n');
+    const { settled, open } = renderer.show();
+    expect([...settled, ...open].at(-1)?.plain).toContain('the end');
   });
 });
 

@@ -57,13 +57,14 @@ function compilePieces(
     writer.oneOf(ways);
     if (!anywhere) writer.only('at-part');
   };
-  const exits: number[][] = [];
-  for (const item of characters(content)) {
+  const exits = new Map<number, number[]>();
+  for (const [index, item] of characters(content).entries()) {
     to.all([item], place, to);
+    if (item.kind !== 'text') continue;
     const told = writer.fork();
     told.push(writer.here);
     tell(manner.linksInPieces);
-    exits.push(writer.fork());
+    exits.set(index, writer.fork());
     told.push(writer.here);
   }
   if (isShown || mayMiss) writer.optional(() => tell(true));
@@ -73,7 +74,7 @@ function compilePieces(
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
     // Where the address was told first, reading goes on behind that character.
-    exits[index]?.push(writer.here);
+    exits.get(index)?.push(writer.here);
   }
   writer.optional(() => tell(true));
   end.push(writer.here);

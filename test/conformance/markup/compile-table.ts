@@ -34,10 +34,13 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
   end.push(writer.here);
 }
 
-/** A way out of the fork, to a place still to be told, where a part begins. */
-function switchTo(fork: number[], { writer }: Compilation): number[] {
+/**
+ * A way out of the fork, to a place still to be told, where a part begins. Where hardly anything fits,
+ * the part may have begun within the row before.
+ */
+function switchTo(fork: number[], { writer, manner }: Compilation): number[] {
   fork.push(writer.here);
-  writer.only('at-part');
+  if (manner.roomy) writer.only('at-part');
   return writer.fork();
 }
 
@@ -64,7 +67,7 @@ function compileRepeatedHeader(
   let again = writer.here;
   writer.oneOf([
     () => {
-      writer.only('at-part');
+      if (manner.roomy) writer.only('at-part');
       again = writer.here;
       compileHeader(table, place, to);
     },

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../markdown-arbitrary.ts';
 import { checkDocument } from './check-document.ts';
+import { RUN_LENGTH, TIMEOUT } from './run-length.ts';
 import { expectedOfMarkdown } from './tree-reference.ts';
 import { mustShow, seenWords } from './word-formats.ts';
 
@@ -16,14 +17,6 @@ const maxLength = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 16, max: 60 }) },
 );
 const unit = fc.constantFrom('utf16', 'codepoint', 'byte');
-
-/** Documents of a long run, for each property. */
-const LONG_RUN = process.env.PARLEY_TEST_DOCUMENTS;
-const DOCUMENTS = Number(LONG_RUN ?? 150);
-/** A long run looks for more; otherwise always the same documents, as a find should not stop others. */
-const SEED = LONG_RUN === undefined ? { seed: 20_261_121 } : {};
-/** Enough for a slow machine and for finding a small counterexample. */
-const TIMEOUT = 300_000 + DOCUMENTS * 50;
 
 const target = (dialect: Dialect): fc.Arbitrary<RenderTarget> =>
   fc.record({ dialect: fc.constant(dialect), maxLength, unit });
@@ -45,7 +38,7 @@ export function documentProperties(dialect: Dialect): void {
             expect(found?.formats ?? [], word).toEqual(expect.arrayContaining(must));
           }
         }),
-        { numRuns: DOCUMENTS, ...SEED },
+        RUN_LENGTH,
       );
     },
     TIMEOUT,
@@ -59,10 +52,10 @@ export function documentProperties(dialect: Dialect): void {
         fc.property(mutatedMarkdown, target(dialect), (markdown, to) => {
           if (!checkDocument(markdown, to).exact) doubtful += 1;
         }),
-        { numRuns: DOCUMENTS, ...SEED },
+        RUN_LENGTH,
       );
       // Maths that begins and ends at odd places; the words were compared.
-      expect(doubtful / DOCUMENTS).toBeLessThan(0.01);
+      expect(doubtful / RUN_LENGTH.numRuns).toBeLessThan(0.01);
     },
     TIMEOUT,
   );

@@ -64,7 +64,7 @@ const marks: [what: string, markdown: string, shown: string][] = [
 
 const characters: [what: string, markdown: string, shown: string][] = [
   ['NUL', 'a\0b&#0;', 'a\ufffdb\ufffd'],
-  ['what a terminal would obey', 'a\u001b[2Jb\u0007\u009b', 'a[2Jb'],
+  ['what a terminal would obey', 'a\u001b[2Jb\u001b]0;c\u0007\u0007d\u009b', 'abd'],
   ['carriage returns and other line ends', 'a\r\nb\rc&#13;d\u2028e\u0085f', 'a\nb\nc\nd\ne\nf'],
   ['form feeds', 'a\fb', 'a b'],
   ['half a surrogate pair', 'a\ud83d', 'a\ufffd'],
