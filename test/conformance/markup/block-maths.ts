@@ -1,6 +1,7 @@
 const FENCE = '~~~~~~~~';
-/** Quote marks and one list marker or more, then an opening; what follows it on the line. */
-const OPENING = /^((?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*[ \t]*)(\$\$|\\\[)(.*)$/;
+/** Quote marks, list markers and names of notes, then an opening; what follows it on the line. */
+const OPENING =
+  /^((?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|\[\^[^\]\s]+\]:))*[ \t]*)(\$\$|\\\[)(.*)$/;
 
 interface OpenBlock {
   readonly closing: string;
@@ -60,8 +61,10 @@ function continues(line: string, within: readonly string[]): boolean {
       if (!/^[ \t]*>/.test(rest)) return false;
       rest = rest.slice(rest.indexOf('>') + 1).replace(/^ /, '');
     } else {
-      if (rest.trim() !== '' && !rest.startsWith(' '.repeat(container.length))) return false;
-      rest = rest.slice(container.length);
+      // A note goes on four spaces in, however long its name is.
+      const indent = container.startsWith('[^') ? 4 : container.length;
+      if (rest.trim() !== '' && !rest.startsWith(' '.repeat(indent))) return false;
+      rest = rest.slice(indent);
     }
   }
   return true;
@@ -80,6 +83,6 @@ function begin(
     return undefined;
   }
   if (content !== '') out.push(prefix + content);
-  const within = before.match(/>|(?:[-*+]|\d{1,9}[.)])[ \t]*/g) ?? [];
+  const within = before.match(/>|(?:[-*+]|\d{1,9}[.)])[ \t]*|\[\^[^\]]+\]:/g) ?? [];
   return { closing, prefix, within, untilEmptyLine: content !== '' };
 }

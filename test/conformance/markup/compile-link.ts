@@ -17,13 +17,16 @@ interface Telling {
 }
 
 /** A link: its text, and its address once, behind the text or after it. */
-export function compileLink({ url, content }: Link, place: Place, to: Compilation): void {
+export function compileLink({ url, content }: Link, at: Place, to: Compilation): void {
   const { writer, manner } = to;
   if (!hasSeen(url)) {
-    to.all(content, place, to);
+    to.all(content, at, to);
     return;
   }
   const text = textOf(content);
+  // Discord takes the mark that would end behind an address for a part of it.
+  const isBareWithSigns = manner.linksInPieces && showsAddress(text, url) && /[*_~|]/.test(url);
+  const place = isBareWithSigns ? { ...at, unformatted: true } : at;
   const address = (shown: string) => () => writer.text(shown, undefined, place, false);
   const written = address(`(${url})`);
   const behind = address(BEHIND.join(manner.addressForm(url)));
@@ -60,7 +63,7 @@ function compilePieces(
   const exits = new Map<number, number[]>();
   for (const [index, item] of characters(content).entries()) {
     to.all([item], place, to);
-    if (item.kind !== 'text') continue;
+    if (item.kind !== 'text' || !hasSeen(item.text)) continue;
     const told = writer.fork();
     told.push(writer.here);
     tell(manner.linksInPieces);

@@ -10,8 +10,9 @@ const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const UNTOLD: readonly Format[] = ['underline', 'spoiler', 'link'];
 
 /** How a dialect shows a document in parts of this length. */
-export function mannerOf({ dialect, maxLength }: RenderTarget): Manner {
-  const roomy = maxLength >= ROOMY[dialect];
+export function mannerOf({ dialect, maxLength, unit }: RenderTarget): Manner {
+  // Rules of tables and bullets take three bytes each.
+  const roomy = maxLength >= ROOMY[dialect] * (unit === 'byte' ? 3 : 1);
   return {
     formats: (formats) => (roomy ? FORMATS[dialect](formats) : undefined),
     addresses: (url) => isLinkable(url, dialect),

@@ -76,7 +76,9 @@ function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): P
       marks: piece.marks.slice(outer.length),
     })),
   );
-  const hasSigns = pieces.some(({ text }) => /[*_~|]/.test(text));
+  const hasSpoiler = own.some(({ marks }) => marks.includes('spoiler'));
+  const signs = hasSpoiler ? /[*_~|]/ : /[*_~]/;
+  const hasSigns = pieces.some(({ text }) => signs.test(text));
   const touches = own.some(({ marks }, index) => {
     const before = own[index - 1]?.marks ?? [];
     const common = commonMarks(before, marks).length;

@@ -21,22 +21,23 @@ export function putLiteral(page: Page, text: string, place: LiteralPlace): void 
   if (text === '') return;
   const { joins } = page;
   const behind = place.glued ? '*' : '';
+  const lastBreak = Math.max(text.lastIndexOf(' '), text.lastIndexOf('>'));
   let from = page.startsLine && !joins ? putBlockSign(page, text) : 0;
   SIGN.lastIndex = from;
   for (let found = SIGN.exec(text); found !== null; found = SIGN.exec(text)) {
     const at = found.index;
-    emit(page, text.slice(from, at), text.slice(from) + behind);
-    from = putSign(page, text, at, place);
+    emit(page, text.slice(from, at), () => text.slice(from) + behind);
+    from = putSign(page, text, at, { ...place, isOpen: at > lastBreak });
     SIGN.lastIndex = from;
   }
-  emit(page, text.slice(from), text.slice(from) + behind);
+  emit(page, text.slice(from), () => text.slice(from) + behind);
 }
 
-function emit(page: Page, part: string, rest: string): void {
+function emit(page: Page, part: string, rest: () => string): void {
   if (part === '') return;
   const { startsLine } = page;
   const isBlank = part.trim() === '';
-  put(page, part, rest);
+  put(page, part, page.joins ? rest() : part);
   page.startsLine = startsLine && isBlank;
 }
 
@@ -48,8 +49,13 @@ function putBlockSign(page: Page, text: string): number {
   return digits ? whole.length + 1 : whole.length;
 }
 
+interface SignPlace extends LiteralPlace {
+  /** Whether neither a space nor `>` follows in the line. */
+  readonly isOpen: boolean;
+}
+
 /** Writes the sign at this place; returns where the text goes on. */
-function putSign(page: Page, text: string, at: number, place: LiteralPlace): number {
+function putSign(page: Page, text: string, at: number, place: SignPlace): number {
   const sign = text[at] ?? '';
   if (sign === 'h' || sign === 's') return putAddress(page, text, at, place);
   if (sign === '@') {
@@ -59,7 +65,7 @@ function putSign(page: Page, text: string, at: number, place: LiteralPlace): num
   }
   const inStars = sign === '*' && place.marks.includes('italic');
   // Up to the end of the line nothing says whether this `<` ends in an address further down.
-  const isOpen = sign === '<' && at > Math.max(text.lastIndexOf(' '), text.lastIndexOf('>'));
+  const isOpen = sign === '<' && place.isOpen;
   const isCertain = inStars || isOpen || ('*_`'.includes(sign) && touchesSign(page, sign));
   put(page, sign);
   page.signs.push(page.text.length - 1);
