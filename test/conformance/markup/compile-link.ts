@@ -60,14 +60,13 @@ function compilePieces(
     writer.oneOf(ways);
     if (!anywhere) writer.only('at-part');
   };
-  const exits = new Map<number, number[]>();
-  for (const [index, item] of characters(content).entries()) {
+  const exits: number[][] = [];
+  for (const item of characters(content)) {
     to.all([item], place, to);
-    if (item.kind !== 'text' || !hasSeen(item.text)) continue;
     const told = writer.fork();
     told.push(writer.here);
-    tell(manner.linksInPieces);
-    exits.set(index, writer.fork());
+    writer.aside(() => tell(manner.linksInPieces));
+    exits.push(writer.fork());
     told.push(writer.here);
   }
   if (isShown || mayMiss) writer.optional(() => tell(true));
@@ -77,7 +76,7 @@ function compilePieces(
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
     // Where the address was told first, reading goes on behind that character.
-    exits.get(index)?.push(writer.here);
+    exits[index]?.push(writer.here);
   }
   writer.optional(() => tell(true));
   end.push(writer.here);
@@ -86,7 +85,7 @@ function compilePieces(
 /** The content, its text by the character. */
 function characters(content: readonly Expected[]): Expected[] {
   return content.flatMap((item): Expected[] => {
-    if (item.kind !== 'text') return [item];
+    if (item.kind !== 'text' && item.kind !== 'maybe') return [item];
     return [...item.text].map((text) => ({ ...item, text }));
   });
 }

@@ -55,11 +55,16 @@ export class StepWriter {
   /** This or nothing. */
   optional(content: () => void): void {
     const fork = this.fork();
-    const before = this.#whole;
     fork.push(this.here);
+    this.aside(content);
+    fork.push(this.here);
+  }
+
+  /** What does not lead to the next steps, so says nothing of where a part may begin in them. */
+  aside(content: () => void): void {
+    const before = this.#whole;
     content();
     this.#whole = before;
-    fork.push(this.here);
   }
 
   /** No part may begin in this, only before it. */
