@@ -2,6 +2,7 @@ import {
   type ChannelAdapter,
   type ChannelDefinition,
   type ChannelState,
+  COMMANDS,
   chatHistory,
   createIngress,
   type DecisionRules,
@@ -88,6 +89,15 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     clock: deps.clock,
     values: deps.store.adapterValues(channel, account),
     receive: (message) => receive(message, adapter.capabilities),
+    revise: async (revision) => {
+      const { chatId, messageId } =
+        revision.kind === 'edited'
+          ? { chatId: revision.message.chat.id, messageId: revision.message.messageId }
+          : revision;
+      const message = revision.kind === 'edited' ? revision.message : null;
+      await deps.store.inbox.revise({ channel, account, chatId, messageId }, message);
+    },
+    commands: COMMANDS,
     report: (next) => {
       state = next;
       tell(log, next);

@@ -6,6 +6,7 @@ import type {
   Logger,
   OutboundPart,
   Receipt,
+  RenderedPart,
 } from '@parley/contracts';
 import type { PrefixRenderer } from '@parley/markup';
 import type { z } from 'zod';
@@ -24,6 +25,17 @@ export type ChannelState =
   | { readonly kind: 'failed'; readonly reason: string; readonly mend: string }
   | { readonly kind: 'stopped' };
 
+/** A command for the platform's own menu. Names are lower case, summaries short. */
+export interface CommandInfo {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** What a person did to a message they had sent before. */
+export type Revision =
+  | { readonly kind: 'edited'; readonly message: InboundMessage }
+  | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
+
 /** What the core gives an adapter. */
 export interface ChannelContext<Settings> {
   readonly account: string;
@@ -37,6 +49,10 @@ export interface ChannelContext<Settings> {
    * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.
    */
   receive(message: InboundMessage): Promise<IngressOutcome>;
+  /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
+  revise(revision: Revision): Promise<void>;
+  /** The commands there are, for the platform's own menu (F09). */
+  readonly commands: readonly CommandInfo[];
   /** Tells the core how the connection is doing. */
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
@@ -72,6 +88,22 @@ export interface HttpFacet {
   fetch(request: Request): Promise<Response>;
 }
 
+/** Fetches what people sent. */
+export interface FilesFacet {
+  /** Largest file the platform lets the bot fetch, in bytes. */
+  readonly maxBytes: number;
+  /** The bytes of an attachment by its `ref`. Throws only `ChannelError`. Stops beyond `limit` bytes. */
+  fetch(ref: string, limit: number, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Changes messages of the bot itself and reacts to others'. Each throws only `ChannelError`. */
+export interface MessageFacet {
+  edit?(address: ChatAddress, messageId: string, body: RenderedPart): Promise<void>;
+  delete?(address: ChatAddress, messageId: string): Promise<void>;
+  /** Undefined takes the reaction back. */
+  react?(address: ChatAddress, messageId: string, emoji: string | undefined): Promise<void>;
+}
+
 /** One connected account of one platform. Optional facets must match the declared capabilities. */
 export interface ChannelAdapter {
   readonly capabilities: Capabilities;
@@ -84,6 +116,8 @@ export interface ChannelAdapter {
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
   readonly streaming?: StreamingFacet;
+  readonly files?: FilesFacet;
+  readonly messages?: MessageFacet;
   readonly http?: HttpFacet;
 }
 

@@ -4,8 +4,12 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
+  CommandInfo,
+  FilesFacet,
   GrowingAnswer,
   HttpFacet,
+  MessageFacet,
+  Revision,
   StreamingFacet,
 } from './adapter.ts';
 export { type AfterFailure, afterFailure, type FailureFacts } from './delivery/after-failure.ts';

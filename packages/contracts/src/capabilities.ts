@@ -17,6 +17,10 @@ export const RenderTarget = z.strictObject({
 });
 export type RenderTarget = z.infer<typeof RenderTarget>;
 
+/** A token bucket: so many messages at once, then one every so many ms. */
+export const Rate = z.strictObject({ burst: z.int().positive(), everyMs: z.number().positive() });
+export type Rate = z.infer<typeof Rate>;
+
 /** What an adapter declares it can do (F04); the core offers nothing that is not declared. */
 export const Capabilities = z.strictObject({
   target: RenderTarget,
@@ -30,6 +34,10 @@ export const Capabilities = z.strictObject({
   buttons: z.boolean(),
   /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
   streaming: z.enum(['none', 'replace']),
-  media: z.array(z.enum(['image', 'audio', 'video', 'document'])),
+  media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
+  /** How fast the core may send (D05); undefined where the library or platform needs no help. */
+  rates: z
+    .strictObject({ account: Rate.optional(), direct: Rate.optional(), group: Rate.optional() })
+    .optional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;

@@ -26,6 +26,20 @@ export const Sender = z.strictObject({
 export type Sender = z.infer<typeof Sender>;
 
 /**
+ * A file somebody sent. Its bytes stay with the platform until the core fetches them through the
+ * adapter by `ref`, which only the adapter understands. Sizes in bytes, as the platform claims them.
+ */
+export const Attachment = z.strictObject({
+  kind: z.enum(['image', 'audio', 'voice', 'video', 'document', 'sticker']),
+  /** Never trusted: a name may contain anything. */
+  name: z.string().optional(),
+  mimeType: z.string().optional(),
+  size: z.int().nonnegative().optional(),
+  ref: z.string().min(1).max(4_096),
+});
+export type Attachment = z.infer<typeof Attachment>;
+
+/**
  * One platform event, normalised (F01): the only thing an adapter hands to the core, and everything
  * the core ever knows of it. Times are milliseconds since 1970.
  */
@@ -38,7 +52,11 @@ export const InboundMessage = z.strictObject({
   messageId: Id,
   chat: Chat,
   sender: Sender,
+  /** What was written; a caption; or the data of the button that was pressed. */
   text: z.string(),
+  attachments: z.array(Attachment).min(1).max(32).optional(),
+  /** Messages with the same one were sent together as an album and form one turn (F08). */
+  albumId: Id.optional(),
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),

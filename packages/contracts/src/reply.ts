@@ -17,13 +17,40 @@ export type ReplyRoute = z.infer<typeof ReplyRoute>;
 export const RenderedPart = z.strictObject({ text: z.string(), plain: z.string() });
 export type RenderedPart = z.infer<typeof RenderedPart>;
 
+/** A button below a part. Pressing it is as if that person had written `data`. */
+export const Button = z.strictObject({
+  label: z.string().min(1).max(64),
+  /** At most 64 bytes: Telegram's limit, the shortest. */
+  data: z.string().min(1).max(64),
+});
+export type Button = z.infer<typeof Button>;
+
+/** A file to send natively. `path` is absolute and readable by the gateway. */
+export const OutboundFile = z.strictObject({
+  kind: z.enum(['image', 'audio', 'voice', 'video', 'document']),
+  name: z.string().min(1).max(255),
+  mimeType: z.string(),
+  path: z.string(),
+});
+export type OutboundFile = z.infer<typeof OutboundFile>;
+
+/** What a part may carry besides text, on platforms that declare it. */
+export const PartExtras = z.strictObject({
+  buttons: z.array(Button).min(1).max(8).optional(),
+  /** The part's text becomes its caption. */
+  file: OutboundFile.optional(),
+});
+export type PartExtras = z.infer<typeof PartExtras>;
+
 /** One row of the outbox (D04): what an adapter is asked to send, exactly once where it can. */
-export interface OutboundPart {
+export interface OutboundPart extends PartExtras {
   readonly id: string;
   /** At most 25 characters, the shortest limit of any platform (Discord's nonce). */
   readonly idempotencyKey: string;
   /** The turn that wrote it; absent for answers to commands and notices. */
   readonly turnId: string | null;
+  /** Which part of its turn's answer it is, from 0: what was streamed at this place becomes it. */
+  readonly index: number | null;
   /** The part whose failure or uncertain fate this one tells; absent for everything else. */
   readonly noticeOf?: string;
   readonly route: ReplyRoute;

@@ -1,3 +1,5 @@
+import type { InboundMessage } from '@parley/contracts';
+import type { ChatKey } from './outbox.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
@@ -20,6 +22,11 @@ export interface CommandResult {
   readonly setAside: number;
 }
 
+/** Names a message as its platform does. */
+export interface MessageKey extends ChatKey {
+  readonly messageId: string;
+}
+
 /** The durable stop between ingress and lane. Written by ingress; rows are closed by the lane. */
 export interface InboxRepository {
   /**
@@ -37,6 +44,11 @@ export interface InboxRepository {
     effect: CommandEffect,
     answer: (result: CommandResult) => readonly NewPart[],
   ): Promise<CommandResult>;
+  /**
+   * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
+   * is not known or its turn has begun.
+   */
+  revise(key: MessageKey, message: InboundMessage | null): Promise<boolean>;
   /** How many messages of a conversation wait for a turn. */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */

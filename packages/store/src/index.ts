@@ -1,4 +1,4 @@
-export type { CommandEffect, CommandResult, InboxRepository } from './inbox.ts';
+export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';

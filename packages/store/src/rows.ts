@@ -1,4 +1,4 @@
-import type { InboundMessage, RenderedPart, ReplyRoute } from '@parley/contracts';
+import type { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
 
 /** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {
@@ -14,7 +14,7 @@ export interface InboxRow extends AdmittedMessage {
 }
 
 /** A part of an answer before it has a row; ids and keys are given by the store. */
-export interface NewPart {
+export interface NewPart extends PartExtras {
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
 }

@@ -15,8 +15,8 @@ export interface ConversationTable {
   created_at: number;
 }
 
-/** How a message ended: by its turn, by `/stop`, or because it was a command. */
-export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'command';
+/** How a message ended: by its turn, by `/stop`, by its author, or because it was a command. */
+export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command';
 
 /** Inbound messages; `message` and `route` are JSON. */
 export interface InboxTable {

@@ -49,6 +49,8 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) },
     log: recordingLogger(logged),
     clock: Date.now,
+    revise: () => Promise.resolve(),
+    commands: [],
     values: memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);

@@ -22,7 +22,7 @@ function part(
     target,
     ...place,
   };
-  return { id: 'part_1', idempotencyKey: 'k', turnId: 't', route, body: { text, plain } };
+  return { id: 'part_1', idempotencyKey: 'k', turnId: 't', index: 0, route, body: { text, plain } };
 }
 
 async function failureOf(sending: Promise<unknown>) {

@@ -113,7 +113,14 @@ export function part(
   const target = { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' } as const;
   const place = { channel: 'whatsapp', account: 'default', chatId, target };
   const route = replyTo === undefined ? place : { ...place, replyToMessageId: replyTo };
-  return { id: 'part_1', idempotencyKey: key, turnId: 't', route, body: { text, plain: text } };
+  return {
+    id: 'part_1',
+    idempotencyKey: key,
+    turnId: 't',
+    index: 0,
+    route,
+    body: { text, plain: text },
+  };
 }
 
 /** What a send that must fail says of its failure. */
@@ -159,6 +166,8 @@ function contextOf(
     log: recordingLogger(logged),
     clock: Date.now,
     values,
+    revise: () => Promise.resolve(),
+    commands: [],
     receive: async (message: InboundMessage) => {
       const outcome = await (receive?.(message) ?? accepted);
       notes.received.push(message);

@@ -32,6 +32,8 @@ export function webFront(
     settings: {},
     log: silent,
     clock: Date.now,
+    revise: () => Promise.resolve(),
+    commands: [],
     values: memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);

@@ -1,6 +1,7 @@
-import type { NewId } from '@parley/contracts';
+import type { InboundMessage, NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
-import type { CommandResult, InboxRepository } from '../inbox.ts';
+import type { CommandResult, InboxRepository, MessageKey } from '../inbox.ts';
+import { toJson } from '../json-column.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { applyCommand } from './command-effect.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
@@ -32,6 +33,8 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return result;
       }),
 
+    revise: (key, message) => database.write((sql) => revise(sql, key, message)),
+
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 
     recent: ({ channel, account, chatId }, limit) =>
@@ -48,6 +51,23 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
   };
+}
+
+async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {
+  const changed = await sql
+    .updateTable('inbox')
+    .set(
+      message === null
+        ? { state: 'done', outcome: 'withdrawn' }
+        : { message: toJson({ ...message, messageId: key.messageId }) },
+    )
+    .where('channel', '=', key.channel)
+    .where('account', '=', key.account)
+    .where('chat_id', '=', key.chatId)
+    .where('message_id', '=', key.messageId)
+    .where('state', '=', 'waiting')
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
 }
 
 async function countWaiting(sql: Sql, conversationId: string): Promise<number> {

@@ -26,7 +26,7 @@ export async function insertParts(
 }
 
 function newOutboxRow(
-  { route, body }: NewPart,
+  { route, body, buttons, file }: NewPart,
   index: number,
   { turnId, noticeOf, now, newId }: Origin,
 ): Insertable<OutboxTable> {
@@ -41,7 +41,7 @@ function newOutboxRow(
     account: route.account,
     chat_id: route.chatId,
     route: toJson(route),
-    body: toJson(body),
+    body: toJson({ ...body, buttons, file }),
     state: 'pending',
     not_before: now,
     created_at: now,
