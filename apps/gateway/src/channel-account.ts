@@ -51,6 +51,8 @@ export interface AccountDeps {
   readonly random: () => number;
   readonly pass: PassPoint;
   readonly situation: () => Situation;
+  /** Hears how each account is doing, whenever that changes. */
+  readonly onState?: (status: AccountStatus) => void;
 }
 
 /** Which account to open, with its checked settings and the rules of its ingress. */
@@ -101,6 +103,7 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     report: (next) => {
       state = next;
       tell(log, next);
+      deps.onState?.({ channel, account, state });
     },
     history: (chatId, limit) => chatHistory(deps.store, { channel, account, chatId }, limit),
   });

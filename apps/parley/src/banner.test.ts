@@ -61,7 +61,7 @@ describe('how a channel is doing', () => {
     [{ kind: 'starting' }, 'connecting'],
     [
       { kind: 'pairing', code: '2@abc' },
-      'waits to be linked: scan this as a QR code with the phone: 2@abc',
+      'waits to be linked: scan its code, here or on the web page, with the phone',
     ],
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [

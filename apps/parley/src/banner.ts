@@ -92,7 +92,7 @@ export function channelLine({ state }: AccountStatus): string {
     case 'starting':
       return 'connecting';
     case 'pairing':
-      return `waits to be linked: scan this as a QR code with the phone: ${state.code}`;
+      return 'waits to be linked: scan its code, here or on the web page, with the phone';
     case 'connected':
       return `connected as ${state.as}`;
     case 'retrying':

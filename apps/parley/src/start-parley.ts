@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Clock, NewId, PassPoint } from '@parley/contracts';
-import { startGateway } from '@parley/gateway';
+import { type AccountStatus, startGateway } from '@parley/gateway';
 import { createLocalBus } from '@parley/queue';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { LogDestination } from '@parley/telemetry';
@@ -35,6 +35,8 @@ export interface StartOptions {
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
   readonly pass: PassPoint;
+  /** Hears how each channel account is doing, whenever that changes. */
+  readonly onState?: (status: AccountStatus) => void;
 }
 
 /** Turns that are under way at a shutdown get this long, then they are handed back. In ms. */
@@ -86,6 +88,7 @@ async function compose(
   const gateway = await startGateway({
     ...shared,
     random: Math.random,
+    ...(options.onState === undefined ? {} : { onState: options.onState }),
     situation: () => ({ agentName: agent.name, model: model.line() }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChannelAdapter, ChannelContext } from '@parley/channels';
+import type { ChannelAdapter, ChannelContext, ChannelState } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
 import { realAmbience, type WhatsAppAmbience } from './ambience.ts';
 import { keyStore } from './auth-store.ts';
@@ -7,6 +7,7 @@ import { Connection } from './connection.ts';
 import { GroupTitles } from './group-titles.ts';
 import { personIds } from './jids.ts';
 import { openSocket } from './open-socket.ts';
+import { PairingCode } from './pairing-code.ts';
 import { Quotes } from './quotes.ts';
 import { type KnownPeople, readMail } from './read-mail.ts';
 import { type Envelope, SealedMail } from './sealed-mail.ts';
@@ -37,13 +38,18 @@ export function createWhatsAppAdapter(
   context: ChannelContext<WhatsAppSettings>,
   ambience: WhatsAppAmbience = realAmbience,
 ): ChannelAdapter {
-  const { account, clock, log, receive, report, settings, values } = context;
+  const { account, clock, log, receive, settings, values } = context;
   const stopping = new AbortController();
   const sent = new SentMessages(values);
   const quotes = new Quotes();
   const titles = new GroupTitles(log);
   // Messages are taken inside Baileys' transactions; what the core does with them is not part of one.
   const outside = AsyncLocalStorage.snapshot();
+  const http = new PairingCode();
+  const report = (state: ChannelState): void => {
+    http.note(state);
+    context.report(state);
+  };
   let running: Promise<void> | undefined;
 
   const take = async (envelope: Envelope, plain: Uint8Array, people: KnownPeople) => {
@@ -78,6 +84,7 @@ export function createWhatsAppAdapter(
 
   return {
     capabilities: CAPABILITIES,
+    http,
     async start() {
       report({ kind: 'starting' });
       running ??= connection.run(stopping.signal);

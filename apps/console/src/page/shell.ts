@@ -4,8 +4,10 @@ import type { ChatClient } from './chat/chat-client.ts';
 import { type Conversation, isBusy, type Link } from './chat/conversation.ts';
 import { useConversation } from './chat/use-conversation.ts';
 import { type AgentInfo, askAgentInfo, SOME_AGENT } from './gateway-info.ts';
+import { usePairing } from './pairing/use-pairing.ts';
 import { Icon } from './ui/icons.ts';
 import { ChatView } from './views/chat-view.ts';
+import { PairingView } from './views/pairing-view.ts';
 
 const LINK_WORDS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -19,6 +21,7 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
   const conversation = useConversation(client);
   const { link } = conversation;
   const [agent, setAgent] = useState(SOME_AGENT);
+  const unlinked = usePairing(link === 'online');
   useEffect(() => {
     if (link !== 'online') return;
     askAgentInfo().then((info) => {
@@ -33,6 +36,7 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
     { class: 'shell' },
     h(TopBar, { agent, link, onNew: () => client.send('/new') }),
     link === 'signed-out' && h(SignedOut, null),
+    unlinked.map((account) => h(PairingView, { key: account.id, account })),
     h(ChatView, { client, conversation, agent }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );

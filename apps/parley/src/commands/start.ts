@@ -1,6 +1,7 @@
 import type { PassPoint } from '@parley/contracts';
 import { banner } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
+import { createPairingScreen } from '../pairing-screen.ts';
 import { startParley } from '../start-parley.ts';
 
 /** Supervisors kill after 10 s (D11); a little earlier the process ends whatever still runs by itself. */
@@ -16,8 +17,13 @@ export async function start(
 ): Promise<number> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
-  const parley = await startParley({ folder, env, clock: Date.now, pass });
-  const shown = parley.banner().then((facts) => void process.stdout.write(banner(facts)));
+  const screen = createPairingScreen(process.stdout);
+  const onState = screen.note.bind(screen);
+  const parley = await startParley({ folder, env, clock: Date.now, pass, onState });
+  const shown = parley.banner().then((facts) => {
+    process.stdout.write(banner(facts));
+    return screen.open();
+  });
   await Promise.race([shown, signal]);
   await signal;
   const deadline = setTimeout(() => {

@@ -5,6 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { findInstance, type Instance } from '../instance-file.ts';
+import { drawCode } from '../pairing-screen.ts';
 import { GatewayStatus } from '../status-report.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
@@ -18,6 +19,10 @@ export async function status(folder: DataFolder, print: (text: string) => void):
   }
   const report = await askGateway(folder, instance);
   print(statusText(report, instance.address));
+  for (const { channel, state } of report.channels) {
+    if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
+    print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
+  }
   return report.channels.every(({ state }) => state.kind === 'connected') ? 0 : 1;
 }
 

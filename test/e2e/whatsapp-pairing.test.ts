@@ -1,0 +1,75 @@
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import { launchChromium } from '../services/launch-chromium.ts';
+import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
+
+const chromiumPath = inject('chromiumPath');
+const Status = z.object({
+  channels: z.array(
+    z.object({ channel: z.string(), state: z.looseObject({ code: z.string().optional() }) }),
+  ),
+});
+const PICTURE = '/channels/whatsapp/default/code.svg';
+
+async function unlinkedParley() {
+  const double = await startWhatsAppDouble();
+  const folder = makeDataFolder({
+    http: { port: 0 },
+    channels: { whatsapp: { url: double.url } },
+  });
+  const parley = await startParleyProcess(folder.path);
+  onTestFinished(async () => {
+    await parley.end('SIGKILL');
+    await double.close();
+    folder.remove();
+  });
+  await double.waitFor(() => double.state() === 'pairing', 20_000);
+  return { double, parley };
+}
+
+function ask({ address, token }: ParleyProcess, path: string): Promise<Response> {
+  return fetch(`${address}${path}`, { headers: { authorization: `Bearer ${token}` } });
+}
+
+async function codeOf(parley: ParleyProcess): Promise<string | undefined> {
+  const { channels } = Status.parse(await (await ask(parley, '/api/status')).json());
+  return channels.find(({ channel }) => channel === 'whatsapp')?.state.code;
+}
+
+describe('linking WhatsApp', () => {
+  it('[U03] shows the code to whoever is signed in, to nobody else, and in no log', async () => {
+    const { double, parley } = await unlinkedParley();
+    await expect.poll(() => codeOf(parley), { timeout: 10_000 }).toBeDefined();
+    const code = await codeOf(parley);
+    expect((await fetch(`${parley.address}${PICTURE}`)).status).toBe(401);
+    const picture = await ask(parley, PICTURE);
+    expect(picture.headers.get('content-type')).toBe('image/svg+xml');
+    expect(await picture.text()).toContain('<svg');
+    double.scan(code ?? '');
+    await double.waitFor(() => double.state() === 'open', 20_000);
+    await expect.poll(async () => (await ask(parley, PICTURE)).status).toBe(404);
+    const secret = code?.split(',').at(-2) ?? '';
+    expect(secret.length).toBeGreaterThan(20);
+    expect(parley.out() + parley.err()).not.toContain(secret);
+  });
+
+  it.runIf(chromiumPath)(
+    '[U03] is done by scanning the code on the web page, which then goes away',
+    async () => {
+      const { double, parley } = await unlinkedParley();
+      const browser = await launchChromium(chromiumPath ?? '');
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+      await page.goto(`${parley.address}/?token=${parley.token}`);
+      const picture = page.getByRole('img', { name: 'QR code that links WhatsApp' });
+      await picture.waitFor();
+      const width = 'document.querySelector(".pairing img").naturalWidth';
+      await expect.poll(() => page.evaluate(width)).toBeGreaterThan(0);
+      const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+      expect(await page.evaluate(wide)).toBe(false);
+      double.scan((await codeOf(parley)) ?? '');
+      await picture.waitFor({ state: 'detached', timeout: 20_000 });
+    },
+  );
+});
