@@ -63,6 +63,7 @@ describe('the runtime facts of a turn', () => {
       resumed: false,
       attempts: 0,
       messages: [],
+      overheard: [],
       steps: [],
     };
     expect(() => leadingMessage(turn)).toThrow('has no messages');

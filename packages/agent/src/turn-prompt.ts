@@ -41,6 +41,7 @@ export async function turnPrompt(
     view,
     identity,
     messages: turn.messages.map(({ message }) => message),
+    overheard: turn.overheard,
     target: leadingMessage(turn).route.target,
     capabilities: CAPABILITIES,
     home: homedir(),

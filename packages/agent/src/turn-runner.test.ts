@@ -51,6 +51,20 @@ describe('a turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
+  it('[F06] [P18] shows the model what the group said before, beside the question and once', async () => {
+    const place = { conversationId: '-9', channel: 'test', account: 'default', chatId: '-9' };
+    const heard = { messageId: 'h', senderId: '7', senderName: 'Bo', text: 'pizza tonight?' };
+    await scene.store.overheard.keep(place, heard, 0);
+    await scene.write('what was that?', { chat: GROUP });
+    await scene.answerNext('-9');
+    await scene.write('and now?', { chat: GROUP });
+    await scene.answerNext('-9');
+    const [first, second] = scene.model.asked;
+    expect(first?.messages.at(-1)?.content).toMatch(/pizza tonight\?.*what was that\?/s);
+    expect(JSON.stringify(first?.system)).not.toContain('pizza');
+    expect(JSON.stringify(second)).not.toContain('pizza');
+  });
+
   it('[F02] tells the model who it is, what time it is and that it has no tools', async () => {
     await scene.write('hello');
     await scene.answerNext();

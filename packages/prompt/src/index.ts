@@ -16,5 +16,5 @@ export {
 export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
 export { type Layout, type LayoutEntry, layoutNamed } from './layouts.ts';
-export type { PromptContext } from './prompt-context.ts';
+export type { OverheardWords, PromptContext } from './prompt-context.ts';
 export { PromptError, type PromptErrorCode } from './prompt-error.ts';

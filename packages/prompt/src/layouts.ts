@@ -26,6 +26,7 @@ const LAYOUTS: readonly Layout[] = [
       { layer: 'capabilities' },
       { layer: 'format' },
       { layer: 'runtime-facts' },
+      { layer: 'group-context' },
       { layer: 'message-context' },
     ],
   },

@@ -1,7 +1,14 @@
+export type {
+  AttachmentKey,
+  AttachmentRepository,
+  DueAttachment,
+  StoredAttachment,
+} from './attachments.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
+export type { OverheardRepository } from './overheard.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,
@@ -10,6 +17,7 @@ export type {
   JournalStep,
   Lease,
   NewPart,
+  Overheard,
   TranscriptEntry,
   TurnCommit,
   TurnUsage,

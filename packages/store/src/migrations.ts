@@ -1,17 +1,8 @@
-import type { Database } from './database.ts';
+import { OVERHEARD } from './migrations/0003-overheard.ts';
+import { ATTACHMENTS } from './migrations/0004-attachments.ts';
+import { type Migration, seq } from './migrations/migration.ts';
 
-/** One step of the schema. Never edited once released: a change is a further step. */
-export interface Migration {
-  readonly number: number;
-  readonly name: string;
-  /** The statements for one dialect; written once, differing only in the growing number. */
-  readonly statements: (dialect: Database['dialect']) => readonly string[];
-}
-
-/** A primary key that grows in the order of storing and is never used twice. */
-function seq(dialect: Database['dialect']): string {
-  return dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigserial primary key';
-}
+export type { Migration } from './migrations/migration.ts';
 
 /**
  * Inbox, lane, turn and outbox. A partial index covers exactly the rows that are still to be
@@ -125,4 +116,9 @@ const ADAPTER_VALUES: Migration = {
 };
 
 /** All steps, oldest first, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [DURABLE_PATH, ADAPTER_VALUES];
+export const MIGRATIONS: readonly Migration[] = [
+  DURABLE_PATH,
+  ADAPTER_VALUES,
+  OVERHEARD,
+  ATTACHMENTS,
+];

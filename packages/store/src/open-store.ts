@@ -6,9 +6,11 @@ import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
+import { attachmentRepository } from './repositories/attachment-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
+import { overheardRepository } from './repositories/overheard-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -43,10 +45,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export function storeOn(database: Database, newId: NewId): Store {
   return {
     inbox: inboxRepository(database, newId),
+    attachments: attachmentRepository(database),
     lanes: laneRepository(database, newId),
     turns: turnRepository(database),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
+    overheard: overheardRepository(database),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {
       await database.read((sql) => raw`select 1`.execute(sql));

@@ -16,7 +16,7 @@ import { answer, claim, hold, message, part, routeTo } from './testing/messages.
  * conversations, once at the start of a process that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
-  /^SCAN (inbox USING (COVERING )?INDEX inbox_waiting|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_waiting|attachment USING (COVERING )?INDEX attachment_pending|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
 
 describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
@@ -43,12 +43,14 @@ describe('the plan of every query', () => {
   it('goes by an index: a long history makes no lookup slower', () => {
     const tables = new Set([
       'inbox',
+      'attachment',
       'outbox',
       'turn',
       'turn_step',
       'transcript',
       'conversation',
       'adapter_value',
+      'overheard',
     ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
@@ -66,8 +68,13 @@ function planOf(database: DatabaseSync, text: string): string[] {
 }
 
 async function useEverything(store: Store): Promise<void> {
+  await useAttachments(store);
   const chat = routeTo('c1');
   for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
+  const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
+  await store.overheard.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
+  await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
+  await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const lease = await hold(store);
   await store.lanes.acquire('web:c1', 'w2', 0, 1);
   await store.lanes.renew(lease, 9);
@@ -107,4 +114,24 @@ async function useEverything(store: Store): Promise<void> {
   ]);
   await values.get('k', ['a', 'b']);
   await values.clear();
+}
+
+async function useAttachments(store: Store): Promise<void> {
+  const plain = message('f1', 'c8');
+  const attachments = [{ kind: 'image' as const, ref: 'a' }];
+  await store.inbox.accept({ ...plain, message: { ...plain.message, attachments } });
+  await store.inbox.revise(
+    { ...routeTo('c8'), messageId: 'f1' },
+    { ...plain.message, attachments },
+  );
+  const work = { conversationId: 'web:c8', owner: 'w1', leaseMs: 1 };
+  await store.lanes.begin(work, 'collect', 't8', 0);
+  for (const key of await store.attachments.due('web', 'default', 0, 5)) {
+    await store.attachments.retryLater(key, 0, 0);
+    await store.attachments.keepText(key, 'x', 0);
+    await store.attachments.keep(key, Uint8Array.of(1), 0);
+    await store.attachments.bytes(key);
+    await store.attachments.ofMessages([key.messageSeq]);
+  }
+  await store.attachments.forget(1, 1);
 }

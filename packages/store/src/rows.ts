@@ -38,6 +38,14 @@ export interface JournalStep {
   readonly content: unknown;
 }
 
+/** Something said in a group that was not meant for the bot. `text` and `senderName` are untrusted. */
+export interface Overheard {
+  readonly messageId: string;
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly text: string;
+}
+
 /** The messages one turn answers. A resumed turn keeps its id, its messages and its finished steps. */
 export interface ClaimedTurn {
   readonly turnId: string;
@@ -48,6 +56,8 @@ export interface ClaimedTurn {
   /** How often this turn was begun before; a turn that kills its worker must not run for ever. */
   readonly attempts: number;
   readonly messages: readonly InboxRow[];
+  /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
+  readonly overheard: readonly Overheard[];
   readonly steps: readonly JournalStep[];
 }
 

@@ -1,17 +1,21 @@
 import type { AdapterValues } from '@parley/contracts';
+import type { AttachmentRepository } from './attachments.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { OutboxRepository } from './outbox.ts';
+import type { OverheardRepository } from './overheard.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
 /** The database: one repository per table family, each the only writer of its tables. */
 export interface Store {
   readonly inbox: InboxRepository;
+  readonly attachments: AttachmentRepository;
   readonly lanes: LaneRepository;
   readonly turns: TurnRepository;
   readonly transcript: TranscriptRepository;
   readonly outbox: OutboxRepository;
+  readonly overheard: OverheardRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

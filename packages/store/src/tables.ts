@@ -1,4 +1,6 @@
+import type { Attachment } from '@parley/contracts';
 import type { ColumnType, Generated } from 'kysely';
+import type { StoredAttachment } from './attachments.ts';
 import type { PartState } from './outbox.ts';
 import type { TranscriptEntry, TurnCommit } from './rows.ts';
 
@@ -32,6 +34,28 @@ export interface InboxTable {
   state: 'waiting' | 'claimed' | 'done';
   turn_id: Generated<string | null>;
   outcome: Generated<InboxOutcome | null>;
+}
+
+/** What came with a message; `bytes` is null until it is fetched, and again when it is old. */
+export interface AttachmentTable {
+  inbox_seq: number;
+  attachment_index: number;
+  channel: string;
+  account: string;
+  kind: Attachment['kind'];
+  name: string | null;
+  mime_type: string | null;
+  /** In bytes: as the platform claims, and as it is once it is `ready`. */
+  size: number | null;
+  ref: string;
+  state: StoredAttachment['state'];
+  reason: Generated<string | null>;
+  attempts: Generated<number>;
+  not_before: number;
+  text: Generated<string | null>;
+  created_at: number;
+  updated_at: number;
+  bytes: Generated<Uint8Array | null>;
 }
 
 /** Turns; at most one per conversation is `running`, and the database enforces it. */
@@ -102,6 +126,21 @@ export interface AdapterValueTable {
   value: string;
 }
 
+/** What groups said without addressing the bot; `turn_id` is null until a turn takes it. */
+export interface OverheardTable {
+  seq: Seq;
+  conversation_id: string;
+  channel: string;
+  account: string;
+  chat_id: string;
+  message_id: string;
+  sender_id: string;
+  sender_name: string;
+  text: string;
+  heard_at: number;
+  turn_id: Generated<string | null>;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -114,10 +153,12 @@ export interface MigrationTable {
 export interface Tables {
   conversation: ConversationTable;
   inbox: InboxTable;
+  attachment: AttachmentTable;
   turn: TurnTable;
   turn_step: TurnStepTable;
   transcript: TranscriptTable;
   outbox: OutboxTable;
   adapter_value: AdapterValueTable;
+  overheard: OverheardTable;
   parley_migration: MigrationTable;
 }

@@ -4,7 +4,8 @@ import type { AccountPolicy } from './policy.ts';
 /** Whether a message that is allowed also asks the bot for an answer. */
 export type ActivationDecision =
   | { readonly kind: 'answer' }
-  | { readonly kind: 'stay-silent'; readonly reason: string };
+  /** `overhear`: a later turn of the group may need to know what was said. */
+  | { readonly kind: 'stay-silent'; readonly reason: string; readonly overhear: boolean };
 
 /** Decides activation (F06): always in direct chats, in groups only as the settings say. */
 export function decideActivation(
@@ -16,10 +17,10 @@ export function decideActivation(
     case 'always':
       return { kind: 'answer' };
     case 'never':
-      return { kind: 'stay-silent', reason: 'activation is "never" in groups' };
+      return { kind: 'stay-silent', reason: 'activation is "never" in groups', overhear: false };
     case 'mention':
       return message.addressed
         ? { kind: 'answer' }
-        : { kind: 'stay-silent', reason: 'nobody addressed the bot' };
+        : { kind: 'stay-silent', reason: 'nobody addressed the bot', overhear: true };
   }
 }

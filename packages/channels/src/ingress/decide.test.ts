@@ -63,7 +63,11 @@ describe('what ingress does with a message', () => {
 
   it('[F07] ignores whatever a bot writes, even one that is an owner', () => {
     const message = aMessage({ sender: { id: '42', isBot: true }, text: '/stop' });
-    expect(decideIngress(message, rules())).toEqual({ kind: 'ignore', reason: 'written by a bot' });
+    expect(decideIngress(message, rules())).toEqual({
+      kind: 'ignore',
+      reason: 'written by a bot',
+      overhear: false,
+    });
   });
 
   it('[F05] explains itself to a stranger in a direct chat, never in a group', () => {
@@ -87,6 +91,21 @@ describe('what ingress does with a message', () => {
     expect(decideIngress(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
     expect(decideIngress(aMessage(), rules({ access })).kind).toBe('turn');
   });
+
+  it.each([
+    ['what is said in a served group', aMessage({ chat: group }), 'mention', true],
+    ['white space', aMessage({ chat: group, text: ' ' }), 'mention', false],
+    ['what a bot says', aMessage({ chat: group, sender: { isBot: true } }), 'mention', false],
+    ['what is said where it never answers', aMessage({ chat: group }), 'never', false],
+  ] as const)(
+    '[F06] keeps for the next turn %s: activation %#',
+    (_c, message, activation, keep) => {
+      expect(decideIngress(message, rules({ activation }))).toMatchObject({
+        kind: 'ignore',
+        overhear: keep,
+      });
+    },
+  );
 
   it.each([
     ['always', false, 'turn'],

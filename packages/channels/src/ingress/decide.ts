@@ -8,7 +8,8 @@ import type { AccountPolicy, IngressLimits } from './policy.ts';
 export type IngressDecision =
   | { readonly kind: 'turn' }
   | { readonly kind: 'command'; readonly name: CommandName }
-  | { readonly kind: 'ignore'; readonly reason: string }
+  /** `overhear`: the text is kept for the next turn of the group (F06). */
+  | { readonly kind: 'ignore'; readonly reason: string; readonly overhear: boolean }
   /** `tell` says whether the sender deserves an explanation, and which. */
   | {
       readonly kind: 'refuse';
@@ -25,7 +26,7 @@ export interface DecisionRules {
 
 /** The ingress pipeline as one pure function: bot guard, access, activation, command, size. */
 export function decideIngress(message: InboundMessage, rules: DecisionRules): IngressDecision {
-  if (message.sender.isBot) return { kind: 'ignore', reason: 'written by a bot' };
+  if (message.sender.isBot) return ignore('written by a bot');
   const access = decideAccess(message, rules.policy, rules.owners);
   if (access.kind === 'refused') {
     // In a group that is not served an explanation would be noise, and would tell that a bot listens.
@@ -36,8 +37,11 @@ export function decideIngress(message: InboundMessage, rules: DecisionRules): In
     };
   }
   const activation = decideActivation(message, rules.policy);
-  if (activation.kind === 'stay-silent') return { kind: 'ignore', reason: activation.reason };
-  if (message.text.trim() === '') return { kind: 'ignore', reason: 'no text' };
+  const isEmpty = message.text.trim() === '' && message.attachments === undefined;
+  if (activation.kind === 'stay-silent') {
+    return ignore(activation.reason, activation.overhear && !isEmpty);
+  }
+  if (isEmpty) return ignore('no text');
   const command = parseCommand(message.text);
   if (command) return { kind: 'command', name: command };
   if (message.text.length > rules.limits.messageCharacters) {
@@ -48,4 +52,8 @@ export function decideIngress(message: InboundMessage, rules: DecisionRules): In
     };
   }
   return { kind: 'turn' };
+}
+
+function ignore(reason: string, overhear = false): IngressDecision {
+  return { kind: 'ignore', reason, overhear };
 }

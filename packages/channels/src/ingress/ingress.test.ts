@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { conversationIdOf } from './conversation-id.ts';
-import { createIngress, type Receive } from './ingress.ts';
+import { createIngress, type IngressDeps, type Receive } from './ingress.ts';
 import type { AccountPolicy } from './policy.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -19,10 +19,15 @@ const POLICY: AccountPolicy = {
   activation: 'mention',
   answers: { mentions: 'dead', numbered: false },
 };
+const CLOSED_GROUPS: AccountPolicy = {
+  ...POLICY,
+  access: { ...POLICY.access, groups: 'allowlist' },
+};
 
 let store: Store;
 let now: number;
 let happened: string[];
+let deps: IngressDeps;
 let receive: Receive;
 const events: LiveEvent[] = [];
 const { log, lines } = recordingLogger();
@@ -32,7 +37,7 @@ beforeEach(async () => {
   happened = [];
   events.length = 0;
   store = await openStore({ url: 'sqlite::memory:', clock: () => now });
-  receive = createIngress({
+  deps = {
     store,
     lanes: { kick: async (key) => void happened.push(`kick ${key}`) },
     deliver: async (chatId) => void happened.push(`deliver ${chatId}`),
@@ -53,7 +58,8 @@ beforeEach(async () => {
     meter: silentMeter,
     clock: () => now,
     pass: (point: DurablePoint) => void happened.push(point),
-  });
+  };
+  receive = createIngress(deps);
 });
 afterEach(() => store.close());
 
@@ -127,6 +133,33 @@ describe('a stranger in a direct chat', () => {
     expect(notices).toHaveLength(2);
     expect(notices[0]).toContain('telegram:9');
     expect(happened.filter((line) => line === 'deliver 9')).toHaveLength(2);
+  });
+});
+
+describe('what a served group says without addressing the bot', () => {
+  const group = { id: '-9', type: 'group' } as const;
+  const conversationId = conversationIdOf(aMessage({ chat: group }));
+  const heardByNextTurn = async () => {
+    await take(aMessage({ chat: group, messageId: '99', addressed: true }));
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const begun = await store.lanes.begin(work, 'collect', 'turn-1', now);
+    return begun.kind === 'turn' ? begun.turn.overheard : [];
+  };
+
+  it('[F06] is kept for the next turn, files by their kind, and wakes nobody', async () => {
+    const photo = { kind: 'image', ref: 'x' } as const;
+    await take(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
+    await take(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
+    expect(happened).toEqual(['received', 'received']);
+    expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
+  });
+
+  it('[F05] is not kept of a chat that is refused', async () => {
+    const closed = createIngress({ ...deps, rules: { ...deps.rules, policy: CLOSED_GROUPS } });
+    expect(await closed(aMessage({ chat: group, text: 'secret' }), CAPABILITIES)).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await heardByNextTurn()).toEqual([]);
   });
 });
 

@@ -17,11 +17,12 @@ import { type DecisionRules, decideIngress } from './decide.ts';
 import { createExplainer, type Explainer } from './explain.ts';
 import type { Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
+import { overhear } from './overhear.ts';
 import { routeOf } from './route.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox'>;
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard'>;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat of this account. */
   readonly deliver: (chatId: string) => Promise<void>;
@@ -80,6 +81,7 @@ async function take(
   const decision = decideIngress(admitted.message, deps.rules);
   switch (decision.kind) {
     case 'ignore':
+      if (decision.overhear) await overhear(deps.store.overheard, admitted);
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
       if (decision.tell === 'stranger') await explain.stranger(admitted);

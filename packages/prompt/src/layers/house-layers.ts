@@ -1,6 +1,7 @@
 import type { Layer } from '../layer.ts';
 import { capabilitiesLayer } from './capabilities-layer.ts';
 import { formatLayer } from './format-layer.ts';
+import { groupContextLayer } from './group-context-layer.ts';
 import { identityLayer } from './identity-layer.ts';
 import { messageContextLayer } from './message-context-layer.ts';
 import { runtimeFactsLayer } from './runtime-facts-layer.ts';
@@ -25,6 +26,7 @@ export function houseLayers(): readonly Layer[] {
     capabilitiesLayer,
     formatLayer,
     runtimeFactsLayer,
+    groupContextLayer,
     messageContextLayer,
   ];
 }

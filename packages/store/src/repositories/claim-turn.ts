@@ -6,6 +6,8 @@ import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
 import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
+import { overheardBy, takeOverheard } from './overheard-repository.ts';
+import { withoutUnfetched } from './wait-for-attachments.ts';
 
 /** Which lane, and how what waits becomes a turn. */
 export interface Claim {
@@ -51,6 +53,7 @@ async function resumeTurn(sql: Sql, conversationId: string): Promise<ClaimedTurn
     resumed: true,
     attempts: turn.attempts - 1,
     messages: rows.map(readInboxRow),
+    overheard: await overheardBy(sql, turn.id),
     steps: await readSteps(sql, turn.id),
   };
 }
@@ -67,7 +70,8 @@ async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep
 
 async function beginTurn(sql: Sql, claim: Claim, session: number): Promise<ClaimedTurn | null> {
   const { conversationId } = claim.lease;
-  const messages = await nextMessages(sql, conversationId, claim.mode);
+  const next = await nextMessages(sql, conversationId, claim.mode);
+  const messages = await withoutUnfetched(sql, next, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
   await sql
@@ -89,7 +93,8 @@ async function beginTurn(sql: Sql, claim: Claim, session: number): Promise<Claim
     // The messages are the oldest of the lane without a gap, so the last number bounds them.
     .where('seq', '<=', last.seq)
     .execute();
-  const begun = { resumed: false, attempts: 0, messages, steps: [] };
+  const overheard = await takeOverheard(sql, conversationId, claim.newTurnId);
+  const begun = { resumed: false, attempts: 0, messages, overheard, steps: [] };
   return { turnId: claim.newTurnId, conversationId, session, ...begun };
 }
 

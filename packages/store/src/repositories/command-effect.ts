@@ -1,6 +1,7 @@
 import type { Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
 import { RUNNING, WAITING } from './literals.ts';
+import { clearOverheard, giveBackOverheard } from './overheard-repository.ts';
 
 type Found = Omit<CommandResult, 'duplicate'>;
 
@@ -25,6 +26,7 @@ export async function applyCommand(
         .set((eb) => ({ session: eb('session', '+', 1) }))
         .where('id', '=', conversationId)
         .execute();
+      await clearOverheard(sql, conversationId);
       return NOTHING;
     case 'stop':
       await fence(sql, conversationId);
@@ -58,6 +60,7 @@ async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<
     .set({ state: 'done', outcome: 'stopped' })
     .where('turn_id', '=', turn.id)
     .execute();
+  await giveBackOverheard(sql, conversationId, turn.id);
   return turn.id;
 }
 

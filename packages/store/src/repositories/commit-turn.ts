@@ -5,6 +5,7 @@ import type { CommitResult, Lease, TurnCommit } from '../rows.ts';
 import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
 import { insertParts } from './new-parts.ts';
+import { forgetOverheard } from './overheard-repository.ts';
 
 interface Commit {
   readonly lease: Lease;
@@ -28,6 +29,7 @@ export async function commitTurn(
     .set({ state: 'done', outcome: commit.outcome })
     .where('turn_id', '=', commit.turnId)
     .execute();
+  await forgetOverheard(sql, commit.turnId);
   await insertEntries(sql, lease, commit, session, now);
   await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId });
   return 'committed';

@@ -7,25 +7,30 @@ import { applyCommand } from './command-effect.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
 import { WAITING } from './literals.ts';
+import { insertAttachments, reviseAttachments } from './new-attachments.ts';
 import { insertParts } from './new-parts.ts';
+import { reviseOverheard } from './overheard-repository.ts';
 
 /** The inbox on SQL. */
 export function inboxRepository(database: Database, newId: NewId): InboxRepository {
   return {
     accept: (admitted, room = Number.POSITIVE_INFINITY) =>
       database.write(async (sql) => {
-        const isNew = await insertOnce(database, sql, admitted, 'waiting');
-        if (!isNew) return 'duplicate';
+        const seq = await insertOnce(database, sql, admitted, 'waiting');
+        if (seq === null) return 'duplicate';
         // Counted with the new one in place, so that two at once cannot both take the last room.
-        if ((await countWaiting(sql, admitted.conversationId)) <= room) return 'stored';
-        await takeBack(sql, admitted);
-        return 'full';
+        if ((await countWaiting(sql, admitted.conversationId)) > room) {
+          await takeBack(sql, admitted);
+          return 'full';
+        }
+        await insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
+        return 'stored';
       }),
 
     command: (admitted, effect, answer) =>
       database.write(async (sql): Promise<CommandResult> => {
-        const isNew = await insertOnce(database, sql, admitted, 'done');
-        if (!isNew) return { duplicate: true, stoppedTurn: null, setAside: 0 };
+        const seq = await insertOnce(database, sql, admitted, 'done');
+        if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { conversationId, receivedAt } = admitted;
         const found = await applyCommand(sql, conversationId, effect, receivedAt);
         const result = { duplicate: false, ...found };
@@ -66,8 +71,11 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
     .where('chat_id', '=', key.chatId)
     .where('message_id', '=', key.messageId)
     .where('state', '=', 'waiting')
+    .returning(['seq', 'received_at'])
     .executeTakeFirst();
-  return changed.numUpdatedRows > 0n;
+  if (changed === undefined) return reviseOverheard(sql, key, message?.text ?? null);
+  if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
+  return true;
 }
 
 async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
@@ -92,7 +100,7 @@ async function takeBack(sql: Sql, { message }: AdmittedMessage): Promise<void> {
 }
 
 /**
- * Stores a message unless it is known; false when it is. The unique key decides, not a look
+ * Stores a message unless it is known; null when it is. The unique key decides, not a look
  * beforehand: two gateways may be told of the same message at the same moment (F08).
  */
 async function insertOnce(
@@ -100,17 +108,18 @@ async function insertOnce(
   sql: Sql,
   admitted: AdmittedMessage,
   state: 'waiting' | 'done',
-): Promise<boolean> {
+): Promise<number | null> {
   await ensureConversation(sql, admitted.conversationId, admitted.receivedAt);
   if (database.dialect === 'postgres') {
     await lockConversation(database, sql, admitted.conversationId);
   }
-  const result = await sql
+  const row = await sql
     .insertInto('inbox')
     .values(newInboxRow(admitted, state))
     .onConflict((conflict) =>
       conflict.columns(['channel', 'account', 'chat_id', 'message_id']).doNothing(),
     )
+    .returning('seq')
     .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return row?.seq ?? null;
 }

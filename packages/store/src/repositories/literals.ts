@@ -6,6 +6,9 @@ import { sql as raw } from 'kysely';
 /** Messages that no turn has taken yet; served by `inbox_waiting`. */
 export const WAITING = raw.lit<'waiting'>('waiting');
 
+/** Attachments that are still to be fetched; served by `attachment_pending`. */
+export const PENDING = raw.lit<'pending'>('pending');
+
 /** The turn of a conversation that is not over; served by `turn_running`. */
 export const RUNNING = raw.lit<'running'>('running');
 

@@ -58,7 +58,7 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { statement, givesRows } = this.#statements.get(query.sql);
-    // Kysely hands over what the repositories gave it: strings, numbers and null.
+    // Kysely hands over what the repositories gave it: strings, numbers, bytes and null.
     const parameters = query.parameters as SQLInputValue[];
     if (givesRows) return { rows: statement.all(...parameters) as R[] };
     const { changes } = statement.run(...parameters);
