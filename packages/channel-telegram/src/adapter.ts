@@ -1,77 +1,81 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
 import { realAmbience, type TelegramAmbience } from './ambience.ts';
+import { createMessageFacet } from './change-messages.ts';
+import { createDrafts } from './drafts.ts';
+import { fetchFile, MAX_DOWNLOAD_BYTES } from './fetch-file.ts';
+import { laneOf } from './lane-of.ts';
+import { keepMenu } from './menu.ts';
 import { MAX_TEXT } from './plain-text.ts';
 import { Poller } from './poller.ts';
+import { sendFile } from './send-file.ts';
 import { sendText } from './send-text.ts';
 import type { TelegramSettings } from './settings.ts';
+import { createTakeUpdate } from './take-update.ts';
 import { connectTelegramApi } from './telegram-api.ts';
-import { toInbound } from './to-inbound.ts';
-import { type BotIdentity, WireMessage, type WireUpdate } from './wire-message.ts';
+import { createTyping } from './typing.ts';
 
 const CAPABILITIES: Capabilities = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
   typing: true,
-  edit: false,
-  delete: false,
-  react: false,
+  edit: true,
+  delete: true,
+  react: true,
   threads: true,
-  buttons: false,
-  streaming: 'none',
-  media: [],
+  buttons: true,
+  streaming: 'replace',
+  media: ['image', 'audio', 'voice', 'video', 'document'],
+  // 30 in any second, 20 in any minute of a group, one a second in a private chat after a few at once.
+  rates: {
+    account: { burst: 5, everyMs: 40 },
+    direct: { burst: 3, everyMs: 1_000 },
+    group: { burst: 5, everyMs: 4_000 },
+  },
 };
 
-/** Telegram shows "typing" for 5 s. */
-const TYPING_REPEAT_MS = 4_000;
-
-/** One Telegram bot: long polling in, text out. Nothing goes over the network before `start`. */
+/** One Telegram bot. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
   ambience: TelegramAmbience = realAmbience,
 ): ChannelAdapter {
-  const { account, clock, log, receive, report, settings } = context;
+  const { clock, log, settings, values } = context;
+  const stop = new AbortController();
+  const stopping = stop.signal;
   const api = connectTelegramApi(settings);
-  const stopping = new AbortController();
-  let polling: Promise<void> | undefined;
-
-  const take = async (update: WireUpdate, me: BotIdentity): Promise<void> => {
-    if (update.message === undefined) return;
-    const message = WireMessage.safeParse(update.message);
-    if (!message.success) {
-      log.warn(
-        { update: update.update_id, reason: message.error.message },
-        'message not understood',
-      );
-      return;
-    }
-    await receive(toInbound(message.data, account, me));
-  };
-
+  const note = (facts: object, message: string): void => log.warn(facts, message);
+  const sending = { api, values, linkPreviews: settings.linkPreviews, note };
+  const typing = createTyping(api, stopping);
+  const { finish, ...streaming } = createDrafts({ api, log, clock, stopping });
+  const take = createTakeUpdate({ ...context, api, stopping, seen: typing.seen });
+  let running: Promise<unknown> | undefined;
   return {
     capabilities: CAPABILITIES,
     async start() {
-      report({ kind: 'starting' });
-      const poller = new Poller({ api, take, laneOf, report, log, clock, ...ambience });
-      polling ??= poller.run(stopping.signal);
+      context.report({ kind: 'starting' });
+      const connected = () => keepMenu({ ...context, api }, stopping);
+      const poller = new Poller({ ...context, ...ambience, api, take, laneOf, connected });
+      running ??= poller.run(stopping);
     },
     async stop() {
-      stopping.abort();
-      await polling;
-      report({ kind: 'stopped' });
+      stop.abort();
+      await running;
+      context.report({ kind: 'stopped' });
     },
-    send: (part, signal) =>
-      sendText(api, part, (facts, message) => log.warn(facts, message), signal),
-    typing: {
-      repeatMs: TYPING_REPEAT_MS,
-      show: ({ chatId, threadId }) => api.showTyping(chatId, threadId, stopping.signal),
+    async send(part, signal) {
+      // A draft that came after the message would show its text once more.
+      if (part.turnId !== null) await finish(part.turnId);
+      return part.file
+        ? sendFile(sending, part, part.file, signal)
+        : sendText(sending, part, signal);
     },
+    typing,
+    streaming,
+    files: {
+      maxBytes: MAX_DOWNLOAD_BYTES,
+      fetch: (ref, limit, signal) => fetchFile({ api, settings }, ref, limit, signal),
+    },
+    messages: createMessageFacet(api, settings.linkPreviews, stopping),
   };
-}
-
-/** Messages of one chat are taken in order; anything else has nothing to wait for. */
-function laneOf(update: WireUpdate): string {
-  const message = WireMessage.pick({ chat: true }).safeParse(update.message);
-  return message.success ? String(message.data.chat.id) : `update ${update.update_id}`;
 }

@@ -57,6 +57,11 @@ describe('whom a message is meant for', () => {
     ['a command nobody here knows', { text: '/dance', entities: [command(6)] }, false],
     ['a command for another bot', { text: '/stop@other', entities: [command(11)] }, false],
     [
+      'forwarded words that name it',
+      { text: '@parley_bot', entities: [mention(0, 11)], forward_origin: { type: 'channel' } },
+      false,
+    ],
+    [
       'a command for another bot, as a reply',
       { text: '/stop@other', entities: [command(11)], reply_to_message: MINE },
       false,

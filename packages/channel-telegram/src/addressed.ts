@@ -20,6 +20,8 @@ export function addressOf(message: WireMessage, me: BotIdentity): Address {
   const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
   const command = leadingCommand(text, entities);
   const direct = message.chat.type === 'private';
+  // Forwarded words were meant for somebody else, whoever they name.
+  const forwarded = message.forward_origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
   // Where a group has one bot only, Telegram's menu sends its commands without a name.
   const forMe = command !== undefined && !forOther && (command.bot !== undefined || isOwn(text));
@@ -28,7 +30,7 @@ export function addressOf(message: WireMessage, me: BotIdentity): Address {
   return {
     text: forMe && command.bot !== undefined ? text.replace(`@${command.bot}`, '') : text,
     mentions,
-    addressed: direct || (!forOther && (forMe || replied || named)),
+    addressed: direct || (!forwarded && !forOther && (forMe || replied || named)),
   };
 }
 

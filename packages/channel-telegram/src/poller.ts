@@ -4,15 +4,17 @@ import { afterPollFailure, backoff } from './after-poll-failure.ts';
 import type { TelegramAmbience } from './ambience.ts';
 import { callFailureOf } from './call-failure.ts';
 import { takeBatch } from './take-batch.ts';
+import type { TakeUpdate } from './take-update.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import type { BotIdentity, WireUpdate } from './wire-message.ts';
 
 /** What polling needs. */
 export interface PollerDeps extends TelegramAmbience {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
-  /** Resolves once the update is durable or of no use; rejects when it must come again. */
-  readonly take: (update: WireUpdate, me: BotIdentity) => Promise<void>;
+  readonly take: TakeUpdate;
   readonly laneOf: (update: WireUpdate) => string;
+  /** Called once after the first poll that succeeded; runs beside the polls and never rejects. */
+  readonly connected: () => Promise<void>;
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
@@ -33,6 +35,7 @@ export class Poller {
   #offset = 0;
   #failures = 0;
   #connected = false;
+  #beside: Promise<void> | undefined;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
@@ -48,6 +51,7 @@ export class Poller {
         if (!signal.aborted) going = await this.#recover(thrown, signal);
       }
     }
+    await this.#beside;
   }
 
   async #pollOnce(signal: AbortSignal): Promise<void> {
@@ -64,6 +68,7 @@ export class Poller {
     this.#failures = 0;
     if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
     this.#connected = true;
+    this.#beside ??= this.#deps.connected();
   }
 
   /** Gives back whether to go on. */

@@ -7,7 +7,7 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
 const GONE =
   /chat not found|user is deactivated|chat was (?:deleted|deactivated)|group chat was upgraded|PEER_ID_INVALID|message thread not found|TOPIC_DELETED/i;
 const FORBIDDEN =
-  /not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|TOPIC_CLOSED|CHAT_RESTRICTED/i;
+  /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|TOPIC_CLOSED|CHAT_RESTRICTED/i;
 const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_INVALID/i;
 
 /** Telegram cannot read the markup of this part; the same words without it would go through. */
@@ -19,13 +19,20 @@ export function isFormatRefusal(failure: CallFailure): boolean {
 export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
   return new ChannelError(
-    deliveryFailureOf(failure),
+    channelFailureOf(failure),
     `${what}. ${adviceFor(failure)}`.trim(),
     cause,
   );
 }
 
-function deliveryFailureOf(failure: CallFailure): ChannelFailure {
+/** The same for a call that may be made again without harm: an answer that got lost is no riddle. */
+export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
+  const failure = channelFailureOf(thrown);
+  const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
+  return new ChannelError(kind, `${what}: ${thrown.reason}.`, cause);
+}
+
+function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'not-sent') return { kind: 'transient' };
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;

@@ -5,6 +5,8 @@ import { WireMessage } from './wire-message.ts';
 
 const ME = { id: 7, username: 'parley_bot' };
 const ANN = { id: 4_503_599_627_370_495, first_name: 'Ann', last_name: 'Lee', username: 'ann' };
+const BOT = { id: 1_087_968_824, is_bot: true, first_name: 'Group' };
+const NEWS = { id: -1_001_000_000_009, type: 'channel', title: 'News' };
 const FORUM = { id: -1_001_234_567_890, type: 'supergroup', title: 'Forum' };
 
 function inbound(fields: object) {
@@ -60,7 +62,12 @@ describe('what the core learns of a Telegram message', () => {
 
   it.each<[string, object]>([
     ['another bot', { text: 'a', from: { ...ANN, is_bot: true } }],
-    ['a chat without a person', { text: 'a', from: undefined, sender_chat: FORUM }],
+    ['words that came through this bot', { text: 'a', via_bot: { id: 7, is_bot: true } }],
+    [
+      'a channel that writes by itself',
+      { text: 'a', from: BOT, sender_chat: NEWS, is_automatic_forward: true },
+    ],
+    ['a gift', { gift: {} }],
     ['a linked channel', { text: 'a', is_automatic_forward: true }],
     ['somebody joining', { new_chat_members: [ANN] }],
     ['a group moving', { migrate_to_chat_id: -100 }],
@@ -69,11 +76,74 @@ describe('what the core learns of a Telegram message', () => {
     expect(inbound(fields).sender.isBot).toBe(true);
   });
 
-  it('has the words below a picture, and none for a picture alone', () => {
-    expect(inbound({ photo: [{}], caption: 'look' })).toMatchObject({
-      text: 'look',
-      sender: { isBot: false },
+  it.each<[string, object, object]>([
+    [
+      'an anonymous administrator',
+      { from: BOT, sender_chat: FORUM },
+      { id: '-1001234567890', name: 'Forum' },
+    ],
+    [
+      'an anonymous administrator with a title',
+      { from: BOT, sender_chat: FORUM, author_signature: 'Chair' },
+      { id: '-1001234567890', name: 'Chair' },
+    ],
+    [
+      'a person who speaks as their channel',
+      { from: { ...BOT, id: 136_817_688 }, sender_chat: NEWS },
+      { id: '-1001000000009', name: 'News' },
+    ],
+    [
+      'the author of a post',
+      { chat: NEWS, from: undefined, sender_chat: NEWS },
+      { id: '-1001000000009', name: 'News' },
+    ],
+    [
+      'whoever used another bot inside the chat',
+      { via_bot: { id: 8, is_bot: true } },
+      { id: '4503599627370495' },
+    ],
+  ])('[F07] counts %s as a person', (_name, fields, sender) => {
+    expect(inbound({ text: 'a', ...fields }).sender).toMatchObject({ ...sender, isBot: false });
+  });
+
+  it('knows a channel', () => {
+    const post = inbound({ text: 'a', chat: NEWS, from: undefined, sender_chat: NEWS });
+    expect(post.chat).toEqual({ id: '-1001000000009', type: 'channel', title: 'News' });
+  });
+
+  it('takes the general topic for the group itself', () => {
+    const general = { text: 'a', message_thread_id: 1, is_topic_message: true };
+    expect(inbound(general).chat).toEqual({ id: '-1001234567890', type: 'group', title: 'Forum' });
+  });
+
+  it.each<[string, object, string]>([
+    ['a person', { sender_user: { id: 2, first_name: 'Bob' } }, 'Bob'],
+    ['somebody who hides', { sender_user_name: 'B.' }, 'B.'],
+    ['a group', { sender_chat: FORUM }, 'Forum'],
+    ['a channel', { chat: NEWS }, 'News'],
+    ['nobody knows whom', {}, 'somebody'],
+  ])(
+    '[F09] says that words were forwarded from %s, so that they command nothing',
+    (_n, origin, name) => {
+      const forwarded = inbound({
+        text: '/new',
+        forward_origin: { type: 'x', date: 1, ...origin },
+      });
+      expect(forwarded.text).toBe(`[Forwarded from ${name}]\n/new`);
+    },
+  );
+
+  it('[F10] brings a picture with the words below it, or without any', () => {
+    const photo = [{ file_id: 'p', width: 9, height: 9 }];
+    const attachments = [{ kind: 'image', ref: 'p', mimeType: 'image/jpeg' }];
+    expect(inbound({ photo, caption: 'look' })).toMatchObject({ text: 'look', attachments });
+    expect(inbound({ photo, forward_origin: { type: 'x' } })).toMatchObject({
+      text: '',
+      attachments,
     });
-    expect(inbound({ photo: [{}] })).toMatchObject({ text: '', sender: { isBot: false } });
+  });
+
+  it('[F08] tells which album a picture belongs to', () => {
+    expect(inbound({ media_group_id: '1357', caption: 'a' }).albumId).toBe('1357');
   });
 });

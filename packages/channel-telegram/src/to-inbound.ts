@@ -1,21 +1,23 @@
 import type { InboundMessage } from '@parley/contracts';
 import { addressOf, answeredMessage } from './addressed.ts';
+import { attachmentsOf } from './attachments.ts';
+import { topicId } from './place.ts';
+import { personOf, senderOf } from './sender.ts';
 import type { BotIdentity, WireMessage } from './wire-message.ts';
-
-/** What the platform writes about a chat rather than a person in it; such messages carry one of these. */
-const SERVICE =
-  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_created|channel_chat_created|message_auto_delete_|migrate_|pinned_message|forum_topic_|general_forum_topic_|video_chat_|boost_added|chat_background_|chat_shared|users_shared|write_access_|proximity_alert_|giveaway|successful_payment|refunded_payment|connected_website)/;
 
 /** Turns a Telegram message into what the core knows of it (F01). */
 export function toInbound(message: WireMessage, account: string, me: BotIdentity): InboundMessage {
   const { text, mentions, addressed } = addressOf(message, me);
+  const attachments = attachmentsOf(message);
   return {
     channel: 'telegram',
     account,
     messageId: String(message.message_id),
     chat: chatOf(message),
-    sender: senderOf(message),
-    text,
+    sender: senderOf(message, me),
+    text: withOrigin(text, message),
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message),
     mentions: [...mentions],
     addressed,
@@ -24,18 +26,17 @@ export function toInbound(message: WireMessage, account: string, me: BotIdentity
   };
 }
 
-/** Only a topic is a thread: outside forums `message_thread_id` merely groups replies. */
-function chatOf({
-  chat,
-  is_topic_message,
-  message_thread_id,
-}: WireMessage): InboundMessage['chat'] {
-  const inTopic = is_topic_message === true && message_thread_id !== undefined;
+/** A place as the core knows it; a message and a press both have one. */
+type Place = Pick<WireMessage, 'chat' | 'is_topic_message' | 'message_thread_id'>;
+
+/** The chat, and its topic. Outside forums `message_thread_id` merely groups replies: no thread. */
+export function chatOf({ chat, ...place }: Place): InboundMessage['chat'] {
+  const topic = place.is_topic_message === true ? topicId(place.message_thread_id) : undefined;
   return {
     id: String(chat.id),
-    type: chatTypeOf(chat.type, inTopic),
+    type: chatTypeOf(chat.type, topic !== undefined),
     ...(chat.title === undefined ? {} : { title: chat.title }),
-    ...(inTopic ? { threadId: String(message_thread_id) } : {}),
+    ...(topic === undefined ? {} : { threadId: topic }),
   };
 }
 
@@ -48,22 +49,16 @@ function chatTypeOf(
   return inTopic ? 'thread' : 'group';
 }
 
-/** Who speaks for a chat (an anonymous administrator, a linked channel) counts as no person. */
-function senderOf(message: WireMessage): InboundMessage['sender'] {
-  const { from, sender_chat, chat } = message;
-  const service = Object.keys(message).some((field) => SERVICE.test(field));
-  const isBot = service || message.is_automatic_forward === true;
-  if (from === undefined) {
-    const { id, title = '' } = sender_chat ?? chat;
-    return { id: String(id), name: title, isBot: true };
-  }
-  const name = [from.first_name, from.last_name].filter(Boolean).join(' ');
-  return {
-    id: String(from.id),
-    name,
-    ...(from.username === undefined ? {} : { username: from.username }),
-    isBot: isBot || from.is_bot,
-  };
+/** Says who wrote forwarded words, so that they are not taken for the sender's own, or for a command. */
+function withOrigin(text: string, { forward_origin }: WireMessage): string {
+  if (forward_origin === undefined || text === '') return text;
+  const { sender_user, sender_user_name, sender_chat, chat } = forward_origin;
+  const names = [
+    sender_user && personOf(sender_user).name,
+    sender_user_name,
+    (sender_chat ?? chat)?.title,
+  ];
+  return `[Forwarded from ${names.find(Boolean) ?? 'somebody'}]\n${text}`;
 }
 
 function replyOf(message: WireMessage): Pick<InboundMessage, 'replyTo'> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaFields } from './wire-media.ts';
 
 const User = z.object({
   id: z.int(),
@@ -7,11 +8,22 @@ const User = z.object({
   last_name: z.string().optional(),
   username: z.string().optional(),
 });
+export type WireUser = z.infer<typeof User>;
 
 const WireChat = z.object({
   id: z.int(),
   type: z.enum(['private', 'group', 'supergroup', 'channel']),
   title: z.string().optional(),
+  is_forum: z.boolean().optional(),
+});
+export type WireChat = z.infer<typeof WireChat>;
+
+/** Who wrote what is forwarded: a person, one who hides, a group or a channel. */
+const ForwardOrigin = z.object({
+  sender_user: User.optional(),
+  sender_user_name: z.string().optional(),
+  sender_chat: WireChat.optional(),
+  chat: WireChat.optional(),
 });
 
 const Entity = z.object({
@@ -42,13 +54,44 @@ export const WireMessage = z.looseObject({
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
   is_automatic_forward: z.boolean().optional(),
+  /** The name an administrator chose to sign a post with. */
+  author_signature: z.string().optional(),
+  forward_origin: ForwardOrigin.optional(),
+  via_bot: User.optional(),
+  /** The same for all messages of an album. */
+  media_group_id: z.string().optional(),
+  ...mediaFields,
   reply_to_message: z.looseObject(content).optional(),
   quote: z.object({ text: z.string() }).optional(),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** An update of any kind; `message` is checked later, so that a strange one cannot block the rest. */
-export const WireUpdate = z.looseObject({ update_id: z.int(), message: z.unknown().optional() });
+/** A press of a button. The message below which it stands has a date of 0 when it is too old to be told. */
+export const WirePress = z.object({
+  id: z.string().min(1),
+  from: User,
+  message: z
+    .looseObject({
+      message_id: z.int(),
+      date: z.int(),
+      chat: WireChat,
+      message_thread_id: z.int().optional(),
+      is_topic_message: z.boolean().optional(),
+    })
+    .optional(),
+  data: z.string().optional(),
+});
+export type WirePress = z.infer<typeof WirePress>;
+
+/** The bot was let into a chat, thrown out, blocked, or given other rights. */
+export const WireMembership = z.object({
+  chat: WireChat,
+  old_chat_member: z.object({ status: z.string() }),
+  new_chat_member: z.object({ status: z.string() }),
+});
+
+/** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
+export const WireUpdate = z.looseObject({ update_id: z.int() });
 export type WireUpdate = z.infer<typeof WireUpdate>;
 
 /** The bot itself, as getMe tells. */

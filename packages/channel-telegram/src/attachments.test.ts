@@ -1,0 +1,76 @@
+import { Attachment } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { attachmentsOf } from './attachments.ts';
+import { WireMessage } from './wire-message.ts';
+
+const chat = { id: 5, type: 'private' };
+const size = (file_id: string, width: number, height: number) => ({ file_id, width, height });
+const clip = { file_id: 'f', file_size: 9, mime_type: 'video/mp4', duration: 1 };
+
+describe('the files of a Telegram message', () => {
+  it.each<[string, object, Attachment]>([
+    [
+      'a picture in its largest size',
+      {
+        photo: [size('s', 90, 60), { ...size('l', 1280, 853), file_size: 7 }, size('m', 320, 213)],
+      },
+      { kind: 'image', ref: 'l', mimeType: 'image/jpeg', size: 7 },
+    ],
+    [
+      'a document',
+      {
+        document: { file_id: 'd', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 3 },
+      },
+      { kind: 'document', ref: 'd', name: 'a.pdf', mimeType: 'application/pdf', size: 3 },
+    ],
+    [
+      'a document of which nothing is told',
+      { document: { file_id: 'd' } },
+      { kind: 'document', ref: 'd' },
+    ],
+    [
+      'a voice note',
+      { voice: { file_id: 'v', duration: 3 } },
+      { kind: 'voice', ref: 'v', mimeType: 'audio/ogg' },
+    ],
+    [
+      'a song',
+      { audio: { file_id: 'a', file_name: 'a.mp3', mime_type: 'audio/mpeg' } },
+      { kind: 'audio', ref: 'a', name: 'a.mp3', mimeType: 'audio/mpeg' },
+    ],
+    ['a video', { video: clip }, { kind: 'video', ref: 'f', mimeType: 'video/mp4', size: 9 }],
+    [
+      'a round video',
+      { video_note: { file_id: 'n', length: 240 } },
+      { kind: 'video', ref: 'n', mimeType: 'video/mp4' },
+    ],
+    [
+      'an animation once, although it is a document too',
+      { animation: clip, document: clip },
+      { kind: 'video', ref: 'f', mimeType: 'video/mp4', size: 9 },
+    ],
+    [
+      'a still sticker',
+      { sticker: { file_id: 's', emoji: '👍' } },
+      { kind: 'sticker', ref: 's', name: '👍', mimeType: 'image/webp' },
+    ],
+    [
+      'a drawn sticker',
+      { sticker: { file_id: 's', is_animated: true } },
+      { kind: 'sticker', ref: 's', mimeType: 'application/x-tgsticker' },
+    ],
+    [
+      'a filmed sticker',
+      { sticker: { file_id: 's', is_video: true } },
+      { kind: 'sticker', ref: 's', mimeType: 'video/webm' },
+    ],
+  ])('[F10] are %s', (_name, fields, attachment) => {
+    const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
+    expect(attachmentsOf(message).map((file) => Attachment.parse(file))).toEqual([attachment]);
+  });
+
+  it('are none where there is only text, or a photo without sizes', () => {
+    const message = { message_id: 9, date: 1, chat, text: 'hi', photo: [] };
+    expect(attachmentsOf(WireMessage.parse(message))).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import { ChannelError, type ChannelFailure } from '@parley/contracts';
+import { z } from 'zod';
+import { callFailureOf } from './call-failure.ts';
+import { fileAddress } from './file-address.ts';
+import { repeatableErrorOf } from './send-failure.ts';
+import type { TelegramSettings } from './settings.ts';
+import type { TelegramApi } from './telegram-api.ts';
+
+/** Largest file the Bot API hands out, in bytes. */
+export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+
+const FILE = 'A Telegram file cannot be fetched';
+const ToldFile = z.object({ file_path: z.string().min(1) });
+
+/** What fetching needs. */
+export interface FetchFileDeps {
+  readonly api: Pick<TelegramApi, 'call'>;
+  readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token'>;
+}
+
+/**
+ * The bytes of a file by its id. What Telegram says of its size is not relied on: reading stops as
+ * soon as there is more than `limit`. Throws only `ChannelError`.
+ */
+export async function fetchFile(
+  deps: FetchFileDeps,
+  fileId: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const address = await addressOf(deps, fileId, signal);
+  // A redirect would lead to a host that nobody chose.
+  const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
+  const announced = Number(response.headers.get('content-length') ?? 0);
+  if (response.status === 200 && response.body !== null && announced <= limit) {
+    return readUpTo(response.body, limit);
+  }
+  await response.body?.cancel();
+  if (announced > limit) throw tooLarge(limit);
+  throw failed(kindOf(response.status), `HTTP ${response.status}`);
+}
+
+async function addressOf(deps: FetchFileDeps, fileId: string, signal: AbortSignal): Promise<URL> {
+  const { api, settings } = deps;
+  let told: unknown;
+  try {
+    told = await api.call('getFile', { file_id: fileId }, signal);
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (/file is too big/i.test(failure.reason)) throw tooLarge(MAX_DOWNLOAD_BYTES, thrown);
+    throw repeatableErrorOf(failure, FILE, thrown);
+  }
+  const file = ToldFile.safeParse(told);
+  const address = file.success
+    ? fileAddress(settings.apiRoot, settings.token, file.data.file_path)
+    : undefined;
+  if (address) return address;
+  throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
+}
+
+async function readUpTo(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    // Leaving the loop early ends the download.
+    for await (const chunk of body) {
+      length += chunk.byteLength;
+      if (length > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (thrown) {
+    throw thrown instanceof ChannelError ? thrown : interrupted(thrown);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function kindOf(status: number): ChannelFailure {
+  if (status === 429) return { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'account' };
+  return status >= 500 || status === 401 ? { kind: 'transient' } : { kind: 'refused' };
+}
+
+function interrupted(thrown: unknown): never {
+  throw repeatableErrorOf(callFailureOf(thrown), FILE, thrown);
+}
+
+function tooLarge(limit: number, cause?: unknown): ChannelError {
+  const megabytes = Math.round((limit / 1024 / 1024) * 10) / 10;
+  return failed({ kind: 'refused' }, `it is larger than ${megabytes} MB`, cause);
+}
+
+function failed(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
+  return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { fileAddress } from './file-address.ts';
+
+describe('where a file is fetched from', () => {
+  it.each([
+    [
+      'https://api.telegram.org',
+      'photos/a b.jpg',
+      'https://api.telegram.org/file/bot1:t/photos/a%20b.jpg',
+    ],
+    ['http://h/proxy', 'x', 'http://h/proxy/file/bot1:t/x'],
+    ['http://h/proxy/', 'x?y#z', 'http://h/proxy/file/bot1:t/x%3Fy%23z'],
+  ])('[F10] is below the server: %s %s', (apiRoot, path, address) => {
+    expect(fileAddress(apiRoot, '1:t', path)?.href).toBe(address);
+  });
+
+  it.each(['/var/lib/bot/a.jpg', '../getMe', 'a/../../b', 'a//b', 'C:\\a', ''])(
+    '[F10] is nowhere when the path is %s',
+    (path) => {
+      expect(fileAddress('http://h', '1:t', path)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,36 @@
+import { ChannelError } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { keyboardOf } from './keyboard.ts';
+
+const button = (label: string) => ({ label, data: `/${label}` });
+const key = (label: string) => ({ text: label, callback_data: `/${label}` });
+
+describe('buttons below a message', () => {
+  it.each<[string, string[], string[][]]>([
+    ['short ones side by side', ['Yes', 'No', 'Later'], [['Yes', 'No', 'Later']]],
+    [
+      'long ones below each other',
+      ['a'.repeat(30), 'b'.repeat(30)],
+      [['a'.repeat(30)], ['b'.repeat(30)]],
+    ],
+    [
+      'as many in a row as there is room',
+      ['a'.repeat(12), 'b'.repeat(12), 'c'],
+      [['a'.repeat(12), 'b'.repeat(12)], ['c']],
+    ],
+  ])('[F04] stand %s', (_name, labels, rows) => {
+    expect(keyboardOf(labels.map(button))).toEqual({
+      reply_markup: { inline_keyboard: rows.map((row) => row.map(key)) },
+    });
+  });
+
+  it('are not there when nobody wants any', () => {
+    expect(keyboardOf(undefined)).toEqual({});
+  });
+
+  it('[F04] with more data than Telegram keeps are refused before anything is sent', () => {
+    const wide = [{ label: 'Ok', data: 'ж'.repeat(33) }];
+    expect(() => keyboardOf(wide)).toThrow(ChannelError);
+    expect(() => keyboardOf(wide)).toThrow('64 bytes');
+  });
+});

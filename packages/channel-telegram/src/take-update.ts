@@ -1,0 +1,82 @@
+import type { ChannelContext } from '@parley/channels';
+import { reasonOf } from '@parley/contracts';
+import type { z } from 'zod';
+import { pressToInbound } from './press.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import { toInbound } from './to-inbound.ts';
+import {
+  type BotIdentity,
+  WireMembership,
+  WireMessage,
+  WirePress,
+  type WireUpdate,
+} from './wire-message.ts';
+
+/** What taking updates needs. */
+export interface TakeDeps
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'call'>;
+  /** Ends what is still said to Telegram about an update. */
+  readonly stopping: AbortSignal;
+  /** Called with every message, edited or not. */
+  readonly seen: (message: WireMessage) => void;
+}
+
+/** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
+export type TakeUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
+
+/** Makes the one place where updates are told apart. What is not understood is logged and confirmed. */
+export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
+  const { account, receive, revise, seen } = deps;
+  const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
+    const parsed = schema.safeParse(content);
+    if (parsed.success) return parsed.data;
+    const facts = { update: update.update_id, reason: parsed.error.message };
+    deps.log.warn(facts, 'update not understood');
+    return undefined;
+  };
+  return async (update, me) => {
+    const written = update.message ?? update.channel_post;
+    const edited = update.edited_message ?? update.edited_channel_post;
+    const content = written ?? edited;
+    if (content !== undefined) {
+      const message = read(WireMessage, content, update);
+      if (message === undefined) return;
+      seen(message);
+      const inbound = toInbound(message, account, me);
+      if (written === undefined) await revise({ kind: 'edited', message: inbound });
+      else await receive(inbound);
+    } else if (update.callback_query !== undefined) {
+      const press = read(WirePress, update.callback_query, update);
+      if (press !== undefined) await takePress(deps, press);
+    } else if (update.my_chat_member !== undefined) {
+      const membership = read(WireMembership, update.my_chat_member, update);
+      if (membership !== undefined) tellMembership(deps, membership);
+    }
+  };
+}
+
+/**
+ * The button's clock stops at once, whatever becomes of the press: an answer that comes late is
+ * refused, and one that fails changes nothing.
+ */
+async function takePress(deps: TakeDeps, press: WirePress): Promise<void> {
+  const { account, api, clock, log, receive, stopping } = deps;
+  api
+    .call('answerCallbackQuery', { callback_query_id: press.id }, stopping)
+    .catch((error: unknown) =>
+      log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged'),
+    );
+  const message = pressToInbound(press, account, clock());
+  if (message !== undefined) await receive(message);
+}
+
+/** Parts that wait for such a chat fail when they are sent, which tells the agent; this tells operators. */
+function tellMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
+  const { chat, old_chat_member, new_chat_member } = membership;
+  const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
+  const out = ['left', 'kicked'].includes(new_chat_member.status);
+  const how = chat.type === 'private' ? 'blocked' : 'removed from a chat';
+  if (out) deps.log.warn(facts, `the bot was ${how}`);
+  else deps.log.info(facts, 'the bot may write in a chat');
+}
