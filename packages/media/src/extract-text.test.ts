@@ -1,0 +1,109 @@
+import { strToU8, zipSync } from 'fflate';
+import { describe, expect, it } from 'vitest';
+import { DAMAGED, ENCRYPTED } from './document-text.ts';
+import { extractText } from './extract-text.ts';
+import { aDocx, anOdt, anXlsx, aPdf, aPptx, LOCKED, zipOf } from './testing/sample-files.ts';
+
+const read = (bytes: Uint8Array, characters = 1_000) => extractText(bytes, { characters });
+const bytes = (...values: number[]) => Uint8Array.from(values);
+const compound = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1);
+const TABLE =
+  '<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row>';
+
+describe('the text of a document', () => {
+  it.each([
+    ['plain text', strToU8('one\r\ntwo\n'), 'one\ntwo'],
+    ['a CSV file', strToU8('a;b\n1;2'), 'a;b\n1;2'],
+    ['an HTML page, as its source', strToU8('<p>hi</p>'), '<p>hi</p>'],
+    ['UTF-8 with its mark', strToU8('\ufeffGrüße'), 'Grüße'],
+    ['UTF-16', bytes(0xff, 0xfe, 0x48, 0, 0x69, 0), 'Hi'],
+    ['the Windows code page', bytes(0x47, 0x72, 0xfc, 0xdf, 0x65), 'Grüße'],
+    ['a PDF, page by page', aPdf(['first page', 'second page']), 'first page\n\nsecond page'],
+    ['a Word document', aDocx(['one &amp; two', 'three']), 'one & two\nthree'],
+    [
+      'a workbook',
+      anXlsx('Sales', [
+        ['item', 'price'],
+        ['tea', 2.5],
+      ]),
+      '# Sales\nitem\tprice\ntea\t2.5',
+    ],
+    [
+      'a slide show, in the order of its slides',
+      aPptx(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a &lt;b&gt; &#x41;&#66;']),
+      /# Slide 1\n1\n\n# Slide 2\n2\n.*# Slide 10\na <b> AB$/s,
+    ],
+    [
+      'an OpenDocument text',
+      anOdt('<text:h>Head</text:h><text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>no'),
+      'Head\na b\tc\nd',
+    ],
+    ['the rows of an OpenDocument table', anOdt(TABLE), /^a \tb$/],
+  ])('[F10] of %s', async (_case, file, text) => {
+    expect(await read(file)).toEqual({
+      kind: 'text',
+      text: typeof text === 'string' ? text : expect.stringMatching(text),
+    });
+  });
+
+  it.each([
+    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
+    ['an old Office file', compound, /old Office format/],
+    ['RTF', strToU8('{\\rtf1 hello}'), /old RTF format/],
+    ['an archive', zipOf({ 'a.xml': 'x' }), /archive/],
+    ['an empty file', bytes(), /no text/],
+    ['a scan', aPdf(['']), /a scan/],
+    ['a damaged PDF', strToU8('%PDF-1.7 and nothing more'), DAMAGED],
+    ['half an archive', aDocx(['text']).subarray(0, 200), DAMAGED],
+    ['a broken Word document', zipOf({ 'word/document.xml': '<w:p>' }), DAMAGED],
+    ['an Office file without its contents', zipOf({ '[Content_Types].xml': '' }), DAMAGED],
+    [
+      'an OpenDocument without its contents',
+      zipOf({ mimetype: 'application/vnd.oasis.opendocument.text' }),
+      DAMAGED,
+    ],
+    ['a PDF with a password', aPdf(['secret'], LOCKED), ENCRYPTED],
+    [
+      'an Office file with a password',
+      Buffer.concat([compound, Buffer.from('EncryptedPackage', 'utf16le')]),
+      ENCRYPTED,
+    ],
+    ['an OpenDocument with a password', anOdt('x', '<m:encryption-data/>'), ENCRYPTED],
+  ])('[F10] is refused politely for %s', async (_case, file, reason) => {
+    expect(await read(file)).toEqual({
+      kind: 'refused',
+      reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
+    });
+  });
+
+  it('[F10] is cut, and says so', async () => {
+    expect(await read(strToU8('x'.repeat(30)), 10)).toEqual({
+      kind: 'text',
+      text: `${'x'.repeat(10)}\n[cut: 10 of 30 characters]`,
+    });
+    const pages = await read(aPdf(['a long first page', 'unread']), 5);
+    expect(pages).toMatchObject({ text: 'a lon\n[cut: 5 of 17 characters]\n[1 of 2 pages]' });
+  });
+
+  it('[F10] is not unpacked when an archive says that it is huge', async () => {
+    const huge = zipSync({ 'word/document.xml': new Uint8Array(65 * 1_024 * 1_024) });
+    expect(huge.length).toBeLessThan(100_000);
+    expect(await read(huge)).toMatchObject({ reason: 'it unpacks to more than 64 MB' });
+  });
+
+  it('[F10] gets no more room than an archive says it needs, so one that lies gains nothing', async () => {
+    const lying = zipSync({ 'ppt/presentation.xml': new Uint8Array(1_000_000) });
+    const view = new DataView(lying.buffer, lying.byteOffset);
+    // The sizes in the directory at the end are those that count.
+    const directory = view.getUint32(lying.length - 6, true);
+    view.setUint32(directory + 24, 10, true);
+    expect(await read(lying)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('[F10] is not looked for in an archive of very many parts', async () => {
+    const members = Object.fromEntries(
+      Array.from({ length: 10_001 }, (_, at) => [`${at}.xml`, '']),
+    );
+    expect(await read(zipOf(members))).toMatchObject({ reason: 'it has more than 10000 parts' });
+  });
+});

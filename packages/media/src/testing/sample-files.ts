@@ -1,0 +1,92 @@
+import { strToU8, zipSync } from 'fflate';
+
+/** For tests: an archive of text members. */
+export function zipOf(members: Readonly<Record<string, string>>): Uint8Array {
+  return zipSync(
+    Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])),
+  );
+}
+
+/** For tests: a Word document with one paragraph a line. */
+export function aDocx(lines: readonly string[]): Uint8Array {
+  const paragraphs = lines.map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`).join('');
+  return zipOf({
+    '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
+    '_rels/.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
+    'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${paragraphs}</w:body></w:document>`,
+  });
+}
+
+/** For tests: a workbook with one sheet whose cells hold text or numbers. */
+export function anXlsx(name: string, rows: readonly (readonly (string | number)[])[]): Uint8Array {
+  const cell = (value: string | number, at: string) =>
+    typeof value === 'number'
+      ? `<c r="${at}"><v>${value}</v></c>`
+      : `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`;
+  const data = rows
+    .map((row, y) => {
+      const cells = row.map((value, x) => cell(value, `${'ABCDEF'[x]}${y + 1}`)).join('');
+      return `<row r="${y + 1}">${cells}</row>`;
+    })
+    .join('');
+  const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+  const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  return zipOf({
+    '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+    '_rels/.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}"><sheets><sheet name="${name}" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/worksheets/sheet1.xml': `<worksheet ${main}><sheetData>${data}</sheetData></worksheet>`,
+  });
+}
+
+/** For tests: a slide show; the slides are stored in the order of their numbers as text. */
+export function aPptx(slides: readonly string[]): Uint8Array {
+  const members: Record<string, string> = {
+    '[Content_Types].xml': '<Types/>',
+    'ppt/presentation.xml': '<p:presentation/>',
+  };
+  for (const [at, words] of slides.entries()) {
+    members[`ppt/slides/slide${at + 1}.xml`] =
+      `<?xml version="1.0"?><p:sld><!-- <a:t>no</a:t> --><p:ph type="x"/><a:p><a:r><a:t>${words}</a:t></a:r></a:p></p:sld>`;
+  }
+  return zipOf(members);
+}
+
+/** For tests: an OpenDocument text around the given body; locked when `manifest` says so. */
+export function anOdt(body: string, manifest = ''): Uint8Array {
+  return zipOf({
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    'content.xml': `<office:document-content><office:styles>no</office:styles><office:body>${body}</office:body></office:document-content>`,
+    'META-INF/manifest.xml': manifest,
+  });
+}
+
+/** For tests: a PDF with one page for each text (empty: a page without words). */
+export function aPdf(pages: readonly string[], more = ''): Uint8Array {
+  const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
+  const kids: string[] = [];
+  for (const words of pages) {
+    const page = objects.length + 1;
+    const stream = words === '' ? '' : `BT /F1 12 Tf 72 720 Td (${words}) Tj ET`;
+    kids.push(`${page} 0 R`);
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${page + 1} 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>`,
+      `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+    );
+  }
+  objects[1] = `<< /Type /Pages /Kids [${kids.join(' ')}] /Count ${kids.length} >>`;
+  let file = '%PDF-1.4\n';
+  const offsets = objects.map((object, at) => {
+    const offset = file.length;
+    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
+  });
+  const start = file.length;
+  file += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
+  file += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${more} >>\nstartxref\n${start}\n%%EOF\n`;
+  return strToU8(file);
+}
+
+/** For tests: what `aPdf` is given so that it asks for a password. */
+export const LOCKED = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> >> /ID [<00> <00>]`;
