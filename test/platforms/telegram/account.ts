@@ -1,4 +1,5 @@
 import { Chats } from './chats.ts';
+import { Files } from './files.ts';
 import type { FloodControl } from './flood.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue } from './update-queue.ts';
@@ -21,6 +22,9 @@ export interface BotAccount {
   readonly clock: () => number;
   /** What setMyCommands stored, by scope and language. */
   readonly commands: Map<string, unknown>;
+  readonly files: Files;
+  /** Pressed buttons by the id of their query. */
+  readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
@@ -40,5 +44,14 @@ export function newAccount(
     supports_inline_queries: false,
   };
   const updates = new UpdateQueue(100_000, () => parts.transcript.changed());
-  return { me, chats: new Chats(), updates, commands: new Map(), drafts: [], ...parts };
+  return {
+    me,
+    chats: new Chats(),
+    updates,
+    commands: new Map(),
+    files: new Files(parts.clock),
+    queries: new Map(),
+    drafts: [],
+    ...parts,
+  };
 }

@@ -1,5 +1,5 @@
-import { ChannelError, type OutboundPart } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
+import { failureOf, part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 import type { TelegramDouble } from './telegram-double.ts';
 
@@ -7,33 +7,6 @@ const ANN = 501;
 const GROUP = -5;
 const FORUM = -1_000_000_000_005;
 const noSignal = () => new AbortController().signal;
-
-function part(
-  chatId: number,
-  text: string,
-  more: { threadId?: string; replyToMessageId?: string; plain?: string } = {},
-): OutboundPart {
-  const { plain = 'plain', ...place } = more;
-  const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
-  const route = {
-    channel: 'telegram',
-    account: 'default',
-    chatId: String(chatId),
-    target,
-    ...place,
-  };
-  return { id: 'part_1', idempotencyKey: 'k', turnId: 't', index: 0, route, body: { text, plain } };
-}
-
-async function failureOf(sending: Promise<unknown>) {
-  const error = await sending.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ChannelError))
-    throw new Error(`Expected a ChannelError, got ${String(error)}`);
-  return error.failure;
-}
 
 afterEach(endScenes);
 

@@ -12,6 +12,7 @@ interface Answer {
   readonly description?: string;
 }
 
+const FILE_PATH = /\/file\/bot([^/]+)\/(.+)$/;
 const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
 
 /** Answers `…/bot<token>/<method>`; anything else is not found. Every call ends up in the transcript. */
@@ -27,6 +28,8 @@ export class BotApiServer {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const [, owner, path] = FILE_PATH.exec(decodeURIComponent(url.pathname)) ?? [];
+    if (owner !== undefined && path !== undefined) return this.#serve(owner, path, response);
     const [, token, method] = PATH.exec(decodeURIComponent(url.pathname)) ?? [];
     if (token === undefined || method === undefined || !/^\d+:/.test(token)) {
       return write(response, refused(new Refusal(404, 'Not Found')));
@@ -37,6 +40,19 @@ export class BotApiServer {
     const params = await readParams(request, url.searchParams).catch((error: unknown) => error);
     if (!(params instanceof RequestParams)) return write(response, answerFor(params));
     await this.#call(method, params, response, gone.signal);
+  }
+
+  /** A file; faults reach it as the method `download`. */
+  #serve(token: string, path: string, response: ServerResponse): void {
+    if (token !== this.#token) {
+      write(response, refused(new Refusal(401, 'Unauthorized')));
+      return;
+    }
+    const fault = this.#faults.take('download', undefined);
+    const outcome = fault === undefined ? undefined : outcomeOf(fault);
+    if (outcome === 'reset') response.socket?.resetAndDestroy();
+    else if (typeof outcome === 'object') write(response, outcome);
+    else if (outcome !== 'hang') this.#account.files.serve(path, response);
   }
 
   async #call(

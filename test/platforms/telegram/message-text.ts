@@ -1,6 +1,7 @@
 import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-html.ts';
 import { badRequest } from './refusal.ts';
 import { isRecord, type RequestParams } from './request-params.ts';
+import type { WireMessage } from './wire.ts';
 
 /** A text as it is shown: no markup, formats beside it. */
 export interface ShownText {
@@ -10,6 +11,7 @@ export interface ShownText {
 
 /** Longest text after parsing, in code points (measured on the live service; others say UTF-16 units). */
 const MAX_TEXT = 4096;
+const MAX_CAPTION = 1024;
 const MAX_ENTITIES = 100;
 
 /**
@@ -19,17 +21,33 @@ const MAX_ENTITIES = 100;
 export function readText(params: RequestParams): ShownText {
   const raw = params.text('text') ?? '';
   if (raw === '') throw badRequest('message text is empty');
-  const shown = tidy(parse(raw, params));
+  const shown = tidy(parse(raw, params, 'entities'));
   if (shown.text === '') throw badRequest('message text is empty');
   if ([...shown.text].length > MAX_TEXT) throw badRequest('message is too long');
   return { text: shown.text, entities: shown.entities.slice(0, MAX_ENTITIES) };
 }
 
-function parse(raw: string, params: RequestParams): ShownText {
+/**
+ * Reads `caption` the way sendPhoto and its like do; it may be empty.
+ * @throws Refusal 400: too long, or markup that cannot be read.
+ */
+export function readCaption(params: RequestParams): Partial<WireMessage> {
+  const raw = params.text('caption') ?? '';
+  if (raw === '') return {};
+  const { text, entities } = tidy(parse(raw, params, 'caption_entities'));
+  if ([...text].length > MAX_CAPTION) throw badRequest('message caption is too long');
+  if (text === '') return {};
+  return {
+    caption: text,
+    ...(entities.length === 0 ? {} : { caption_entities: entities.slice(0, MAX_ENTITIES) }),
+  };
+}
+
+function parse(raw: string, params: RequestParams, beside: string): ShownText {
   const mode = params.text('parse_mode') ?? '';
   switch (mode.toLowerCase()) {
     case '':
-      return { text: raw, entities: givenEntities(params) };
+      return { text: raw, entities: givenEntities(params.json(beside)) };
     case 'html':
       return parseHtml(raw);
     case 'markdown':
@@ -51,8 +69,7 @@ function parseHtml(raw: string): ShownText {
   }
 }
 
-function givenEntities(params: RequestParams): HtmlEntity[] {
-  const list = params.json('entities');
+function givenEntities(list: unknown): HtmlEntity[] {
   if (!Array.isArray(list)) return [];
   return list.map((item: unknown) => {
     if (!isRecord(item)) throw badRequest("can't parse entities: expected an Object");

@@ -1,8 +1,12 @@
 import type { BotAccount } from './account.ts';
+import { answerCallbackQuery } from './presses.ts';
+import { setMessageReaction } from './reactions.ts';
 import { badRequest } from './refusal.ts';
 import { isRecord, type RequestParams } from './request-params.ts';
+import { sendMedia } from './send-media.ts';
 import {
   deleteMessage,
+  editMessageCaption,
   editMessageText,
   sendChatAction,
   sendMessage,
@@ -25,6 +29,7 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   }),
   sendmessage: sendMessage,
   editmessagetext: editMessageText,
+  editmessagecaption: editMessageCaption,
   deletemessage: deleteMessage,
   sendmessagedraft: sendMessageDraft,
   sendchataction: sendChatAction,
@@ -34,11 +39,15 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
     commands.delete(scopeOf(params));
     return true;
   },
-  answercallbackquery: (_account, params) => {
-    if (params.text('callback_query_id') === undefined)
-      throw badRequest('query is too old and response timeout expired or query ID is invalid');
-    return true;
-  },
+  answercallbackquery: answerCallbackQuery,
+  setmessagereaction: setMessageReaction,
+  getfile: ({ files }, params) => files.locate(params.text('file_id')),
+  sendphoto: sendMedia('photo'),
+  senddocument: sendMedia('document'),
+  sendanimation: sendMedia('animation'),
+  sendaudio: sendMedia('audio'),
+  sendvideo: sendMedia('video'),
+  sendvoice: sendMedia('voice'),
   getchat: ({ chats }, params) => chats.find(params.text('chat_id')).info,
   logout: () => true,
   close: () => true,

@@ -1,5 +1,6 @@
 import type { BotAccount } from './account.ts';
 import type { ChatRecord } from './chats.ts';
+import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import type { WireMessage, WireUser } from './wire.ts';
 
@@ -14,6 +15,12 @@ export interface Saying {
   /** Who; in a private chat its only person, elsewhere user 1001 when absent. */
   readonly from?: number | KnownUser | undefined;
   readonly text?: string | undefined;
+  /** A picture, recording or document; the text becomes its caption. */
+  readonly file?: SentFile | undefined;
+  /** Messages with the same one are an album. */
+  readonly album?: string | undefined;
+  /** A person behind a chat: an anonymous administrator, or one who speaks as their channel. */
+  readonly as?: KnownChat | undefined;
   /** Formats; commands, mentions and addresses are found by themselves when absent. */
   readonly entities?: readonly HtmlEntity[] | undefined;
   /** A topic of a forum; made when it is new. */
@@ -35,8 +42,8 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
     message_id: account.chats.nextMessageId(chat),
     date: Math.floor(account.clock() / 1000),
     chat: chat.info,
-    ...(chat.info.type === 'channel' ? { sender_chat: chat.info } : { from }),
-    ...textOf(saying),
+    ...speakerOf(saying, chat, from),
+    ...contentOf(account, saying),
     ...placeOf(saying, chat),
     ...saying.extra,
   };
@@ -54,12 +61,13 @@ export function reword(account: BotAccount, chatId: number, messageId: number, t
     throw new Error(`No message ${messageId} in chat ${chatId}.`);
   const edited = {
     ...old,
-    ...textOf({ chat: chatId, text }),
+    ...(old.caption === undefined ? textOf({ text }) : { caption: text }),
     edit_date: Math.floor(account.clock() / 1000),
   };
   chat.messages.set(messageId, edited);
   account.transcript.replace(edited);
-  account.updates.push('edited_message', edited);
+  const kind = chat.info.type === 'channel' ? 'edited_channel_post' : 'edited_message';
+  account.updates.push(kind, edited);
 }
 
 /** A group becomes a supergroup; gives back its new id. Both chats get their service message. */
@@ -95,14 +103,38 @@ export function setAccess(
   });
 }
 
-function userOf(saying: Saying, chat: ChatRecord): WireUser {
+/** The person of a saying, in full. */
+export function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
   const fallback = chat.info.type === 'private' ? chat.info.id : 1001;
   const given =
     typeof saying.from === 'number' ? { id: saying.from } : (saying.from ?? { id: fallback });
   return { is_bot: false, first_name: `User ${given.id}`, language_code: 'en', ...given };
 }
 
-function textOf({ text, entities }: Saying): Partial<WireMessage> {
+/** Who speaks for a chat is shown as that chat; beside it stands a user that is the same everywhere. */
+function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<WireMessage> {
+  if (chat.info.type === 'channel') return { sender_chat: chat.info };
+  if (saying.as === undefined) return { from };
+  const anonymous = saying.as.id === chat.info.id;
+  const stand = anonymous
+    ? { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' }
+    : { id: 136_817_688, is_bot: true, first_name: 'Channel', username: 'Channel_Bot' };
+  return { from: stand, sender_chat: anonymous ? chat.info : { type: 'channel', ...saying.as } };
+}
+
+function contentOf(account: BotAccount, saying: Saying): Partial<WireMessage> {
+  const { text, entities } = textOf(saying);
+  const album = saying.album === undefined ? {} : { media_group_id: saying.album };
+  if (saying.file === undefined) return textOf(saying);
+  return {
+    ...account.files.store(saying.file),
+    ...(text === undefined ? {} : { caption: text }),
+    ...(entities === undefined ? {} : { caption_entities: entities }),
+    ...album,
+  };
+}
+
+function textOf({ text, entities }: Pick<Saying, 'text' | 'entities'>): Partial<WireMessage> {
   if (text === undefined) return {};
   const found = entities ?? findEntities(text);
   return found.length === 0 ? { text } : { text, entities: found };

@@ -1,13 +1,25 @@
 import type { BotAccount } from './account.ts';
 import type { ChatRecord } from './chats.ts';
-import { readText, type ShownText } from './message-text.ts';
+import { readKeyboard } from './keyboards.ts';
+import { readCaption, readText, type ShownText } from './message-text.ts';
 import { badRequest } from './refusal.ts';
 import type { RequestParams } from './request-params.ts';
+import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
 /** sendMessage: the text is read before the chat is looked up, and flood control comes last. */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
-  const shown = readText(params);
+  return placeNewMessage(account, params, fieldsOf(readText(params)));
+}
+
+/** The bot writes: the message is visible, in its place and with its keyboard. `file` is what it carries. */
+export function placeNewMessage(
+  account: BotAccount,
+  params: RequestParams,
+  content: Partial<WireMessage>,
+  file?: VisibleFile,
+): WireMessage {
+  const keyboard = readKeyboard(params);
   const chat = account.chats.findWritable(params.text('chat_id'));
   const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
   account.flood.pass(chat.info.id);
@@ -17,11 +29,11 @@ export function sendMessage(account: BotAccount, params: RequestParams): WireMes
     chat: chat.info,
     date: Math.floor(account.clock() / 1000),
     ...place,
-    ...fieldsOf(shown),
-    ...markupOf(params),
+    ...content,
+    ...keyboard,
   };
   chat.messages.set(message.message_id, message);
-  account.transcript.show(message, 'bot');
+  account.transcript.show(message, 'bot', file);
   return message;
 }
 
@@ -32,7 +44,8 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
   const old = chat.messages.get(params.integer('message_id') ?? 0);
   if (old === undefined) throw badRequest('message to edit not found');
   if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
-  const changed = { ...fieldsOf(shown), ...markupOf(params) };
+  if (old.text === undefined) throw badRequest('there is no text in the message to edit');
+  const changed = { ...fieldsOf(shown), ...readKeyboard(params) };
   const was = {
     ...fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] }),
     ...sameMarkup(old),
@@ -49,6 +62,23 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
     edit_date: Math.floor(account.clock() / 1000),
     ...changed,
   };
+  chat.messages.set(message.message_id, message);
+  account.transcript.replace(message);
+  return message;
+}
+
+/** editMessageCaption: the words below the bot's own files. */
+export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
+  const caption = readCaption(params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const old = chat.messages.get(params.integer('message_id') ?? 0);
+  if (old === undefined) throw badRequest('message to edit not found');
+  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  if (old.text !== undefined) throw badRequest('there is no caption in the message to edit');
+  if (old.caption === caption.caption) throw badRequest('message is not modified');
+  account.flood.pass(chat.info.id);
+  const { caption: _caption, caption_entities: _entities, reply_markup: _markup, ...kept } = old;
+  const message = { ...kept, edit_date: Math.floor(account.clock() / 1000), ...caption };
   chat.messages.set(message.message_id, message);
   account.transcript.replace(message);
   return message;
@@ -87,18 +117,15 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
   const chat = account.chats.findWritable(params.text('chat_id'));
   if (!ACTIONS.has(params.text('action') ?? ''))
     throw badRequest('wrong parameter action in request');
-  threadOf(chat, params);
+  // Only here the general topic has a number.
+  const general = chat.info.is_forum === true && params.integer('message_thread_id') === 1;
+  if (!general) threadOf(chat, params);
   return true;
 }
 
 function fieldsOf(shown: ShownText): { text: string; entities?: ShownText['entities'] } {
   const { text, entities } = shown;
   return entities.length === 0 ? { text } : { text, entities };
-}
-
-function markupOf(params: RequestParams): { reply_markup?: unknown } {
-  const markup = params.json('reply_markup');
-  return markup === undefined ? {} : { reply_markup: markup };
 }
 
 function sameMarkup(message: WireMessage): { reply_markup?: unknown } {

@@ -5,6 +5,7 @@ import { BotApiServer } from './bot-api-server.ts';
 import { type Fault, Faults } from './faults.ts';
 import { FloodControl, type FloodLimits } from './flood.ts';
 import { migrate, reword, type Saying, say, setAccess } from './people.ts';
+import { type Press, press } from './presses.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -31,6 +32,10 @@ export interface TelegramDouble {
   say(saying: Saying): WireMessage;
   /** A person changes what they wrote. */
   reword(chatId: number, messageId: number, text: string): void;
+  /** A person presses a button; gives back the id of the query. */
+  press(press: Press): string;
+  /** Whether the bot has answered a press. */
+  pressAnswered(queryId: string): boolean;
   /** Queues an update of any kind, for example `callback_query`; gives back its id. */
   update(kind: string, content: unknown): number;
   /** Updates no poll has confirmed yet. */
@@ -102,6 +107,8 @@ export async function startTelegramDouble(
     transcript,
     say: (saying) => say(account, saying),
     reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
+    press: (wish) => press(account, wish),
+    pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
     pendingUpdates: () => account.updates.pending,
     conversation: (chatId) => transcript.messages(chatId),

@@ -1,5 +1,12 @@
+import { buttonsOf } from './keyboards.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import type { WireMessage } from './wire.ts';
+
+/** A file below which a message stands. */
+export interface VisibleFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
 
 /** A message as a person in the chat sees it now. */
 export interface VisibleMessage {
@@ -14,6 +21,12 @@ export interface VisibleMessage {
   readonly entities: readonly HtmlEntity[];
   readonly threadId?: number;
   readonly replyTo?: number;
+  /** What the bot sent; files of people are in the updates. */
+  readonly file?: VisibleFile;
+  /** Labels of the buttons below it. */
+  readonly buttons?: readonly string[];
+  /** What the bot reacted with. */
+  readonly reaction?: string;
   /** How often its text was replaced. */
   readonly edits: number;
 }
@@ -44,16 +57,17 @@ export class Transcript {
     this.#clock = clock;
   }
 
-  show(message: WireMessage, from: 'bot' | number): void {
+  show(message: WireMessage, from: 'bot' | number, file?: VisibleFile): void {
     this.#seq += 1;
     const {
       chat,
       message_id,
       message_thread_id,
       reply_to_message,
-      text = '',
-      entities = [],
+      text = message.caption ?? '',
+      entities = message.caption_entities ?? [],
     } = message;
+    const buttons = buttonsOf(message).map((button) => button.text);
     const places = this.#places.get(chat.id) ?? new Map<number, number>();
     this.#places.set(chat.id, places.set(message_id, this.#messages.length));
     this.#messages.push({
@@ -66,6 +80,8 @@ export class Transcript {
       entities,
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
+      ...(file === undefined ? {} : { file }),
+      ...(buttons.length === 0 ? {} : { buttons }),
       edits: 0,
     });
     this.changed();
@@ -75,8 +91,21 @@ export class Transcript {
     const place = this.#places.get(message.chat.id)?.get(message.message_id);
     const old = place === undefined ? undefined : this.#messages[place];
     if (place === undefined || old === undefined) return;
-    const { text = '', entities = [] } = message;
-    this.#messages[place] = { ...old, text, entities, edits: old.edits + 1 };
+    const { text = message.caption ?? '', entities = message.caption_entities ?? [] } = message;
+    const { buttons: _gone, ...kept } = old;
+    const buttons = buttonsOf(message).map((button) => button.text);
+    const below = buttons.length === 0 ? {} : { buttons };
+    this.#messages[place] = { ...kept, ...below, text, entities, edits: old.edits + 1 };
+    this.changed();
+  }
+
+  /** The bot reacts to a message, or takes its reaction back. */
+  react(chatId: number, messageId: number, emoji: string | undefined): void {
+    const place = this.#places.get(chatId)?.get(messageId);
+    const old = place === undefined ? undefined : this.#messages[place];
+    if (place === undefined || old === undefined) return;
+    const { reaction: _old, ...bare } = old;
+    this.#messages[place] = emoji === undefined ? bare : { ...bare, reaction: emoji };
     this.changed();
   }
 

@@ -27,6 +27,9 @@ export interface WireMessage {
   readonly from?: WireUser;
   readonly text?: string;
   readonly entities?: readonly HtmlEntity[];
+  /** The words below a file. */
+  readonly caption?: string;
+  readonly caption_entities?: readonly HtmlEntity[];
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
   readonly reply_to_message?: WireMessage;

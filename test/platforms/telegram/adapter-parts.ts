@@ -1,0 +1,42 @@
+import { ChannelError, type OutboundPart, type PartExtras } from '@parley/contracts';
+
+/** What may be different about a part. */
+interface More extends PartExtras {
+  readonly threadId?: string;
+  readonly replyToMessageId?: string;
+  readonly plain?: string;
+}
+
+/** A part of an answer for a chat; `text` in Telegram's HTML. */
+export function part(chatId: number, text: string, more: More = {}): OutboundPart {
+  const { plain = 'plain', buttons, file, ...place } = more;
+  const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
+  const route = {
+    channel: 'telegram',
+    account: 'default',
+    chatId: String(chatId),
+    target,
+    ...place,
+  };
+  return {
+    id: 'part_1',
+    idempotencyKey: 'k',
+    turnId: 't',
+    index: 0,
+    route,
+    body: { text, plain },
+    ...(buttons && { buttons }),
+    ...(file && { file }),
+  };
+}
+
+/** How the adapter refused what must be refused. */
+export async function failureOf(sending: Promise<unknown>) {
+  const error = await sending.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ChannelError))
+    throw new Error(`Expected a ChannelError, got ${String(error)}`);
+  return error.failure;
+}
