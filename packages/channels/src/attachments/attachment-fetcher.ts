@@ -1,0 +1,155 @@
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { startSweep, type WakeUpQueue } from '@parley/queue';
+import type { AttachmentRepository, DueAttachment } from '@parley/store';
+import type { FilesFacet } from '../adapter.ts';
+import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
+
+/** Fetches what people sent to one account, in the process that owns its connection. */
+export interface AttachmentFetcher {
+  /** There may be something to fetch. */
+  wake(): void;
+  /** Fetches nothing more; what is under way is ended and begun again at the next start. */
+  close(): Promise<void>;
+}
+
+/** What fetching works with. */
+export interface AttachmentFetcherDeps {
+  readonly attachments: AttachmentRepository;
+  /** Undefined where the adapter hands out no files. */
+  readonly files: FilesFacet | undefined;
+  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  readonly limits: MediaLimits;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Which account, and how eagerly. */
+export interface AttachmentFetcherOptions {
+  readonly channel: string;
+  readonly account: string;
+  readonly sweepMs: number;
+  /** Longest time for one try, in ms; half a minute when absent. */
+  readonly timeoutMs?: number;
+}
+
+/** Messages whose files are fetched at the same time; those of one message come one after another. */
+const AT_ONCE = 4;
+/** Rows looked at for those: a message has at most 32 attachments. */
+const LOOKED_AT = 32 * AT_ONCE;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Starts fetching, and sweeps for what an earlier run has left and for what is to be tried again. The
+ * lane of a message is woken when one of its files is there or given up.
+ */
+export function startAttachmentFetcher(
+  deps: AttachmentFetcherDeps,
+  options: AttachmentFetcherOptions,
+): AttachmentFetcher {
+  const { channel, account } = options;
+  const closing = new AbortController();
+  const running = new Map<number, Promise<void>>();
+  let wanted = false;
+  let looking: Promise<void> | null = null;
+
+  const look = async (): Promise<void> => {
+    while (wanted && !closing.signal.aborted) {
+      wanted = false;
+      const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
+      // Something ended or came meanwhile: what was read may be done already.
+      if (wanted) continue;
+      for (const one of due) begin(one);
+    }
+  };
+  const begin = (one: DueAttachment): void => {
+    if (running.size >= AT_ONCE || running.has(one.messageSeq)) return;
+    const fetching = fetchOne(deps, one, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
+      .catch((error: unknown) => {
+        deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it is tried again');
+        return false;
+      })
+      .then((isOver) => {
+        running.delete(one.messageSeq);
+        // What could not even be stored waits for the sweep, or it would be tried without a pause.
+        if (isOver) wake();
+      });
+    running.set(one.messageSeq, fetching);
+  };
+  const wakeAndLook = (): Promise<void> => {
+    wanted = true;
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  const wake = (): void =>
+    void wakeAndLook().catch((error: unknown) =>
+      deps.log.warn({ reason: reasonOf(error) }, 'attachments not looked up; the sweep will'),
+    );
+  const sweep = startSweep(
+    `attachments ${channel}/${account}`,
+    options.sweepMs,
+    deps.log,
+    wakeAndLook,
+  );
+  return {
+    wake,
+    async close() {
+      closing.abort();
+      await sweep.stop();
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** Fetches one attachment. True when something was written down about it. */
+async function fetchOne(
+  deps: AttachmentFetcherDeps,
+  due: DueAttachment,
+  closing: AbortSignal,
+  timeoutMs: number,
+): Promise<boolean> {
+  const { attachments, files, clock } = deps;
+  const giveUp = async (why: string): Promise<void> => {
+    await attachments.fail(due, why, clock());
+    await deps.lanes.kick(due.conversationId);
+  };
+  const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0);
+  if (files === undefined || plan.kind === 'refuse') {
+    await giveUp(plan.kind === 'refuse' && files !== undefined ? plan.why : NO_FILES);
+    return true;
+  }
+  let bytes: Uint8Array;
+  try {
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
+    bytes = await orEnded(files.fetch(due.attachment.ref, plan.limit, signal), signal);
+  } catch (thrown) {
+    if (closing.aborted) return false;
+    const next = afterFetchFailure(thrown, due.attempts);
+    const facts = { kind: due.attachment.kind, attempt: due.attempts + 1, next: next.kind };
+    deps.log.warn({ ...facts, reason: reasonOf(thrown) }, 'attachment not fetched');
+    if (next.kind === 'give-up') await giveUp(next.why);
+    else await attachments.retryLater(due, clock() + next.inMs, clock());
+    return true;
+  }
+  if (bytes.byteLength > plan.limit) await giveUp(plan.why);
+  else {
+    await attachments.keep(due, bytes, clock());
+    await deps.lanes.kick(due.conversationId);
+  }
+  return true;
+}
+
+const NO_FILES = 'I cannot fetch files from this channel';
+
+/** An adapter that ignores its signal must not hold up everybody else's files. */
+async function orEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const ended = Promise.withResolvers<never>();
+  const end = (): void => ended.reject(new Error('fetching took too long'));
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, ended.promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

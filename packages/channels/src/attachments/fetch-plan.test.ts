@@ -1,0 +1,61 @@
+import { ChannelError, type ChannelFailure } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { afterFetchFailure, planFetch } from './fetch-plan.ts';
+
+const MB = 1_024 * 1_024;
+const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB };
+const due = (size: number | undefined, bytesTaken = 0) => ({
+  attachment: { kind: 'image' as const, ref: 'r', ...(size === undefined ? {} : { size }) },
+  bytesTaken,
+});
+
+describe('how much of an attachment is fetched', () => {
+  it.each([
+    ['a small file is, up to the limit of the settings', due(1), 99 * MB, 20 * MB],
+    ['one of unknown size is, up to the same', due(undefined), 99 * MB, 20 * MB],
+    ['the platform may hand out less', due(1), 8 * MB, 8 * MB],
+    ['a message may have room for less', due(1, 45 * MB), 99 * MB, 5 * MB],
+  ])('[F10] %s', (_case, attachment, platform, limit) => {
+    expect(planFetch(attachment, limits, platform)).toMatchObject({ kind: 'fetch', limit });
+  });
+
+  it.each([
+    ['it claims to be too large', due(21 * MB), 99 * MB, 'larger than the 20 MB'],
+    ['it is too large for the platform', due(9 * MB), 8.5 * MB, 'larger than the 8.5 MB'],
+    ['the message has no room left', due(6 * MB, 45 * MB), 99 * MB, '50 MB together'],
+    ['the message is full', due(undefined, 50 * MB), 99 * MB, '50 MB together'],
+  ])('[F10] nothing when %s', (_case, attachment, platform, why) => {
+    const plan = planFetch(attachment, limits, platform);
+    expect(plan).toEqual({ kind: 'refuse', why: expect.stringContaining(why) });
+  });
+});
+
+describe('after a fetch that failed', () => {
+  const failed = (failure: ChannelFailure) => new ChannelError(failure, 'no');
+
+  it.each(['gone', 'forbidden', 'refused', 'refused-format'] as const)(
+    '[F10] gives up at once when it is %s',
+    (kind) => {
+      expect(afterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
+    },
+  );
+
+  it.each([
+    ['transient', failed({ kind: 'transient' })],
+    ['of unknown outcome', failed({ kind: 'unknown-outcome' })],
+    ['anything else', new TypeError('a defect')],
+  ])('[F10] tries three more times within a minute when it is %s', (_case, thrown) => {
+    const waits = [0, 1, 2, 3].map((attempts) => afterFetchFailure(thrown, attempts));
+    expect(waits).toEqual([
+      { kind: 'retry', inMs: 2_000 },
+      { kind: 'retry', inMs: 6_000 },
+      { kind: 'retry', inMs: 20_000 },
+      { kind: 'give-up', why: 'it could not be fetched' },
+    ]);
+  });
+
+  it('[F10] waits as long as the platform asks', () => {
+    const thrown = failed({ kind: 'rate-limited', retryAfterMs: 9_000, scope: 'account' });
+    expect(afterFetchFailure(thrown, 0)).toEqual({ kind: 'retry', inMs: 9_000 });
+  });
+});
