@@ -82,6 +82,16 @@ describe('whom a message is meant for', () => {
     expect(addressOf(message({ text, entities }), ME).mentions).toEqual(['7', '2']);
   });
 
+  it('[F09] gives a command back the name it had before it went into the menu', () => {
+    const commands = [{ name: 'my-skill', summary: 's' }];
+    const named = { text: '/my_skill@parley_bot now', entities: [command(20)] };
+    const short = { text: '/my_skill', entities: [command(9)] };
+    const read = (fields: object) => addressOf(message(fields), ME, commands);
+    expect(read(named)).toMatchObject({ text: '/my-skill now', addressed: true });
+    expect(read(short)).toMatchObject({ text: '/my-skill', addressed: true });
+    expect(read({ text: '/other', entities: [command(6)] })).toMatchObject({ text: '/other' });
+  });
+
   it('[F09] takes its own name off a command, so that the core knows the command', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
     const foreign = { text: '/stop@other', entities: [command(11)] };

@@ -1,4 +1,5 @@
-import { parseCommand } from '@parley/channels';
+import { type CommandInfo, parseCommand } from '@parley/channels';
+import { menuName } from './menu.ts';
 import type { BotIdentity, Entity, WireMessage } from './wire-message.ts';
 
 /** Whom a message names, and its words as the core reads them. */
@@ -15,7 +16,11 @@ export interface Address {
  * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
  * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
  */
-export function addressOf(message: WireMessage, me: BotIdentity): Address {
+export function addressOf(
+  message: WireMessage,
+  me: BotIdentity,
+  commands: readonly CommandInfo[] = [],
+): Address {
   const { text, entities } = textOf(message);
   const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
   const command = leadingCommand(text, entities);
@@ -24,11 +29,12 @@ export function addressOf(message: WireMessage, me: BotIdentity): Address {
   const forwarded = message.forward_origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
   // Where a group has one bot only, Telegram's menu sends its commands without a name.
-  const forMe = command !== undefined && !forOther && (command.bot !== undefined || isOwn(text));
+  const own = command && ownName(command.word, commands);
+  const forMe = command !== undefined && !forOther && (command.bot ?? own) !== undefined;
   const replied = answeredMessage(message)?.from?.id === me.id;
   const named = mentions.includes(String(me.id));
   return {
-    text: forMe && command.bot !== undefined ? text.replace(`@${command.bot}`, '') : text,
+    text: forMe ? `/${own ?? command.word}${text.slice(command.length)}` : text,
     mentions,
     addressed: direct || (!forwarded && !forOther && (forMe || replied || named)),
   };
@@ -54,15 +60,24 @@ function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
   return named ? [String(me.id)] : [];
 }
 
-function leadingCommand(text: string, entities: readonly Entity[]): { bot?: string } | undefined {
-  const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
-  if (entity === undefined) return undefined;
-  const bot = wordsOf(text, entity).split('@')[1];
-  return bot === undefined ? {} : { bot };
+interface LeadingCommand {
+  readonly word: string;
+  readonly bot: string | undefined;
+  /** Of all that Telegram marks as the command. */
+  readonly length: number;
 }
 
-function isOwn(text: string): boolean {
-  return parseCommand(text) !== null;
+function leadingCommand(text: string, entities: readonly Entity[]): LeadingCommand | undefined {
+  const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
+  if (entity === undefined) return undefined;
+  const [word = '', bot] = wordsOf(text, entity).slice(1).split('@');
+  return { word, bot, length: entity.length };
+}
+
+/** The command as the core calls it; undefined when it is nobody's here. */
+function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
+  if (parseCommand(`/${word}`) !== null) return word;
+  return commands.find(({ name }) => sameName(menuName(name), word))?.name;
 }
 
 function wordsOf(text: string, { offset, length }: Entity): string {

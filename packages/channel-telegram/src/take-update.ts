@@ -14,7 +14,10 @@ import {
 
 /** What taking updates needs. */
 export interface TakeDeps
-  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log' | 'clock'> {
+  extends Pick<
+    ChannelContext<unknown>,
+    'account' | 'commands' | 'receive' | 'revise' | 'log' | 'clock'
+  > {
   readonly api: Pick<TelegramApi, 'call'>;
   /** Ends what is still said to Telegram about an update. */
   readonly stopping: AbortSignal;
@@ -43,7 +46,7 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       const message = read(WireMessage, content, update);
       if (message === undefined) return;
       seen(message);
-      const inbound = toInbound(message, account, me);
+      const inbound = toInbound(message, account, me, deps.commands);
       if (written === undefined) await revise({ kind: 'edited', message: inbound });
       else await receive(inbound);
     } else if (update.callback_query !== undefined) {

@@ -1,3 +1,4 @@
+import type { CommandInfo } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
 import { addressOf, answeredMessage } from './addressed.ts';
 import { attachmentsOf } from './attachments.ts';
@@ -6,8 +7,13 @@ import { personOf, senderOf } from './sender.ts';
 import type { BotIdentity, WireMessage } from './wire-message.ts';
 
 /** Turns a Telegram message into what the core knows of it (F01). */
-export function toInbound(message: WireMessage, account: string, me: BotIdentity): InboundMessage {
-  const { text, mentions, addressed } = addressOf(message, me);
+export function toInbound(
+  message: WireMessage,
+  account: string,
+  me: BotIdentity,
+  commands: readonly CommandInfo[] = [],
+): InboundMessage {
+  const { text, mentions, addressed } = addressOf(message, me, commands);
   const attachments = attachmentsOf(message);
   return {
     channel: 'telegram',

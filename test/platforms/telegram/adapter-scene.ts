@@ -1,6 +1,18 @@
 import { type TelegramAmbience, telegram } from '@parley/channel-telegram';
-import type { ChannelAdapter, ChannelState, IngressOutcome } from '@parley/channels';
-import { type InboundMessage, type Logger, memoryValues, silentLogger } from '@parley/contracts';
+import type {
+  ChannelAdapter,
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+} from '@parley/channels';
+import {
+  type AdapterValues,
+  type InboundMessage,
+  type Logger,
+  memoryValues,
+  silentLogger,
+} from '@parley/contracts';
 import {
   startTelegramDouble,
   type TelegramDouble,
@@ -17,6 +29,7 @@ export interface Scene {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly received: InboundMessage[];
+  readonly revised: Revision[];
   readonly states: ChannelState[];
   readonly waits: number[];
   readonly logged: string[];
@@ -25,6 +38,11 @@ export interface Scene {
 /** What is not as usual. */
 export interface Wishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+  readonly revise?: (revision: Revision) => Promise<void>;
+  readonly clock?: () => number;
+  readonly commands?: readonly CommandInfo[];
+  /** What an earlier start has left. */
+  readonly values?: AdapterValues;
   readonly settings?: (double: TelegramDouble) => object;
   readonly double?: TelegramDoubleOptions;
 }
@@ -36,6 +54,8 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const states: ChannelState[] = [];
   const waits: number[] = [];
   const logged: string[] = [];
+  const revised: Revision[] = [];
+  const values = wishes.values ?? memoryValues();
   const ambience: TelegramAmbience = {
     random: () => 0,
     wait: async (ms) => {
@@ -47,11 +67,15 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const context = {
     account: 'default',
     settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) },
-    log: recordingLogger(logged),
-    clock: Date.now,
-    revise: () => Promise.resolve(),
-    commands: [],
-    values: memoryValues(),
+    log: recordingLogger(logged, () => double.transcript.changed()),
+    clock: wishes.clock ?? Date.now,
+    revise: async (revision: Revision) => {
+      revised.push(revision);
+      double.transcript.changed();
+      await wishes.revise?.(revision);
+    },
+    commands: wishes.commands ?? [],
+    values,
     receive: async (message: InboundMessage) => {
       received.push(message);
       double.transcript.changed();
@@ -68,12 +92,14 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     await adapter.stop();
     await double.close();
   });
-  return { double, adapter, received, states, waits, logged };
+  return { double, adapter, received, revised, states, waits, logged };
 }
 
-function recordingLogger(lines: string[]): Logger {
-  const note = (facts: object, message: string) =>
-    void lines.push(`${message} ${JSON.stringify(facts)}`);
+function recordingLogger(lines: string[], changed: () => void): Logger {
+  const note = (facts: object, message: string) => {
+    lines.push(`${message} ${JSON.stringify(facts)}`);
+    changed();
+  };
   return { ...silentLogger, info: note, warn: note, error: note };
 }
 

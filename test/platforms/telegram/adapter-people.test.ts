@@ -1,0 +1,197 @@
+import type { IngressOutcome } from '@parley/channels';
+import { afterEach, describe, expect, it } from 'vitest';
+import { part } from './adapter-parts.ts';
+import { accepted, endScenes, scene } from './adapter-scene.ts';
+
+const ANN = 501;
+const GROUP = -5;
+const FORUM = -1_000_000_000_005;
+const CHANNEL = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
+const noSignal = () => new AbortController().signal;
+
+afterEach(endScenes);
+
+describe('a button below a message of the bot', () => {
+  const buttons = [
+    { label: 'Yes', data: '/approve 7' },
+    { label: 'No', data: '/deny 7' },
+  ];
+
+  it('[F04] brings its data as a message of whoever pressed it, and stops its clock', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: FORUM, thread: 42, text: 'q' });
+    await double.waitFor(() => received.length === 1);
+    const { platformMessageId } = await adapter.send(
+      part(FORUM, 'Sure?', { threadId: '42', buttons }),
+      noSignal(),
+    );
+    const message = Number(platformMessageId);
+    expect(double.conversation(FORUM).at(-1)?.buttons).toEqual(['Yes', 'No']);
+    const first = double.press({ chat: FORUM, message, label: 'No', from: 77 });
+    double.press({ chat: FORUM, message, label: 'No', from: 77 });
+    await double.waitFor(() => received.length === 3 && double.pressAnswered(first));
+    expect(received[1]).toMatchObject({
+      text: '/deny 7',
+      chat: { id: String(FORUM), type: 'thread', threadId: '42' },
+      sender: { id: '77', isBot: false },
+      addressed: true,
+    });
+    expect(received[1]?.messageId).not.toBe(received[2]?.messageId);
+  });
+
+  it('[F11] can be answered: the answer quotes the message the button stands below', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: GROUP, text: 'q' });
+    const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
+    const message = Number(sent.platformMessageId);
+    double.press({ chat: GROUP, message, label: 'Yes' });
+    await double.waitFor(() => received.length === 2);
+    const replyToMessageId = received[1]?.messageId ?? '';
+    await adapter.send(part(GROUP, 'done', { replyToMessageId }), noSignal());
+    expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'done', replyTo: message });
+  });
+
+  it('[D01] is confirmed only after its press is stored', async () => {
+    const store = Promise.withResolvers<IngressOutcome>();
+    const { double, adapter, received } = await scene({ receive: () => store.promise });
+    double.say({ chat: ANN, text: 'q' });
+    const sent = await adapter.send(part(ANN, 'Sure?', { buttons }), noSignal());
+    double.press({ chat: ANN, message: Number(sent.platformMessageId), label: 'Yes' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    expect(double.pendingUpdates()).toHaveLength(2);
+    store.resolve(accepted);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received.map(({ text }) => text)).toEqual(['q', '/approve 7']);
+  });
+
+  it('[D01] counts although its clock could not be stopped, and below a message too old to tell', async () => {
+    const { double, adapter, received } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    const sent = await adapter.send(part(ANN, 'Sure?', { buttons }), noSignal());
+    const message = Number(sent.platformMessageId);
+    double.fault({ kind: 'reset', method: 'answerCallbackQuery' });
+    double.press({ chat: ANN, message, label: 'Yes', inaccessible: true });
+    await adapter.start();
+    await double.waitFor(() => received.length === 2);
+    expect(received[1]).toMatchObject({ text: '/approve 7', chat: { id: '501', type: 'direct' } });
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+  });
+});
+
+describe('what people do besides writing', () => {
+  it('[F06] posts in channels come with their author, and answers go there', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: CHANNEL, text: 'hi @parley_test_bot', extra: { author_signature: 'Ed' } });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]).toMatchObject({
+      chat: { id: String(CHANNEL.id), type: 'channel', title: 'News' },
+      sender: { id: String(CHANNEL.id), name: 'Ed', isBot: false },
+      addressed: true,
+    });
+    await adapter.send(part(CHANNEL.id, 'hello'), noSignal());
+    expect(double.conversation(CHANNEL.id).at(-1)).toMatchObject({ text: 'hello', from: 'bot' });
+  });
+
+  it('[F07] anonymous administrators are people, what Telegram itself says is not', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: GROUP, as: { id: GROUP }, text: 'anonymous' });
+    double.say({ chat: GROUP, as: { id: -1_000_000_000_077, title: 'Mine' }, text: 'as channel' });
+    double.say({ chat: GROUP, extra: { new_chat_title: 'Renamed' } });
+    double.say({ chat: GROUP, extra: { pinned_message: { message_id: 1, date: 0 } } });
+    await double.waitFor(() => received.length === 4);
+    expect(received.map(({ sender }) => [sender.id, sender.isBot])).toEqual([
+      ['-5', false],
+      ['-1000000000077', false],
+      ['1001', true],
+      ['1001', true],
+    ]);
+  });
+
+  it('[D03] edits revise what was written, in chats and channels, and start nothing', async () => {
+    const { double, adapter, received, revised } = await scene();
+    await adapter.start();
+    const message = double.say({ chat: ANN, text: 'helo' });
+    const post = double.say({ chat: CHANNEL, text: 'old' });
+    double.reword(ANN, message.message_id, 'hello');
+    double.reword(CHANNEL.id, post.message_id, 'new');
+    await double.waitFor(() => revised.length === 2);
+    const told = ({ chat, messageId, text }: (typeof received)[number]) => [
+      chat.id,
+      messageId,
+      text,
+    ];
+    expect(revised.map((change) => change.kind === 'edited' && told(change.message))).toEqual([
+      ['501', String(message.message_id), 'hello'],
+      [String(CHANNEL.id), String(post.message_id), 'new'],
+    ]);
+    expect(received).toHaveLength(2);
+  });
+
+  it('[D01] an edit that could not be stored comes again', async () => {
+    let failures = 1;
+    const revise = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk is full');
+    };
+    const { double, adapter, revised } = await scene({ revise });
+    await adapter.start();
+    const message = double.say({ chat: ANN, text: 'helo' });
+    double.reword(ANN, message.message_id, 'hello');
+    await double.waitFor(() => double.pendingUpdates().length === 0 && revised.length === 2);
+  });
+
+  it('[D05] tells operators when somebody blocks the bot or lets it in again', async () => {
+    const { double, adapter, logged } = await scene();
+    await adapter.start();
+    double.setAccess(ANN, 'blocked');
+    double.setAccess(GROUP, 'kicked');
+    double.setAccess(ANN, 'open');
+    await double.waitFor(() => logged.some((line) => line.includes('may write')));
+    expect(logged).toMatchObject([
+      expect.stringContaining('the bot was blocked {"chat":501'),
+      expect.stringContaining('the bot was removed from a chat {"chat":-5'),
+      expect.stringContaining('may write'),
+    ]);
+  });
+
+  it('goes on after presses and edits it does not understand', async () => {
+    const { double, adapter, received } = await scene();
+    double.update('callback_query', { id: 5 });
+    double.update('edited_message', 'what?');
+    double.update('my_chat_member', {});
+    double.update('callback_query', {
+      id: 'q',
+      from: { id: 1 },
+      inline_message_id: 'i',
+      data: 'd',
+    });
+    double.say({ chat: ANN, text: 'after' });
+    await adapter.start();
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received.map(({ text }) => text)).toEqual(['after']);
+  });
+
+  it('[F12] typing is seen in the general topic of a forum, where messages have no topic', async () => {
+    const { double, adapter, received } = await scene();
+    await adapter.start();
+    double.say({ chat: { id: FORUM, is_forum: true }, text: 'general' });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]?.chat).toEqual({
+      id: String(FORUM),
+      type: 'group',
+      title: expect.any(String),
+    });
+    await adapter.typing?.show({ chatId: String(FORUM) });
+    await adapter.send(part(FORUM, 'a', { threadId: '1' }), noSignal());
+    expect(double.calls('sendChatAction')[0]).toMatchObject({
+      outcome: 200,
+      params: { message_thread_id: 1 },
+    });
+    expect(double.conversation(FORUM).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
+  });
+});

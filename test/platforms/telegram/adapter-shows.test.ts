@@ -1,0 +1,205 @@
+import type { GrowingAnswer } from '@parley/channels';
+import { memoryValues } from '@parley/contracts';
+import { createPrefixRenderer } from '@parley/markup';
+import { afterEach, describe, expect, it } from 'vitest';
+import { failureOf, part } from './adapter-parts.ts';
+import { endScenes, scene } from './adapter-scene.ts';
+
+const ANN = 501;
+const GROUP = -5;
+const ann = { chatId: String(ANN) };
+const noSignal = () => new AbortController().signal;
+
+/** An answer of which these parts can be seen; the last one is still open. */
+function growing(...texts: string[]): GrowingAnswer {
+  const parts = texts.map((text) => ({ text, plain: text }));
+  return { show: () => ({ settled: parts.slice(0, -1), open: parts.slice(-1) }) };
+}
+
+async function talking() {
+  const made = await scene();
+  made.double.say({ chat: ANN, text: 'q' });
+  made.double.say({ chat: GROUP, text: 'q' });
+  return { ...made, streaming: made.adapter.streaming, messages: made.adapter.messages };
+}
+
+afterEach(endScenes);
+
+describe('an answer that grows', () => {
+  it('[F12] is shown as one draft of its turn in a private chat, and ends as a message', async () => {
+    const { double, adapter, streaming } = await talking();
+    const target = adapter.capabilities.target;
+    const answer = createPrefixRenderer(target);
+    for (const text of ['**Hel', 'lo** ', 'you']) {
+      answer.push(text);
+      await streaming?.update(ann, 't', answer);
+    }
+    await streaming?.end(ann, 't');
+    await adapter.send(part(ANN, '<b>Hello</b> you'), noSignal());
+    expect(double.drafts().map(({ text }) => text)).toEqual(['Hel', 'Hello', 'Hello you']);
+    expect(new Set(double.drafts().map(({ draftId }) => draftId)).size).toBe(1);
+    expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: 'Hello you' }]);
+  });
+
+  it('[F12] shows the part that is being written', async () => {
+    const { double, streaming } = await talking();
+    await streaming?.update(ann, 't', growing('first', 'second'));
+    expect(double.drafts().map(({ text }) => text)).toEqual(['second']);
+  });
+
+  it('[F12] is not shown in groups', async () => {
+    const { double, streaming } = await talking();
+    await streaming?.update({ chatId: String(GROUP) }, 't', growing('x'));
+    expect(double.calls()).toEqual([]);
+  });
+
+  it('[F12] is not shown any more once its message goes out, which waits for a draft under way', async () => {
+    const { double, adapter, streaming } = await talking();
+    double.fault({ kind: 'delay', ms: 50, method: 'sendMessageDraft' });
+    const late = streaming?.update(ann, 't', growing('half'));
+    await adapter.send(part(ANN, 'whole'), noSignal());
+    await late;
+    await streaming?.update(ann, 't', growing('half again'));
+    expect(double.calls().map(({ method }) => method)).toEqual(['sendMessageDraft', 'sendMessage']);
+    await streaming?.update(ann, 'next', growing('more'));
+    expect(double.drafts()).toHaveLength(2);
+  });
+
+  it('[F12] is left alone by a server that knows no drafts, after one call', async () => {
+    const { double, adapter, streaming, logged } = await talking();
+    const description = 'Not Found: method not found';
+    double.fault({ kind: 'refuse', code: 404, description, method: 'sendMessageDraft' });
+    await streaming?.update(ann, 't', growing('a'));
+    await streaming?.update(ann, 'other', growing('b'));
+    expect(double.calls('sendMessageDraft')).toHaveLength(1);
+    await adapter.send(part(ANN, 'whole'), noSignal());
+    expect(double.conversation(ANN).at(-1)?.text).toBe('whole');
+    expect(logged).toEqual([]);
+  });
+
+  it('[D05] pauses for as long as Telegram says, and loses nothing of the answer', async () => {
+    let now = 1_000_000;
+    const { double, adapter } = await scene({ clock: () => now });
+    const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));
+    double.say({ chat: ANN, text: 'q' });
+    const refusal = { code: 429, description: 'slow', parameters: { retry_after: 9 } };
+    double.fault({ kind: 'refuse', method: 'sendMessageDraft', ...refusal });
+    await show('a');
+    now += 8_999;
+    await show('b');
+    now += 1;
+    await show('c');
+    expect(double.calls('sendMessageDraft')).toHaveLength(2);
+    expect(double.drafts().map(({ text }) => text)).toEqual(['c']);
+  });
+
+  it('[F12] is not tried again for a turn whose draft was refused', async () => {
+    const { double, streaming } = await talking();
+    double.fault({ kind: 'refuse', code: 400, description: 'TEXTDRAFT_PEER_INVALID' });
+    await streaming?.update(ann, 't', growing('a'));
+    await streaming?.update(ann, 't', growing('b'));
+    expect(double.calls('sendMessageDraft')).toHaveLength(1);
+  });
+});
+
+describe('messages that are there already', () => {
+  it('[F04] are edited, also twice to the same, with markup or plainly without', async () => {
+    const { double, adapter, messages } = await talking();
+    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });
+    await edit('<b>two</b>');
+    await edit('<b>two</b>');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'two', edits: 1 });
+    await edit('<b>broken', 'three');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'three', edits: 2 });
+  });
+
+  it('[F04] are deleted, once or twice', async () => {
+    const { double, adapter, messages } = await talking();
+    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    await messages?.delete?.(ann, id);
+    await messages?.delete?.(ann, id);
+    expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['q']);
+  });
+
+  it('[F04] get a reaction, which can be taken back', async () => {
+    const { double, messages } = await talking();
+    const id = String(double.conversation(ANN)[0]?.messageId);
+    await messages?.react?.(ann, id, '👀');
+    expect(double.conversation(ANN)[0]?.reaction).toBe('👀');
+    await messages?.react?.(ann, id, undefined);
+    expect(double.conversation(ANN)[0]?.reaction).toBeUndefined();
+  });
+
+  it.each<[string, string, object]>([
+    ['an emoji Telegram does not know', '🧮', { kind: 'refused' }],
+    ['no message at all', '', { kind: 'refused' }],
+  ])('[F04] and a reaction with %s is refused', async (name, emoji, failure) => {
+    const { double, messages } = await talking();
+    const id = name.startsWith('no') ? 'x' : String(double.conversation(ANN)[0]?.messageId);
+    expect(await failureOf(Promise.resolve(messages?.react?.(ann, id, emoji)))).toEqual(failure);
+  });
+
+  it('[F04] fail as what it is: blocked, moved away, not reached', async () => {
+    const { double, adapter, messages } = await talking();
+    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const body = { text: 'two', plain: 'two' };
+    const edit = () => failureOf(Promise.resolve(messages?.edit?.(ann, id, body)));
+    double.fault({ kind: 'reset', after: true });
+    expect(await edit()).toEqual({ kind: 'transient' });
+    double.setAccess(ANN, 'blocked');
+    expect(await edit()).toEqual({ kind: 'forbidden' });
+  });
+});
+
+describe('the menu of commands', () => {
+  const commands = [
+    { name: 'help', summary: 'what I can do' },
+    { name: 'my-skill', summary: 'x'.repeat(300) },
+    { name: 'Ärger', summary: 'no legal name' },
+  ];
+
+  it('[F09] is set for private chats and groups at the first start, and again when it changes', async () => {
+    const values = memoryValues();
+    const first = await scene({ commands, values });
+    await first.adapter.start();
+    await first.double.waitFor(() => first.double.calls('setMyCommands').length === 2);
+    const params = first.double.calls('setMyCommands').map((call) => call.params);
+    expect(params.map(({ scope }) => scope)).toEqual([
+      { type: 'all_private_chats' },
+      { type: 'all_group_chats' },
+    ]);
+    expect(params[0]?.commands).toEqual([
+      { command: 'help', description: 'what I can do' },
+      { command: 'my_skill', description: 'x'.repeat(256) },
+    ]);
+    expect(first.logged.join()).toContain('Ärger');
+    await first.adapter.stop();
+
+    const second = await scene({ commands, values });
+    second.double.say({ chat: ANN, text: '/my_skill now' });
+    await second.adapter.start();
+    await second.double.waitFor(() => second.received.length === 1);
+    await second.adapter.stop();
+    expect(second.double.calls('setMyCommands')).toEqual([]);
+    expect(second.received[0]?.text).toBe('/my-skill now');
+
+    const third = await scene({ commands: commands.slice(0, 1), values });
+    await third.adapter.start();
+    await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
+  });
+
+  it('[F09] that cannot be set is told, keeps nobody from writing, and is tried at the next start', async () => {
+    const values = memoryValues();
+    const first = await scene({ commands, values });
+    first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });
+    first.double.say({ chat: ANN, text: 'hi' });
+    await first.adapter.start();
+    await first.double.waitFor(() => first.received.length === 1);
+    await first.double.waitFor(() => first.logged.join().includes('not up to date'));
+    await first.adapter.stop();
+    const second = await scene({ commands, values });
+    await second.adapter.start();
+    await second.double.waitFor(() => second.double.calls('setMyCommands').length === 2);
+  });
+});
