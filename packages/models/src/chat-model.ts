@@ -1,7 +1,20 @@
+/** A picture that a model is to see. */
+export interface ModelImage {
+  readonly mimeType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+  readonly bytes: Uint8Array;
+}
+
+/** What a person wrote, and what came with it. */
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: string;
+  readonly images?: readonly ModelImage[];
+  /** Names of everything that came with it, for a model that can read none of it. */
+  readonly attached?: readonly string[];
+}
+
 /** One turn of the conversation as the model sees it; tool messages will be further members. */
-export type ModelMessage =
-  | { readonly role: 'user'; readonly content: string }
-  | { readonly role: 'assistant'; readonly content: string };
+export type ModelMessage = UserMessage | { readonly role: 'assistant'; readonly content: string };
 
 /** A layer of the system prompt. `stable` layers come first and are the same on every call, so a
  * provider that sells prompt caching can keep them. */

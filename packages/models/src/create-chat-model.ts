@@ -9,6 +9,7 @@ import { type OfflineReason, whyOffline } from './offline-answer.ts';
 import { offlineModel } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import { retryingModel } from './retrying-model.ts';
+import { seeingModel } from './seeing-model.ts';
 
 /** What models need from outside; only the first three must be given. */
 export interface ChatModelDeps {
@@ -95,7 +96,8 @@ function build(
 ): ChatModel {
   const init = { id, server: serverOf(choice), choice, timeouts: settings.timeouts };
   const fetch = deps.fetch ?? globalThis.fetch;
-  return retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
+  const model = retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
+  return seeingModel(model, choice.vision);
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {

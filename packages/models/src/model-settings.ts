@@ -12,6 +12,12 @@ export const ModelPrice = z.strictObject({
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
+/** Shared by all kinds of providers. */
+const Vision = z
+  .boolean()
+  .optional()
+  .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
+
 const Compatible = z.strictObject({
   provider: z.literal('openai-compatible'),
   /** Usually ends in `/v1`. */
@@ -19,6 +25,7 @@ const Compatible = z.strictObject({
   apiKey: Name.optional(),
   headers: z.record(z.string(), z.string()).optional(),
   model: Name,
+  vision: Vision,
   price: ModelPrice.optional(),
 });
 
@@ -27,6 +34,7 @@ const Anthropic = z.strictObject({
   apiKey: Name,
   model: Name,
   baseUrl: Url.optional(),
+  vision: Vision,
   price: ModelPrice.optional(),
 });
 
@@ -35,6 +43,7 @@ const OpenAi = z.strictObject({
   apiKey: Name,
   model: Name,
   baseUrl: Url.optional(),
+  vision: Vision,
   price: ModelPrice.optional(),
 });
 

@@ -35,6 +35,13 @@ describe('the tokens of a call', () => {
     },
   );
 
+  it('[F10] are a thousand more for each picture when they have to be guessed', () => {
+    const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
+    const messages = [{ role: 'user', content: '', images } as const];
+    const usage = countUsage(reported(), { system: [], messages }, 'hello');
+    expect(usage.inputTokens).toBe(1_000);
+  });
+
   it('[G17] keep the half that was reported when the other is missing', () => {
     const usage = countUsage(reported(100, undefined), request, 'hello');
     expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 2, estimated: true });

@@ -13,6 +13,9 @@ export interface ReportedUsage {
 /** Characters of one token, the usual rule of thumb for English; Chinese needs more tokens. */
 const CHARACTERS_PER_TOKEN = 4;
 
+/** Of a picture, roughly: providers take between 85 and 1,600, by its size. */
+const TOKENS_PER_IMAGE = 1_000;
+
 /** The tokens of a call: as reported, or guessed from lengths when the server counted nothing. */
 export function countUsage(
   reported: ReportedUsage,
@@ -54,7 +57,11 @@ export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number
 function requestLength(request: ModelRequest): number {
   let length = 0;
   for (const layer of request.system) length += layer.text.length;
-  for (const message of request.messages) length += message.content.length;
+  for (const message of request.messages) {
+    length += message.content.length;
+    const images = message.role === 'user' ? (message.images?.length ?? 0) : 0;
+    length += images * TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN;
+  }
   return length;
 }
 

@@ -6,6 +6,8 @@ export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 /** What the offline model knows when it answers. */
 export interface OfflineFacts {
   readonly reason: OfflineReason;
+  /** Names of what came with the message. */
+  readonly attached: readonly string[];
   /** Path of the settings file, for people. */
   readonly settingsFile: string;
   /** Milliseconds since 1970. */
@@ -32,7 +34,7 @@ export function offlineAnswer(text: string, facts: OfflineFacts): string {
     case 'help':
       return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnected(facts)}\n\n${howToConnect(facts)}`;
     case null:
-      return `Your message arrived, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
   }
 }
 
@@ -95,6 +97,16 @@ function localTime({ now, timeZone }: OfflineFacts): string {
     timeZone,
   });
   return `${format.format(now)} (${timeZone})`;
+}
+
+/** Enough to show that everything arrived; a message may bring 32 files. */
+const NAMED = 5;
+
+function withAttached({ attached }: OfflineFacts): string {
+  if (attached.length === 0) return '';
+  const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : [];
+  const names = [...attached.slice(0, NAMED), ...more];
+  return ` with ${new Intl.ListFormat('en').format(names)}`;
 }
 
 function capitalised(sentence: string): string {

@@ -37,6 +37,17 @@ describe('the offline model', () => {
     expect(text).toContain('provider: openai-compatible');
   });
 
+  it('[F10] says what arrived with a message, as much as is worth naming', async () => {
+    const attached = ['a picture', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const messages = [{ role: 'user', content: 'look', attached } as const];
+    let text = '';
+    const signal = new AbortController().signal;
+    for await (const event of offline('by-choice').stream({ system: [], messages }, signal)) {
+      if (event.type === 'finish') text = event.text;
+    }
+    expect(text).toContain('arrived with a picture, b, c, d, e, and 2 more, but I cannot');
+  });
+
   it('[G01] promises to find a new local server only where one is looked for', async () => {
     expect(await answer('hello')).toContain('it is found within half a minute');
     expect(await answer('hello', 'by-choice')).not.toContain('half a minute');

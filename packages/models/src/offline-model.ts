@@ -25,7 +25,9 @@ const NOTHING_REPORTED = {
  */
 export function offlineModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const text = offlineAnswer(lastUserText(request), {
+    const asked = request.messages.findLast((message) => message.role === 'user');
+    const text = offlineAnswer(asked?.content ?? '', {
+      attached: asked?.attached ?? [],
       reason: deps.reason,
       settingsFile: deps.settingsFile,
       timeZone: deps.timeZone,
@@ -46,8 +48,4 @@ function throwIfStopped(signal: AbortSignal): void {
   if (!signal.aborted) return;
   const failure = { kind: 'aborted' } as const;
   throw new ModelError(failure, ID, explainFailure(failure, { id: ID, server: 'Parley' }, ''));
-}
-
-function lastUserText(request: ModelRequest): string {
-  return request.messages.findLast((message) => message.role === 'user')?.content ?? '';
 }

@@ -37,6 +37,23 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
+  it('[F10] shows pictures before the words about them, also when messages are joined', () => {
+    const picture = (byte: number) =>
+      ({ mimeType: 'image/png', bytes: Uint8Array.of(byte) }) as const;
+    const messages: ModelRequest['messages'] = [
+      { role: 'user', content: '', images: [picture(1)] },
+      { role: 'user', content: 'what is that?', images: [picture(2)] },
+    ];
+    const shown = (byte: number) => ({
+      type: 'file',
+      mediaType: 'image/png',
+      data: { type: 'data', data: Uint8Array.of(byte) },
+    });
+    expect(providerPrompt('openai', { system: [], messages })).toEqual([
+      { role: 'user', content: [shown(1), shown(2), { type: 'text', text: 'what is that?' }] },
+    ]);
+  });
+
   it('has no system message when there are no layers', () => {
     const prompt = providerPrompt('openai-compatible', { ...request, system: [] });
     expect(prompt.map((message) => message.role)).toEqual(['user']);

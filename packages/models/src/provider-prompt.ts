@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelRequest } from './chat-model.ts';
+import type { ModelImage, ModelMessage, ModelRequest } from './chat-model.ts';
 import type { ProviderChoice } from './model-settings.ts';
 import type { ProviderPrompt } from './open-provider.ts';
 
@@ -37,20 +37,36 @@ function anthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
 function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const turns: ModelMessage[] = [];
   for (const message of messages) {
-    if (message.content.trim() === '') continue;
+    const images = imagesOf(message);
+    if (message.content.trim() === '' && images.length === 0) continue;
     const previous = turns.at(-1);
-    if (previous?.role === message.role) {
-      turns[turns.length - 1] = {
-        ...previous,
-        content: `${previous.content}\n\n${message.content}`,
-      };
-    } else {
+    if (previous?.role !== message.role) {
       turns.push(message);
+      continue;
     }
+    const content = [previous.content, message.content].filter((text) => text !== '').join('\n\n');
+    const all = [...imagesOf(previous), ...images];
+    turns[turns.length - 1] = {
+      ...previous,
+      content,
+      ...(all.length > 0 && { images: all }),
+    };
   }
   return turns;
 }
 
+function imagesOf(message: ModelMessage): readonly ModelImage[] {
+  return message.role === 'user' ? (message.images ?? []) : [];
+}
+
+/** Pictures stand before the words about them, as the providers advise. */
 function promptMessage(message: ModelMessage): ProviderPrompt[number] {
-  return { role: message.role, content: [{ type: 'text', text: message.content }] };
+  const text = { type: 'text' as const, text: message.content };
+  if (message.role === 'assistant') return { role: 'assistant', content: [text] };
+  const pictures = imagesOf(message).map(({ mimeType, bytes }) => ({
+    type: 'file' as const,
+    mediaType: mimeType,
+    data: { type: 'data' as const, data: bytes },
+  }));
+  return { role: 'user', content: message.content === '' ? pictures : [...pictures, text] };
 }
