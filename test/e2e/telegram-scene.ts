@@ -58,7 +58,7 @@ export async function startTelegramScene(): Promise<TelegramScene> {
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        access: { direct: 'allowlist', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
+        access: { direct: 'pairing', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
       },
     },
   });

@@ -112,12 +112,11 @@ describe('a group in Telegram', () => {
 });
 
 describe('a stranger in Telegram', () => {
-  it('[F05] is told once how to be let in, and never reaches the model', async () => {
+  it('[F05] gets one code, never reaches the model, and is let in when the owner types it', async () => {
     const asked = scene.model.total;
     for (const text of ['let me in', 'please', 'PLEASE'])
       scene.telegram.say({ chat: STRANGER, text });
-    const [notice] = await scene.untilAnswers(STRANGER, 1);
-    expect(notice).toContain(`telegram:${STRANGER}`);
+    const [notice = ''] = await scene.untilAnswers(STRANGER, 1);
     await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
     // Ann's answer comes after whatever the stranger's messages could have brought about.
     const before = count(ANN);
@@ -126,6 +125,13 @@ describe('a stranger in Telegram', () => {
     expect(scene.answers(STRANGER)).toHaveLength(1);
     expect(scene.model.total - asked).toBe(1);
     expect(scene.parley.err()).not.toContain('let me in');
+
+    const [command = ''] = /\/pair [A-Z2-9]{8}/.exec(notice) ?? [];
+    scene.telegram.say({ chat: ANN, text: command });
+    expect((await scene.untilAnswers(ANN, before + 2)).at(-1)).toContain('is let in');
+    expect((await scene.untilAnswers(STRANGER, 2)).at(-1)).toContain('You are let in');
+    scene.telegram.say({ chat: STRANGER, text: 'thank you' });
+    expect((await scene.untilAnswers(STRANGER, 3)).at(-1)).toBe('You said: thank you');
   });
 });
 

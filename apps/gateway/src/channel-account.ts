@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import {
   type ChannelAdapter,
   type ChannelDefinition,
   type ChannelState,
+  CODE_LENGTH,
   COMMANDS,
   chatHistory,
   createIngress,
   type DecisionRules,
   type DeliveryWorker,
+  oneTimeCode,
   type Situation,
   startDeliveryWorker,
 } from '@parley/channels';
@@ -74,13 +77,14 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
   const { definition, account } = plan;
   const channel = definition.id;
   const log = deps.log.child({ channel, account });
-  const queue = deps.queues.deliveries(channel, account);
   let state: ChannelState = { kind: 'starting' };
   const receive = createIngress({
     ...deps,
     log,
     lanes: deps.queues.lanes,
-    deliver: (chatId) => queue.kick(chatId),
+    deliver: (to) => deps.queues.deliveries(to.channel, to.account).kick(to.chatId),
+    answersStrangers: definition.answersStrangers ?? true,
+    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
     rules: plan.rules,
   });
   const connect = await definition.load();

@@ -1,3 +1,4 @@
+import { discord } from '@parley/channel-discord';
 import { telegram } from '@parley/channel-telegram';
 import { terminal, web } from '@parley/channel-web';
 import { whatsapp } from '@parley/channel-whatsapp';
@@ -7,6 +8,7 @@ import type { ChannelDefinition } from '@parley/channels';
 export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
   web,
   terminal,
+  discord,
   telegram,
   whatsapp,
 ];

@@ -1,3 +1,4 @@
+export { pair } from '@parley/channels';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from './main.ts';
 
@@ -28,7 +29,16 @@ afterEach(() => {
 describe('the command line', () => {
   it('explains itself', async () => {
     expect(await main(['--help'])).toBe(0);
-    for (const word of ['start', 'chat', 'status', 'config', '--data', '--config', 'PARLEY_HOME']) {
+    for (const word of [
+      'start',
+      'chat',
+      'status',
+      'pair',
+      'config',
+      '--data',
+      '--config',
+      'PARLEY_HOME',
+    ]) {
       expect(out).toContain(word);
     }
   });
@@ -49,6 +59,22 @@ describe('the command line', () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
     expect(out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(2);
+  });
+
+  it('[F05] lets strangers in by their code, without a gateway', async () => {
+    const url = `sqlite:${join(folder, 'parley.db')}`;
+    const store = await openStore({ url, clock: Date.now });
+    const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
+    const who = { channel: 'telegram', account: 'default', senderId: '9', senderName: 'Eve' };
+    const route = { channel: 'telegram', account: 'default', chatId: '9', target };
+    await store.pairing.request({ ...who, route }, 'ABCD2345', [], Date.now());
+    expect(await main(['--data', folder, 'pair'])).toBe(0);
+    expect(out).toContain('Eve (telegram:9): /pair ABCD2345');
+    expect(await main(['--data', folder, 'pair', 'wrong'])).toBe(1);
+    expect(await main(['--data', folder, 'pair', 'abcd2345'])).toBe(0);
+    expect(out).toContain('Eve (telegram:9) is let in.');
+    expect(await store.pairing.isLetIn('telegram', 'default', '9')).toBe(true);
+    await store.close();
   });
 
   it('[D12] checks settings without starting anything', async () => {

@@ -64,6 +64,15 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     )
     .action(action(async (folder) => (await import('./commands/status.ts')).status(folder, print)));
   program
+    .command('pair')
+    .description('let a stranger in by the code they were given; without a code: who waits')
+    .argument('[code]')
+    .action((code: string = '') =>
+      action(async (folder) =>
+        (await import('./commands/pair.ts')).pairCommand(folder, process.env, code, print),
+      )(),
+    );
+  program
     .command('config')
     .description('work with the settings file')
     .command('check')

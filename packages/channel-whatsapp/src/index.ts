@@ -16,6 +16,8 @@ type ConnectWhatsApp = (
 export const whatsapp = {
   id: 'whatsapp',
   settings: WhatsAppSettings,
+  // An answer would tell a stranger, or a spammer, that the number is alive.
+  answersStrangers: false,
   async load(): Promise<ConnectWhatsApp> {
     // Before the import: libsignal prints private keys.
     quietLibsignal();

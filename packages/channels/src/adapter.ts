@@ -85,6 +85,8 @@ export interface StreamingFacet {
 
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpFacet {
+  /** It checks who calls by itself: the platform does, which has no token of the gateway. */
+  readonly open?: true;
   fetch(request: Request): Promise<Response>;
 }
 
@@ -126,5 +128,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
   /** Checks one account's settings; its error messages are shown to the operator. */
   readonly settings: z.ZodType<Settings>;
+  /** False: nothing is ever said to a stranger here; an owner is told instead (F05). True by default. */
+  readonly answersStrangers?: boolean;
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
 }

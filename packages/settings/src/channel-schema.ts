@@ -3,14 +3,18 @@ import { z } from 'zod';
 /** YAML reads a bare platform id as a number; it is text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
-const Policy = z.enum(['allowlist', 'open', 'disabled']);
-
-/** Who may talk to the bot on one account (F05). Closed unless opened: nobody but owners by default. */
+/** Who may talk to the bot on one account (F05). Closed unless opened: nobody but owners and those they let in. */
 export const AccessSettings = z.strictObject({
-  direct: Policy.default('allowlist').describe(
-    'Direct chats: the people in `allow`, everybody, nobody.',
-  ),
-  groups: Policy.default('allowlist').describe('Groups: those in `allowGroups`, all, none.'),
+  direct: z
+    .enum(['pairing', 'allowlist', 'open', 'disabled'])
+    .default('pairing')
+    .describe(
+      'Direct chats. pairing: the people in `allow`, and whom an owner lets in with a code. allowlist: only those in `allow`. open: everybody. disabled: owners alone.',
+    ),
+  groups: z
+    .enum(['allowlist', 'open', 'disabled'])
+    .default('allowlist')
+    .describe('Groups: those in `allowGroups`, all, none.'),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
 });

@@ -75,6 +75,41 @@ const Limits = z
   .prefault({})
   .describe('Bounds; what exceeds them is refused and told.');
 
+const Transcription = z
+  .strictObject({
+    baseUrl: z
+      .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
+      .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
+    apiKey: z.string().min(1).optional(),
+    model: z.string().min(1).describe('Such as whisper-1.'),
+  })
+  .describe('The service that turns voice messages into text; without it they are not understood.');
+
+const Media = z
+  .strictObject({
+    maxFileMb: z
+      .number()
+      .positive()
+      .max(100)
+      .default(20)
+      .describe('Largest file that is taken from a message, in megabytes.'),
+    maxMessageMb: z
+      .number()
+      .positive()
+      .max(200)
+      .default(50)
+      .describe('All files of one message together, in megabytes.'),
+    maxCharacters: z
+      .int()
+      .min(1_000)
+      .max(1_000_000)
+      .default(30_000)
+      .describe('What the model is shown of the documents of one turn, in characters.'),
+    transcription: Transcription.optional(),
+  })
+  .prefault({})
+  .describe('Pictures, voice messages and documents that people send.');
+
 const Http = z
   .strictObject({
     host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
@@ -123,6 +158,7 @@ export const CoreSettings = z.strictObject({
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   lanes: Lanes,
   limits: Limits,
+  media: Media,
   http: Http,
   log: Log,
   queue: Queue,

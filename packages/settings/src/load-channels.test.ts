@@ -11,7 +11,7 @@ describe('loadSettings with channels', () => {
       kind: 'ok',
       channel: 'telegram',
       account: 'default',
-      access: { direct: 'allowlist', groups: 'allowlist', allow: [], allowGroups: [] },
+      access: { direct: 'pairing', groups: 'allowlist', allow: [], allowGroups: [] },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false },
       settings: {
@@ -80,7 +80,7 @@ describe('loadSettings with channels', () => {
     [
       'channels: { telegram: { token: "1234567890", access: { direct: opne } } }',
       'channels.telegram.access.direct',
-      'one of allowlist, open, disabled',
+      'one of pairing, allowlist, open, disabled',
     ],
   ])('[D12] %s breaks that channel alone, at %s', (yaml, path, expected) => {
     const found = broken(load(yaml), 'telegram/default');

@@ -1,5 +1,6 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { ChatKey } from './outbox.ts';
+import type { PairingRequest } from './pairing.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
@@ -11,7 +12,9 @@ export type CommandEffect =
    * `/stop`: fences the running turn (its epoch is passed), marks it stopped and sets aside every
    * message stored before the command.
    */
-  | { readonly kind: 'stop' };
+  | { readonly kind: 'stop' }
+  /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
+  | { readonly kind: 'pair'; readonly code: string | null };
 
 /** What a command's effect found, so that the answer can say it. */
 export interface CommandResult {
@@ -20,6 +23,11 @@ export interface CommandResult {
   readonly stoppedTurn: string | null;
   /** Messages that waited and were set aside. */
   readonly setAside: number;
+  /** Of `/pair`: who was let in, and who waits still. */
+  readonly pairing?: {
+    readonly approved: PairingRequest | null;
+    readonly pending: readonly PairingRequest[];
+  };
 }
 
 /** Names a message as its platform does. */
@@ -49,6 +57,8 @@ export interface InboxRepository {
    * is not known or its turn has begun.
    */
   revise(key: MessageKey, message: InboundMessage | null): Promise<boolean>;
+  /** Where an owner last wrote in a direct chat; null when none ever did. */
+  ownerRoute(): Promise<ReplyRoute | null>;
   /** How many messages of a conversation wait for a turn. */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */

@@ -9,6 +9,7 @@ export type { ClaimMode, LaneRepository } from './lanes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';
+export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,

@@ -1,5 +1,7 @@
 import { OVERHEARD } from './migrations/0003-overheard.ts';
 import { ATTACHMENTS } from './migrations/0004-attachments.ts';
+import { INGRESS_FACTS } from './migrations/0005-ingress-facts.ts';
+import { PAIRING } from './migrations/0006-pairing.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -121,4 +123,6 @@ export const MIGRATIONS: readonly Migration[] = [
   ADAPTER_VALUES,
   OVERHEARD,
   ATTACHMENTS,
+  INGRESS_FACTS,
+  PAIRING,
 ];

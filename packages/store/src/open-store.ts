@@ -11,6 +11,7 @@ import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
+import { pairingRepository } from './repositories/pairing-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -51,6 +52,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
     overheard: overheardRepository(database),
+    pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {
       await database.read((sql) => raw`select 1`.execute(sql));

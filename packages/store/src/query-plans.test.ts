@@ -16,7 +16,7 @@ import { answer, claim, hold, message, part, routeTo } from './testing/messages.
  * conversations, once at the start of a process that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
-  /^SCAN (inbox USING (COVERING )?INDEX inbox_waiting|attachment USING (COVERING )?INDEX attachment_pending|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_pending|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
 
 describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
@@ -51,6 +51,7 @@ describe('the plan of every query', () => {
       'conversation',
       'adapter_value',
       'overheard',
+      'let_in',
     ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
@@ -75,6 +76,13 @@ async function useEverything(store: Store): Promise<void> {
   await store.overheard.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
   await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
+  await store.inbox.ownerRoute();
+  const applicant = { ...chat, senderId: 'u', senderName: 'Bo', route: chat };
+  await store.pairing.request(applicant, 'CODE', [part('code')], 0);
+  await store.pairing.pending(0);
+  await store.pairing.approve('CODE', () => [], 0);
+  await store.pairing.isLetIn('web', 'default', 'u');
+  await store.inbox.command(message('m0'), { kind: 'pair', code: 'CODE' }, () => []);
   const lease = await hold(store);
   await store.lanes.acquire('web:c1', 'w2', 0, 1);
   await store.lanes.renew(lease, 9);

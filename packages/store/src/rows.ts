@@ -6,6 +6,12 @@ export interface AdmittedMessage {
   readonly message: InboundMessage;
   readonly route: ReplyRoute;
   readonly receivedAt: number;
+  /** An owner wrote it in a direct chat: decided by ingress, once and for good. */
+  readonly fromOwner?: boolean;
+  /** Why ingress took it, for `/why`. */
+  readonly reason?: string;
+  /** More of it may be on the way until then (ms): no turn takes it before (F08). */
+  readonly settlesAt?: number;
 }
 
 /** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */

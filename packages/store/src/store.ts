@@ -4,6 +4,7 @@ import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
+import type { PairingRepository } from './pairing.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
@@ -16,6 +17,7 @@ export interface Store {
   readonly transcript: TranscriptRepository;
   readonly outbox: OutboxRepository;
   readonly overheard: OverheardRepository;
+  readonly pairing: PairingRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -34,6 +34,12 @@ export interface InboxTable {
   state: 'waiting' | 'claimed' | 'done';
   turn_id: Generated<string | null>;
   outcome: Generated<InboxOutcome | null>;
+  /** 1: an owner wrote it in a direct chat. */
+  from_owner: Generated<number>;
+  /** Why ingress took it. */
+  reason: Generated<string | null>;
+  /** When its burst is over and a turn may take it; null: at once. */
+  settles_at: Generated<number | null>;
 }
 
 /** What came with a message; `bytes` is null until it is fetched, and again when it is old. */
@@ -141,6 +147,25 @@ export interface OverheardTable {
   turn_id: Generated<string | null>;
 }
 
+/** Strangers who wait to be let in; `route` is JSON. */
+export interface PairingRequestTable {
+  code: string;
+  channel: string;
+  account: string;
+  sender_id: string;
+  sender_name: string;
+  route: string;
+  expires_at: number;
+}
+
+/** Strangers who were let in for good. */
+export interface LetInTable {
+  channel: string;
+  account: string;
+  sender_id: string;
+  let_in_at: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -160,5 +185,7 @@ export interface Tables {
   outbox: OutboxTable;
   adapter_value: AdapterValueTable;
   overheard: OverheardTable;
+  pairing_request: PairingRequestTable;
+  let_in: LetInTable;
   parley_migration: MigrationTable;
 }

@@ -35,6 +35,12 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   });
   addHealth(app, options);
   addSignIn(app, options.token);
+  // Before the guard: a platform that calls comes by a public name and has no token of ours.
+  app.all('/channels/:channel/:account/*', async (c, next) => {
+    const { channel, account } = c.req.param();
+    const facet = options.channel(channel, account);
+    return facet?.open ? facet.fetch(c.req.raw) : next();
+  });
   app.use('*', async (c, next) => {
     const decision = guard(guardFacts(c), options.token, options.host);
     if (decision.kind === 'pass') return next();

@@ -1,10 +1,14 @@
 import type { InboundMessage } from '@parley/contracts';
-import type { AccessMode, AccountPolicy } from './policy.ts';
+import type { AccountPolicy, DirectMode, GroupMode } from './policy.ts';
+import type { Standing } from './standing.ts';
 
-/** Whether a sender may talk to the bot here, and if not, why. */
+/** Whether a sender may talk to the bot here, and if not, why, and what a stranger is to be told. */
 export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly tell: StrangerNews | null };
+
+/** `stranger`: how to be let in through the settings. `pairing`: with a code. */
+export type StrangerNews = 'stranger' | 'pairing';
 
 /** `telegram:42`: how owners are named in the settings and people in the runtime facts. */
 export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
@@ -17,21 +21,40 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
  */
 export function decideAccess(
   message: InboundMessage,
-  policy: AccountPolicy,
-  owners: readonly string[],
+  { access }: Pick<AccountPolicy, 'access'>,
+  standing: Pick<Standing, 'isOwner' | 'isLetIn'>,
 ): AccessDecision {
-  const { access } = policy;
-  if (message.chat.type !== 'direct') {
-    return byMode(access.groups, access.allowGroups.includes(message.chat.id), 'group');
-  }
-  if (owners.includes(personId(message))) return { kind: 'allowed', reason: 'owner' };
-  return byMode(access.direct, access.allow.includes(message.sender.id), 'sender');
+  const { chat, sender } = message;
+  if (chat.type !== 'direct') return ofGroup(access.groups, access.allowGroups.includes(chat.id));
+  if (standing.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
+  return ofSender(access.direct, access.allow.includes(sender.id), standing.isLetIn);
 }
 
-function byMode(mode: AccessMode, named: boolean, who: 'sender' | 'group'): AccessDecision {
-  if (mode === 'open') return { kind: 'allowed', reason: `${who}s are open` };
-  if (mode === 'allowlist' && named)
-    return { kind: 'allowed', reason: `${who} is on the allow list` };
-  const why = mode === 'disabled' ? `${who}s are disabled` : `${who} is not on the allow list`;
-  return { kind: 'refused', reason: why };
+/** In a group that is not served an explanation would be noise, and would tell that a bot listens. */
+function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
+  if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };
+  if (mode === 'allowlist' && isNamed) {
+    return { kind: 'allowed', reason: 'the group is on the allow list' };
+  }
+  return mode === 'allowlist'
+    ? { kind: 'refused', reason: 'the group is not on the allow list', tell: null }
+    : { kind: 'refused', reason: 'groups are disabled', tell: null };
+}
+
+function ofSender(mode: DirectMode, isNamed: boolean, isLetIn: boolean): AccessDecision {
+  switch (mode) {
+    case 'open':
+      return { kind: 'allowed', reason: 'direct chats are open to everybody' };
+    case 'allowlist':
+      return isNamed
+        ? { kind: 'allowed', reason: 'the sender is on the allow list' }
+        : { kind: 'refused', reason: 'the sender is not on the allow list', tell: 'stranger' };
+    case 'pairing':
+      if (isNamed) return { kind: 'allowed', reason: 'the sender is on the allow list' };
+      return isLetIn
+        ? { kind: 'allowed', reason: 'an owner let the sender in' }
+        : { kind: 'refused', reason: 'no owner has let the sender in', tell: 'pairing' };
+    case 'disabled':
+      return { kind: 'refused', reason: 'direct chats are disabled', tell: null };
+  }
 }

@@ -1,18 +1,20 @@
-import type { LiveBus, PassPoint } from '@parley/contracts';
-import type { AdmittedMessage, CommandEffect, InboxRepository } from '@parley/store';
-import { personId } from './access.ts';
-import type { CommandName } from './command.ts';
-import { commandAnswer, type Situation } from './notices.ts';
+import type { LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
+import type { AdmittedMessage, CommandEffect, CommandResult, InboxRepository } from '@parley/store';
+import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
+import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
+import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
+import { welcomeParts } from './pair.ts';
 import { partsOf } from './parts-of.ts';
+import type { Standing } from './standing.ts';
 
 /** What commands work with. */
 export interface CommandDeps {
   readonly store: { readonly inbox: Pick<InboxRepository, 'command'> };
-  readonly deliver: (chatId: string) => Promise<void>;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
-  readonly rules: { readonly owners: readonly string[] };
   readonly pass: PassPoint;
 }
 
@@ -23,22 +25,61 @@ export interface CommandDeps {
 export async function carryOut(
   deps: CommandDeps,
   admitted: AdmittedMessage,
-  name: CommandName,
+  command: TypedCommand,
+  standing: Standing,
 ): Promise<IngressOutcome> {
   const { conversationId, message, route } = admitted;
-  const isOwner = message.chat.type === 'direct' && deps.rules.owners.includes(personId(message));
-  const audience = isOwner ? 'owner' : 'others';
-  const result = await deps.store.inbox.command(admitted, effectOf(name), (found) =>
-    partsOf(commandAnswer(name, message, found, deps.situation(), audience), route),
-  );
+  const isDirect = message.chat.type === 'direct';
+  const decision = decideCommand(command.name, { isOwner: standing.isOwner, isDirect });
+  const facts: CommandFacts = {
+    message,
+    argument: command.argument,
+    situation: deps.situation(),
+    // What a group reads is read by all of it.
+    audience: standing.isOwner && isDirect ? 'owner' : 'others',
+  };
+  const woken: ReplyRoute[] = [route];
+  const result = await deps.store.inbox.command(admitted, effectOf(decision, command), (found) => {
+    const answer = partsOf(answerOf(decision, command, facts, found), route);
+    const news = newsFor(found);
+    woken.push(...news.map((part) => part.route));
+    return [...answer, ...news];
+  });
   deps.pass('inbox-committed');
   // A /stop that is told twice must not stop what was asked after it.
-  if (name === 'stop' && !result.duplicate) deps.bus.publish({ type: 'stop-turn', conversationId });
-  await deps.deliver(route.chatId);
-  return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name };
+  const isStop = decision.kind === 'run' && decision.name === 'stop';
+  if (isStop && !result.duplicate) deps.bus.publish({ type: 'stop-turn', conversationId });
+  for (const each of woken) await deps.deliver(each);
+  return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name: command.name };
 }
 
-function effectOf(name: CommandName): CommandEffect {
-  if (name === 'stop') return { kind: 'stop' };
-  return name === 'new' ? { kind: 'new-session' } : { kind: 'none' };
+function answerOf(
+  decision: CommandDecision,
+  command: TypedCommand,
+  facts: CommandFacts,
+  found: CommandResult,
+): string {
+  return decision.kind === 'run'
+    ? commandAnswer(decision.name, facts, found)
+    : declined(command.name, decision);
+}
+
+/** What people elsewhere must be told of a command's effect. */
+function newsFor({ pairing }: CommandResult) {
+  const approved = pairing?.approved;
+  return approved ? welcomeParts(approved) : [];
+}
+
+function effectOf(decision: CommandDecision, { argument }: TypedCommand): CommandEffect {
+  if (decision.kind !== 'run') return { kind: 'none' };
+  switch (decision.name) {
+    case 'stop':
+      return { kind: 'stop' };
+    case 'new':
+      return { kind: 'new-session' };
+    case 'pair':
+      return { kind: 'pair', code: typedCode(argument) };
+    default:
+      return { kind: 'none' };
+  }
 }

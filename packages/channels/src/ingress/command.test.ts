@@ -1,21 +1,49 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommand } from './command.ts';
+import { COMMANDS, type CommandName, decideCommand, parseCommand } from './command.ts';
 
 describe('recognising a command', () => {
   it.each([
-    ['/stop', 'stop'],
-    ['/STOP', 'stop'],
-    ['  /stop now', 'stop'],
-    ['/stop@other_bot', null],
-    ['/start', 'help'],
-    ['/new\nwith more', 'new'],
-    ['/stopwatch', null],
-    ['please /stop', null],
-    ['stop', null],
-    ['/', null],
-    ['', null],
-    ['/etc/passwd', null],
-  ])('[F09] reads %j as %s', (text, name) => {
-    expect(parseCommand(text)).toBe(name);
+    ['/stop', 'stop', ''],
+    ['/STOP', 'stop', ''],
+    ['  /stop now', 'stop', 'now'],
+    ['/start', 'help', ''],
+    ['/new\nwith more', 'new', 'with more'],
+    ['/pair  ab cd\n', 'pair', 'ab cd'],
+  ])('[F09] reads %j as %s with %j', (text, name, argument) => {
+    expect(parseCommand(text)).toEqual({ name, argument });
+  });
+
+  it.each(['/stop@other_bot', '/stopwatch', 'please /stop', 'stop', '/', '', '/etc/passwd'])(
+    '[F09] reads %j as ordinary text',
+    (text) => {
+      expect(parseCommand(text)).toBeNull();
+    },
+  );
+});
+
+describe('whether a command is carried out', () => {
+  const run = { kind: 'run' };
+  const ownerOnly = { kind: 'decline', why: 'owner-only' };
+  const directOnly = { kind: 'decline', why: 'direct-only' };
+  const later = { kind: 'decline', why: 'not-there-yet' };
+  it.each<[CommandName, 'owner' | 'guest', 'direct' | 'group', object]>([
+    ['help', 'guest', 'group', run],
+    ['stop', 'guest', 'direct', run],
+    ['pair', 'owner', 'direct', run],
+    ['pair', 'owner', 'group', directOnly],
+    ['pair', 'guest', 'direct', ownerOnly],
+    ['pair', 'guest', 'group', ownerOnly],
+    ['memory', 'guest', 'direct', later],
+    ['model', 'owner', 'direct', later],
+    ['model', 'guest', 'direct', ownerOnly],
+  ])('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {
+    const asker = { isOwner: who === 'owner', isDirect: where === 'direct' };
+    expect(decideCommand(name, asker)).toMatchObject(expected);
+  });
+
+  it('[F09] every command of the menu is known, once', () => {
+    const names = COMMANDS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.map((name) => parseCommand(`/${name}`)?.name)).toEqual(names);
   });
 });

@@ -1,17 +1,56 @@
-/** The commands that exist so far (F09); each is answered without the model. */
-export const COMMANDS = [
-  { name: 'help', summary: 'what I can do' },
-  { name: 'new', summary: 'start afresh; I forget what was said in this chat' },
-  { name: 'status', summary: 'which model answers and how I am doing' },
-  { name: 'stop', summary: 'stop what I am doing and drop what waits' },
-  { name: 'whoami', summary: 'how I know you' },
-] as const;
+import type { CommandInfo } from '../adapter.ts';
+
+/** A command, who may use it and where. */
+interface CommandSpec extends CommandInfo {
+  readonly who: 'everyone' | 'owner';
+  /** `direct`: it deals in codes, which are nobody else's business. */
+  readonly where: 'anywhere' | 'direct';
+  /** What it will do, for commands that are not there yet. */
+  readonly later?: string;
+}
+
+const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
+const OWNER = { who: 'owner', where: 'anywhere' } as const;
+
+/** All commands (F09), in the order of the menus; each is answered without the model. */
+const TABLE = [
+  { name: 'help', summary: 'what I can do', ...ANYONE },
+  { name: 'new', summary: 'start afresh; I forget what was said in this chat', ...ANYONE },
+  { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE },
+  { name: 'mode', summary: 'how freely I act', ...ANYONE, later: 'switching modes' },
+  { name: 'model', summary: 'choose the model', ...OWNER, later: 'choosing a model in the chat' },
+  { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
+  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, later: 'shortening a talk' },
+  { name: 'approve', summary: 'allow what I asked for', ...OWNER, later: 'asking for approval' },
+  { name: 'deny', summary: 'refuse what I asked for', ...OWNER, later: 'asking for approval' },
+  { name: 'whoami', summary: 'how I know you', ...ANYONE },
+  { name: 'memory', summary: 'what I know about you', ...ANYONE, later: 'remembering people' },
+  { name: 'forget', summary: 'forget what I know', ...ANYONE, later: 'remembering people' },
+  { name: 'heartbeat', summary: 'my standing tasks', ...OWNER, later: 'acting on my own' },
+  { name: 'pair', summary: 'let somebody in', who: 'owner', where: 'direct' },
+] as const satisfies readonly CommandSpec[];
 
 /** The name of a command, without its slash. */
-export type CommandName = (typeof COMMANDS)[number]['name'];
+export type CommandName = (typeof TABLE)[number]['name'];
+
+/** The names of the commands that do something already. */
+export type ReadyCommand = Exclude<(typeof TABLE)[number], { readonly later: string }>['name'];
+
+/** A command as somebody typed it. */
+export interface TypedCommand {
+  readonly name: CommandName;
+  /** What stands after the name, without white space around it. */
+  readonly argument: string;
+}
+
+/** The commands there are, for help and the platforms' own menus (F09). */
+export const COMMANDS: readonly CommandInfo[] = TABLE.map(({ name, summary }) => ({
+  name,
+  summary,
+}));
 
 const ALIASES: ReadonlyMap<string, CommandName> = new Map([
-  ...COMMANDS.map(({ name }) => [name, name] as const),
+  ...TABLE.map(({ name }) => [name, name] as const),
   // Telegram opens every chat with a bot by sending /start.
   ['start', 'help'],
 ]);
@@ -20,7 +59,27 @@ const ALIASES: ReadonlyMap<string, CommandName> = new Map([
  * The command a message is, or null when it is ordinary text. `/stop@my_bot` is ordinary text here:
  * an adapter that knows its own name takes it off. Unknown commands are ordinary text.
  */
-export function parseCommand(text: string): CommandName | null {
-  const word = /^\s*\/([a-z]+)(?:\s|$)/i.exec(text)?.[1];
-  return word === undefined ? null : (ALIASES.get(word.toLowerCase()) ?? null);
+export function parseCommand(text: string): TypedCommand | null {
+  const [, word, argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/is.exec(text) ?? [];
+  const name = word === undefined ? undefined : ALIASES.get(word.toLowerCase());
+  return name === undefined ? null : { name, argument: argument.trim() };
+}
+
+/** Whether a command is carried out, or answered at once and why. */
+export type CommandDecision =
+  | { readonly kind: 'run'; readonly name: ReadyCommand }
+  | { readonly kind: 'decline'; readonly why: 'not-there-yet'; readonly feature: string }
+  | { readonly kind: 'decline'; readonly why: 'owner-only' | 'direct-only' };
+
+/** Decides by who asks and where; permission comes first, so that nobody learns what is there. */
+export function decideCommand(
+  name: CommandName,
+  { isOwner, isDirect }: { readonly isOwner: boolean; readonly isDirect: boolean },
+): CommandDecision {
+  const spec = TABLE.find((one) => one.name === name);
+  if (spec === undefined) throw new Error(`The command /${name} is in no table.`);
+  if (spec.who === 'owner' && !isOwner) return { kind: 'decline', why: 'owner-only' };
+  if (spec.where === 'direct' && !isDirect) return { kind: 'decline', why: 'direct-only' };
+  if ('later' in spec) return { kind: 'decline', why: 'not-there-yet', feature: spec.later };
+  return { kind: 'run', name: spec.name };
 }

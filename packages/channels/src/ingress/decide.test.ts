@@ -1,5 +1,7 @@
+import type { InboundMessage } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
+import { personId } from './access.ts';
 import { type DecisionRules, decideIngress } from './decide.ts';
 import type { AccountPolicy } from './policy.ts';
 
@@ -15,6 +17,10 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
     owners: ['telegram:42'],
     limits: { messageCharacters: 20, waitingPerConversation: 5 },
   };
+}
+
+function decided(message: InboundMessage, by: DecisionRules, isLetIn = false) {
+  return decideIngress(message, by, { isOwner: by.owners.includes(personId(message)), isLetIn });
 }
 
 const group = { id: '-100', type: 'group' } as const;
@@ -55,15 +61,20 @@ describe('what ingress does with a message', () => {
     ],
     ['an unknown command is ordinary text', aMessage({ text: '/dance' }), 'turn'],
     ['white space is ignored', aMessage({ text: ' \n ' }), 'ignore'],
+    [
+      'a picture without words gets a turn',
+      aMessage({ text: '', attachments: [{ kind: 'image', ref: 'x' }] }),
+      'turn',
+    ],
     ['a message of the longest length is taken', aMessage({ text: 'x'.repeat(20) }), 'turn'],
     ['a longer one is refused', aMessage({ text: 'x'.repeat(21) }), 'refuse'],
   ])('[F05] [F06] %s', (_case, message, kind) => {
-    expect(decideIngress(message, rules()).kind).toBe(kind);
+    expect(decided(message, rules()).kind).toBe(kind);
   });
 
   it('[F07] ignores whatever a bot writes, even one that is an owner', () => {
     const message = aMessage({ sender: { id: '42', isBot: true }, text: '/stop' });
-    expect(decideIngress(message, rules())).toEqual({
+    expect(decided(message, rules())).toEqual({
       kind: 'ignore',
       reason: 'written by a bot',
       overhear: false,
@@ -71,25 +82,60 @@ describe('what ingress does with a message', () => {
   });
 
   it('[F05] explains itself to a stranger in a direct chat, never in a group', () => {
-    const direct = decideIngress(aMessage({ sender: stranger }), rules());
-    const inGroup = decideIngress(aMessage({ chat: elsewhere, addressed: true }), rules());
+    const direct = decided(aMessage({ sender: stranger }), rules());
+    const inGroup = decided(aMessage({ chat: elsewhere, addressed: true }), rules());
     expect(direct).toMatchObject({ kind: 'refuse', tell: 'stranger' });
     expect(inGroup).toMatchObject({ kind: 'refuse', tell: null });
   });
 
   it.each([
-    ['open', 'turn'],
-    ['allowlist', 'refuse'],
-    ['disabled', 'refuse'],
-  ] as const)('[F05] treats a stranger by the mode "%s"', (direct, kind) => {
-    const access = { ...CLOSED.access, direct };
-    expect(decideIngress(aMessage({ sender: stranger }), rules({ access })).kind).toBe(kind);
+    ['open', false, { kind: 'turn' }],
+    ['allowlist', false, { kind: 'refuse', tell: 'stranger' }],
+    ['allowlist', true, { kind: 'refuse', tell: 'stranger' }],
+    ['pairing', false, { kind: 'refuse', tell: 'pairing' }],
+    ['pairing', true, { kind: 'turn' }],
+    ['disabled', false, { kind: 'refuse', tell: null }],
+    ['disabled', true, { kind: 'refuse', tell: null }],
+  ] as const)(
+    '[F05] treats a stranger by the mode "%s", let in: %s',
+    (direct, isLetIn, expected) => {
+      const access = { ...CLOSED.access, direct };
+      const decision = decided(aMessage({ sender: stranger }), rules({ access }), isLetIn);
+      expect(decision).toMatchObject(expected);
+    },
+  );
+
+  it('[F05] lets the people on the allow list in without a code', () => {
+    const access = { ...CLOSED.access, direct: 'pairing' as const };
+    expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('turn');
+  });
+
+  it('[F05] opens no group to somebody who was let in', () => {
+    const message = aMessage({ chat: elsewhere, sender: stranger, addressed: true });
+    expect(decided(message, rules(), true).kind).toBe('refuse');
+  });
+
+  it.each([
+    [aMessage(), 'written by an owner; in a direct chat'],
+    [aMessage({ sender: { id: '7' } }), 'the sender is on the allow list; in a direct chat'],
+    [
+      aMessage({ chat: group, addressed: true }),
+      'the group is on the allow list; addressed to the bot',
+    ],
+    [aMessage({ chat: group }), 'nobody addressed the bot'],
+    [aMessage({ chat: elsewhere, addressed: true }), 'the group is not on the allow list'],
+    [aMessage({ sender: stranger }), 'the sender is not on the allow list'],
+    [aMessage({ sender: { isBot: true } }), 'written by a bot'],
+    [aMessage({ text: '' }), 'no text'],
+    [aMessage({ text: 'x'.repeat(21) }), 'longer than 20 characters'],
+  ])('[D08] gives its reason in words (%#)', (message, reason) => {
+    expect(decided(message, rules()).reason).toBe(reason);
   });
 
   it('[F05] lets nobody but owners in when direct chats are disabled, not even those listed', () => {
     const access = { ...CLOSED.access, direct: 'disabled' as const };
-    expect(decideIngress(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
-    expect(decideIngress(aMessage(), rules({ access })).kind).toBe('turn');
+    expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
+    expect(decided(aMessage(), rules({ access })).kind).toBe('turn');
   });
 
   it.each([
@@ -100,7 +146,7 @@ describe('what ingress does with a message', () => {
   ] as const)(
     '[F06] keeps for the next turn %s: activation %#',
     (_c, message, activation, keep) => {
-      expect(decideIngress(message, rules({ activation }))).toMatchObject({
+      expect(decided(message, rules({ activation }))).toMatchObject({
         kind: 'ignore',
         overhear: keep,
       });
@@ -115,9 +161,7 @@ describe('what ingress does with a message', () => {
   ] as const)(
     '[F06] with activation "%s" and addressed %s the group gets: %s',
     (activation, addressed, kind) => {
-      expect(decideIngress(aMessage({ chat: group, addressed }), rules({ activation })).kind).toBe(
-        kind,
-      );
+      expect(decided(aMessage({ chat: group, addressed }), rules({ activation })).kind).toBe(kind);
     },
   );
 });

@@ -1,21 +1,19 @@
 import type { InboundMessage } from '@parley/contracts';
-import { decideAccess } from './access.ts';
+import { decideAccess, type StrangerNews } from './access.ts';
 import { decideActivation } from './activation.ts';
-import { type CommandName, parseCommand } from './command.ts';
+import { parseCommand, type TypedCommand } from './command.ts';
 import type { AccountPolicy, IngressLimits } from './policy.ts';
+import type { Standing } from './standing.ts';
 
-/** What ingress will do with a message, decided from facts alone. */
-export type IngressDecision =
+/** What ingress will do with a message and why, decided from facts alone. */
+export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
-  | { readonly kind: 'command'; readonly name: CommandName }
+  | { readonly kind: 'command'; readonly command: TypedCommand }
   /** `overhear`: the text is kept for the next turn of the group (F06). */
-  | { readonly kind: 'ignore'; readonly reason: string; readonly overhear: boolean }
+  | { readonly kind: 'ignore'; readonly overhear: boolean }
   /** `tell` says whether the sender deserves an explanation, and which. */
-  | {
-      readonly kind: 'refuse';
-      readonly reason: string;
-      readonly tell: 'stranger' | 'too-long' | null;
-    };
+  | { readonly kind: 'refuse'; readonly tell: StrangerNews | 'too-long' | null }
+);
 
 /** What the decision is made by. */
 export interface DecisionRules {
@@ -25,33 +23,30 @@ export interface DecisionRules {
 }
 
 /** The ingress pipeline as one pure function: bot guard, access, activation, command, size. */
-export function decideIngress(message: InboundMessage, rules: DecisionRules): IngressDecision {
+export function decideIngress(
+  message: InboundMessage,
+  { policy, limits }: Pick<DecisionRules, 'policy' | 'limits'>,
+  standing: Standing,
+): IngressDecision {
   if (message.sender.isBot) return ignore('written by a bot');
-  const access = decideAccess(message, rules.policy, rules.owners);
+  const access = decideAccess(message, policy, standing);
   if (access.kind === 'refused') {
-    // In a group that is not served an explanation would be noise, and would tell that a bot listens.
-    return {
-      kind: 'refuse',
-      reason: access.reason,
-      tell: message.chat.type === 'direct' ? 'stranger' : null,
-    };
+    return { kind: 'refuse', reason: access.reason, tell: access.tell };
   }
-  const activation = decideActivation(message, rules.policy);
+  const activation = decideActivation(message, policy);
   const isEmpty = message.text.trim() === '' && message.attachments === undefined;
   if (activation.kind === 'stay-silent') {
     return ignore(activation.reason, activation.overhear && !isEmpty);
   }
   if (isEmpty) return ignore('no text');
+  const reason = `${access.reason}; ${activation.reason}`;
   const command = parseCommand(message.text);
-  if (command) return { kind: 'command', name: command };
-  if (message.text.length > rules.limits.messageCharacters) {
-    return {
-      kind: 'refuse',
-      reason: `longer than ${rules.limits.messageCharacters} characters`,
-      tell: 'too-long',
-    };
+  if (command) return { kind: 'command', command, reason };
+  if (message.text.length > limits.messageCharacters) {
+    const tooLong = `longer than ${limits.messageCharacters} characters`;
+    return { kind: 'refuse', reason: tooLong, tell: 'too-long' };
   }
-  return { kind: 'turn' };
+  return { kind: 'turn', reason };
 }
 
 function ignore(reason: string, overhear = false): IngressDecision {

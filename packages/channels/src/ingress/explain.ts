@@ -1,6 +1,12 @@
-import type { Clock } from '@parley/contracts';
-import type { AdmittedMessage, OutboxRepository } from '@parley/store';
+import type { Clock, Logger, ReplyRoute } from '@parley/contracts';
+import type {
+  AdmittedMessage,
+  InboxRepository,
+  OutboxRepository,
+  PairingRepository,
+} from '@parley/store';
 import { overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
+import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing-notices.ts';
 import { partsOf } from './parts-of.ts';
 import { createSeldom } from './seldom.ts';
 
@@ -8,6 +14,8 @@ import { createSeldom } from './seldom.ts';
 export interface Explainer {
   /** Once an hour per sender: whoever goes on writing knows by then. */
   stranger(admitted: AdmittedMessage): Promise<void>;
+  /** With a code that an owner can approve; once while it is valid. */
+  pairing(admitted: AdmittedMessage): Promise<void>;
   /** Each time: the sender may write here and waits for an answer. `limit` in characters. */
   tooLong(admitted: AdmittedMessage, limit: number): Promise<void>;
   /** Once a minute per conversation: a flood is told once, the next flood again. */
@@ -16,10 +24,19 @@ export interface Explainer {
 
 /** What explaining needs. */
 export interface ExplainerDeps {
-  readonly store: { readonly outbox: Pick<OutboxRepository, 'enqueue'> };
-  /** Wakes the delivery of a chat of this account. */
-  readonly deliver: (chatId: string) => Promise<void>;
+  readonly store: {
+    readonly inbox: Pick<InboxRepository, 'ownerRoute'>;
+    readonly outbox: Pick<OutboxRepository, 'enqueue'>;
+    readonly pairing: Pick<PairingRepository, 'request'>;
+  };
+  /** False: this channel says nothing to strangers, whatever happens (F05). */
+  readonly answersStrangers: boolean;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
+  /** A fresh one-time code. */
+  readonly newCode: () => string;
   readonly clock: Clock;
+  readonly log: Logger;
 }
 
 const STRANGER_TOLD_EVERY_MS = 60 * 60_000;
@@ -32,12 +49,18 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
   const tell = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
-    await deps.deliver(route.chatId);
+    await deps.deliver(route);
+  };
+  const tellStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
+    if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
+      await tell(admitted, markdown);
+    }
   };
   return {
-    async stranger(admitted) {
-      const { message } = admitted;
-      if (strangers(message.sender.id)) await tell(admitted, strangerNotice(message));
+    stranger: (admitted) => tellStranger(admitted, strangerNotice(admitted.message)),
+    async pairing(admitted) {
+      const asked = await askOwner(deps, admitted);
+      if (asked === 'full') await tellStranger(admitted, PAIRING_FULL);
     },
     tooLong: (admitted, limit) =>
       tell(admitted, tooLongNotice(admitted.message.text.length, limit)),
@@ -45,4 +68,23 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       if (floods(admitted.conversationId)) await tell(admitted, overflowNotice(waiting));
     },
   };
+}
+
+/**
+ * Notes that a stranger wants in, and tells the code: to the stranger, or where the channel says
+ * nothing to strangers, to an owner whose direct chat is known. The log never names the stranger.
+ */
+async function askOwner(deps: ExplainerDeps, admitted: AdmittedMessage) {
+  const { message, route, receivedAt } = admitted;
+  const { channel, account, sender } = message;
+  const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
+  const code = deps.newCode();
+  const to = deps.answersStrangers ? route : await deps.store.inbox.ownerRoute();
+  const words = deps.answersStrangers ? pairingNotice(message, code) : strangerWaits(message, code);
+  const news = to === null ? [] : partsOf(words, to);
+  const asked = await deps.store.pairing.request(applicant, code, news, receivedAt);
+  if (asked !== 'new') return asked;
+  deps.log.info({}, 'a stranger asks to be let in; "parley pair" shows the code');
+  if (to !== null) await deps.deliver(to);
+  return asked;
 }

@@ -19,14 +19,11 @@ const POLICY: AccountPolicy = {
   activation: 'mention',
   answers: { mentions: 'dead', numbered: false },
 };
-const CLOSED_GROUPS: AccountPolicy = {
-  ...POLICY,
-  access: { ...POLICY.access, groups: 'allowlist' },
-};
 
 let store: Store;
 let now: number;
 let happened: string[];
+let codes: string[];
 let deps: IngressDeps;
 let receive: Receive;
 const events: LiveEvent[] = [];
@@ -35,12 +32,13 @@ const { log, lines } = recordingLogger();
 beforeEach(async () => {
   now = 1_000_000;
   happened = [];
+  codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
   events.length = 0;
   store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   deps = {
     store,
     lanes: { kick: async (key) => void happened.push(`kick ${key}`) },
-    deliver: async (chatId) => void happened.push(`deliver ${chatId}`),
+    deliver: async ({ chatId }) => void happened.push(`deliver ${chatId}`),
     bus: {
       publish: (event) => {
         events.push(event);
@@ -48,6 +46,8 @@ beforeEach(async () => {
       },
       subscribe: () => () => {},
     },
+    answersStrangers: true,
+    newCode: () => codes.shift() ?? 'ZZZZZZZZ',
     rules: {
       policy: POLICY,
       owners: ['telegram:42'],
@@ -63,6 +63,12 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
+const ingressWith = (policy: Partial<AccountPolicy>, change: Partial<IngressDeps> = {}) =>
+  createIngress({
+    ...deps,
+    ...change,
+    rules: { ...deps.rules, policy: { ...POLICY, ...policy } },
+  });
 const take = (message: InboundMessage) => receive(message, CAPABILITIES);
 const inbox = async (chat = CHAT) =>
   (await store.inbox.recent(chat, 100)).map((row) => row.message.text);
@@ -122,6 +128,12 @@ describe('a stranger in a direct chat', () => {
     expect(`${words} ${lines.join()}`).not.toContain('secret');
   });
 
+  it('[F05] is told nothing where direct chats are disabled', async () => {
+    const access = { ...POLICY.access, direct: 'disabled' as const };
+    await ingressWith({ access })(stranger(), CAPABILITIES);
+    expect(await told({ ...CHAT, chatId: '9' })).toEqual([]);
+  });
+
   it('[F05] is told once an hour how to be let in, each stranger for themselves', async () => {
     for (const id of ['1', '2', '3']) await take(stranger('9', id));
     await take(stranger('8'));
@@ -133,6 +145,106 @@ describe('a stranger in a direct chat', () => {
     expect(notices).toHaveLength(2);
     expect(notices[0]).toContain('telegram:9');
     expect(happened.filter((line) => line === 'deliver 9')).toHaveLength(2);
+  });
+});
+
+describe('a stranger where direct chats are paired', () => {
+  const pairing = { access: { ...POLICY.access, direct: 'pairing' as const } };
+  const stranger = (id: string, messageId = '1') =>
+    aMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
+  const toldTo = (chatId: string) => told({ ...CHAT, chatId });
+  const write = (id: string, messageId?: string) =>
+    ingressWith(pairing)(stranger(id, messageId), CAPABILITIES);
+  const ownerSays = (text: string, messageId: string) => take(aMessage({ text, messageId }));
+
+  it('[F05] is told a code once while it is valid, and no word of the message is kept', async () => {
+    expect((await write('9')).kind).toBe('refused');
+    await write('9', '2');
+    expect(await toldTo('9')).toEqual([expect.stringContaining('/pair AAAA2222')]);
+    now += 60 * 60_000;
+    await write('9', '3');
+    expect((await toldTo('9')).at(-1)).toContain('/pair CCCC4444');
+    expect(await inbox({ ...CHAT, chatId: '9' })).toEqual([]);
+    expect(`${JSON.stringify(await store.pairing.pending(now))} ${lines.join()}`).not.toContain(
+      'secret',
+    );
+  });
+
+  it('[F05] waits in a short queue: the fourth is asked to come back', async () => {
+    for (const id of ['6', '7', '8']) await write(id);
+    await write('9');
+    expect(await toldTo('9')).toEqual([expect.stringContaining('too many people')]);
+    expect((await store.pairing.pending(now)).map(({ senderId }) => senderId)).toEqual([
+      '6',
+      '7',
+      '8',
+    ]);
+  });
+
+  it('[F05] is let in for good by the code that an owner types, in any spelling, and told so', async () => {
+    await write('9');
+    await ownerSays('/pair aaaa-2222', '50');
+    expect(await told()).toEqual(['Eve (telegram:9) is let in.']);
+    expect((await toldTo('9')).at(-1)).toContain('You are let in');
+    expect(happened).toContain('deliver 9');
+    now += 365 * 24 * 60 * 60_000;
+    expect(await write('9', '2')).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('[F05] is not let in by a wrong code, by an old one, or by themselves', async () => {
+    await write('9');
+    await ownerSays('/pair AAAA2223', '50');
+    now += 60 * 60_000;
+    await ownerSays('/pair AAAA2222', '51');
+    expect((await write('9', '2')).kind).toBe('refused');
+    const self = { ...stranger('9', '3'), text: '/pair CCCC4444' };
+    expect((await ingressWith(pairing)(self, CAPABILITIES)).kind).toBe('refused');
+    expect((await write('9', '4')).kind).toBe('refused');
+  });
+
+  it('[F05] is listed by /pair, for the owner alone and in no group', async () => {
+    await write('9');
+    await ownerSays('/pair', '50');
+    expect((await told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
+    const group = { id: '-9', type: 'group' } as const;
+    await take(aMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }));
+    await take(
+      aMessage({
+        chat: group,
+        addressed: true,
+        text: '/pair',
+        messageId: '52',
+        sender: { id: '7' },
+      }),
+    );
+    expect(await toldTo('-9')).toEqual([
+      expect.stringContaining('direct chat'),
+      '/pair is for my owner only.',
+    ]);
+  });
+
+  it('[F05] gets no answer on a channel that says nothing to strangers; the owner is told once', async () => {
+    await ownerSays('/whoami', '50');
+    const silent = ingressWith(pairing, { answersStrangers: false });
+    for (const id of ['1', '2']) await silent(stranger('9', id), CAPABILITIES);
+    expect(await toldTo('9')).toEqual([]);
+    const toOwner = (await told()).slice(1);
+    expect(toOwner).toEqual([expect.stringContaining('/pair AAAA2222')]);
+    expect(happened.filter((line) => line === 'deliver 9')).toEqual([]);
+  });
+
+  it('[F05] gets no answer there either when no owner is known, or the allow list decides', async () => {
+    await ingressWith(pairing, { answersStrangers: false })(stranger('9'), CAPABILITIES);
+    await ingressWith({}, { answersStrangers: false })(stranger('9', '2'), CAPABILITIES);
+    expect(await toldTo('9')).toEqual([]);
+    expect(await store.pairing.pending(now)).toHaveLength(1);
+    expect(lines.join()).not.toContain('telegram:9');
+  });
+
+  it('[F05] does not get in when the database cannot say whether they may', async () => {
+    await store.close();
+    await expect(write('9')).rejects.toMatchObject({ name: 'StoreError' });
+    store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   });
 });
 
@@ -155,8 +267,10 @@ describe('what a served group says without addressing the bot', () => {
   });
 
   it('[F05] is not kept of a chat that is refused', async () => {
-    const closed = createIngress({ ...deps, rules: { ...deps.rules, policy: CLOSED_GROUPS } });
-    expect(await closed(aMessage({ chat: group, text: 'secret' }), CAPABILITIES)).toMatchObject({
+    const access = { ...POLICY.access, groups: 'allowlist' as const };
+    expect(
+      await ingressWith({ access })(aMessage({ chat: group, text: 'secret' }), CAPABILITIES),
+    ).toMatchObject({
       kind: 'refused',
     });
     expect(await heardByNextTurn()).toEqual([]);

@@ -7,25 +7,31 @@ import {
   type Meter,
   ParleyError,
   type PassPoint,
+  type ReplyRoute,
 } from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { z } from 'zod';
 import { carryOut } from './carry-out.ts';
 import { conversationIdOf } from './conversation-id.ts';
-import { type DecisionRules, decideIngress } from './decide.ts';
+import { type DecisionRules, decideIngress, type IngressDecision } from './decide.ts';
 import { createExplainer, type Explainer } from './explain.ts';
 import type { Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { overhear } from './overhear.ts';
 import { routeOf } from './route.ts';
+import { type Standing, standingOf } from './standing.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard'>;
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing'>;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
-  /** Wakes the delivery of a chat of this account. */
-  readonly deliver: (chatId: string) => Promise<void>;
+  /** Wakes the delivery of a chat, of any account. */
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
+  /** False: nothing is ever said to strangers on this channel (F05). */
+  readonly answersStrangers: boolean;
+  /** A fresh one-time code, unguessable. */
+  readonly newCode: () => string;
   readonly bus: LiveBus;
   readonly rules: DecisionRules;
   readonly situation: () => Situation;
@@ -49,8 +55,17 @@ export function createIngress(deps: IngressDeps): Receive {
     const message = validate(unchecked);
     const route = routeOf(message, capabilities, deps.rules.policy.answers);
     const conversationId = conversationIdOf(message);
-    const admitted = { conversationId, message, route, receivedAt: deps.clock() };
-    const outcome = await take(deps, admitted, explain);
+    const standing = await standingOf(deps, message);
+    const decision = decideIngress(message, deps.rules, standing);
+    const admitted: AdmittedMessage = {
+      conversationId,
+      message,
+      route,
+      receivedAt: deps.clock(),
+      fromOwner: standing.isOwner && message.chat.type === 'direct',
+      reason: decision.reason,
+    };
+    const outcome = await take(deps, { admitted, decision, standing }, explain);
     deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: outcome.kind });
     const reason = 'reason' in outcome ? outcome.reason : undefined;
     deps.log.debug(
@@ -72,25 +87,46 @@ function validate(unchecked: InboundMessage): InboundMessage {
   });
 }
 
+interface Decided {
+  readonly admitted: AdmittedMessage;
+  readonly decision: IngressDecision;
+  readonly standing: Standing;
+}
+
 async function take(
   deps: IngressDeps,
-  admitted: AdmittedMessage,
+  { admitted, decision, standing }: Decided,
   explain: Explainer,
 ): Promise<IngressOutcome> {
-  const { limits } = deps.rules;
-  const decision = decideIngress(admitted.message, deps.rules);
   switch (decision.kind) {
     case 'ignore':
       if (decision.overhear) await overhear(deps.store.overheard, admitted);
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
-      if (decision.tell === 'stranger') await explain.stranger(admitted);
-      if (decision.tell === 'too-long') await explain.tooLong(admitted, limits.messageCharacters);
+      await explainRefusal(deps, admitted, decision.tell, explain);
       return { kind: 'refused', reason: decision.reason };
     case 'command':
-      return carryOut(deps, admitted, decision.name);
+      return carryOut(deps, admitted, decision.command, standing);
     case 'turn':
       return accept(deps, admitted, explain);
+  }
+}
+
+async function explainRefusal(
+  { rules }: IngressDeps,
+  admitted: AdmittedMessage,
+  tell: Extract<IngressDecision, { kind: 'refuse' }>['tell'],
+  explain: Explainer,
+): Promise<void> {
+  switch (tell) {
+    case 'stranger':
+      return explain.stranger(admitted);
+    case 'pairing':
+      return explain.pairing(admitted);
+    case 'too-long':
+      return explain.tooLong(admitted, rules.limits.messageCharacters);
+    case null:
+      return;
   }
 }
 

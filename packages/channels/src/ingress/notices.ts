@@ -1,7 +1,8 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult } from '@parley/store';
 import { personId } from './access.ts';
-import { COMMANDS, type CommandName } from './command.ts';
+import { COMMANDS, type CommandDecision, type CommandName, type ReadyCommand } from './command.ts';
+import { pairText } from './pairing-notices.ts';
 
 /** What commands and notices can say about the running gateway. */
 export interface Situation {
@@ -11,13 +12,19 @@ export interface Situation {
   readonly model: string;
 }
 
+/** What the answer to a command is made from, besides what its effect found. */
+export interface CommandFacts {
+  readonly message: InboundMessage;
+  readonly argument: string;
+  readonly situation: Situation;
+  readonly audience: 'owner' | 'others';
+}
+
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
-  name: CommandName,
-  message: InboundMessage,
+  name: ReadyCommand,
+  { message, argument, situation, audience }: CommandFacts,
   result: CommandResult,
-  situation: Situation,
-  audience: 'owner' | 'others',
 ): string {
   switch (name) {
     case 'help':
@@ -30,6 +37,23 @@ export function commandAnswer(
       return stopText(result);
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
+    case 'pair':
+      return pairText(argument, result.pairing ?? { approved: null, pending: [] });
+  }
+}
+
+/** Tells why a command was not carried out, politely and without a model. */
+export function declined(
+  name: CommandName,
+  decision: Extract<CommandDecision, { kind: 'decline' }>,
+): string {
+  switch (decision.why) {
+    case 'owner-only':
+      return `/${name} is for my owner only.`;
+    case 'direct-only':
+      return `Please send me /${name} in a direct chat: what it shows is not for everybody here.`;
+    case 'not-there-yet':
+      return `/${name} does nothing yet: ${decision.feature} comes with a later version of Parley.`;
   }
 }
 

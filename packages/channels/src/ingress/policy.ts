@@ -1,8 +1,8 @@
 /** Who may talk to an account and when the bot answers in groups (F05, F06); from the settings. */
 export interface AccountPolicy {
   readonly access: {
-    readonly direct: AccessMode;
-    readonly groups: AccessMode;
+    readonly direct: DirectMode;
+    readonly groups: GroupMode;
     /** User ids (as the platform writes them) that may write in direct chats. */
     readonly allow: readonly string[];
     /** Chat ids of groups that are served. */
@@ -20,8 +20,11 @@ export interface AnswerStyle {
   readonly numbered: boolean;
 }
 
-/** `open`: everybody; `allowlist`: those named; `disabled`: nobody. */
-export type AccessMode = 'open' | 'allowlist' | 'disabled';
+/** `open`: everybody; `allowlist`: those named; `pairing`: also those an owner let in; `disabled`: nobody. */
+export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled';
+
+/** `open`: all groups; `allowlist`: those named; `disabled`: none. */
+export type GroupMode = 'allowlist' | 'open' | 'disabled';
 
 /** Bounds of what is taken in (D07). */
 export interface IngressLimits {

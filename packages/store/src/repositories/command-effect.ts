@@ -2,6 +2,7 @@ import type { Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { clearOverheard, giveBackOverheard } from './overheard-repository.ts';
+import { approveRequest, pendingRequests } from './pairing-repository.ts';
 
 type Found = Omit<CommandResult, 'duplicate'>;
 
@@ -34,6 +35,10 @@ export async function applyCommand(
         stoppedTurn: await stopTurn(sql, conversationId, now),
         setAside: await setAside(sql, conversationId),
       };
+    case 'pair': {
+      const approved = effect.code === null ? null : await approveRequest(sql, effect.code, now);
+      return { ...NOTHING, pairing: { approved, pending: await pendingRequests(sql, now) } };
+    }
   }
 }
 

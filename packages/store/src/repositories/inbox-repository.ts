@@ -1,12 +1,12 @@
-import type { InboundMessage, NewId } from '@parley/contracts';
+import { type InboundMessage, type NewId, ReplyRoute } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import type { CommandResult, InboxRepository, MessageKey } from '../inbox.ts';
-import { toJson } from '../json-column.ts';
+import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { applyCommand } from './command-effect.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
-import { WAITING } from './literals.ts';
+import { FROM_OWNER, WAITING } from './literals.ts';
 import { insertAttachments, reviseAttachments } from './new-attachments.ts';
 import { insertParts } from './new-parts.ts';
 import { reviseOverheard } from './overheard-repository.ts';
@@ -39,6 +39,20 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
       }),
 
     revise: (key, message) => database.write((sql) => revise(sql, key, message)),
+
+    ownerRoute: () =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('inbox')
+          .select('route')
+          .where('from_owner', '=', FROM_OWNER)
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+        return row === undefined
+          ? null
+          : fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
+      }),
 
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 

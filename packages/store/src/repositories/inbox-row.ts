@@ -5,7 +5,15 @@ import type { AdmittedMessage, InboxRow } from '../rows.ts';
 import type { InboxTable } from '../tables.ts';
 
 /** The columns that make an `InboxRow`. */
-export const INBOX_COLUMNS = ['seq', 'conversation_id', 'message', 'route', 'received_at'] as const;
+export const INBOX_COLUMNS = [
+  'seq',
+  'conversation_id',
+  'message',
+  'route',
+  'received_at',
+  'from_owner',
+  'settles_at',
+] as const;
 
 /** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
 export function readInboxRow(
@@ -17,6 +25,8 @@ export function readInboxRow(
     message: fromCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
     route: fromCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
     receivedAt: row.received_at,
+    fromOwner: row.from_owner === 1,
+    ...(row.settles_at === null ? {} : { settlesAt: row.settles_at }),
   };
 }
 
@@ -37,5 +47,8 @@ export function newInboxRow(
     received_at: admitted.receivedAt,
     state,
     outcome: state === 'done' ? 'command' : null,
+    from_owner: admitted.fromOwner === true ? 1 : 0,
+    reason: admitted.reason ?? null,
+    settles_at: admitted.settlesAt ?? null,
   };
 }

@@ -9,6 +9,9 @@ export const WAITING = raw.lit<'waiting'>('waiting');
 /** Attachments that are still to be fetched; served by `attachment_pending`. */
 export const PENDING = raw.lit<'pending'>('pending');
 
+/** Messages of owners in direct chats; served by `inbox_owner`. */
+export const FROM_OWNER = raw.lit<1>(1);
+
 /** The turn of a conversation that is not over; served by `turn_running`. */
 export const RUNNING = raw.lit<'running'>('running');
 

@@ -1,0 +1,71 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from '../store.ts';
+import { bothDatabases } from '../testing/databases.ts';
+import { message, part, routeTo } from '../testing/messages.ts';
+
+const HOUR = 60 * 60_000;
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`pairing on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const applicant = (senderId: string, account = 'default') => ({
+      channel: 'web',
+      account,
+      senderId,
+      senderName: 'Eve',
+      route: routeTo(senderId),
+    });
+    const ask = (senderId: string, code: string, now = 0, account?: string) =>
+      store.pairing.request(applicant(senderId, account), code, [part(code, senderId)], now);
+    const told = async (chatId: string) =>
+      (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
+
+    it('[F05] gives one code to a sender for an hour, told once, then another', async () => {
+      expect(await ask('a', 'C1')).toBe('new');
+      expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
+      expect(await ask('a', 'C3', HOUR)).toBe('new');
+      expect(await told('a')).toEqual(['C1', 'C3']);
+      expect(await store.pairing.pending(HOUR)).toMatchObject([{ code: 'C3', senderId: 'a' }]);
+    });
+
+    it('[F05] keeps at most 3 waiting per account, also when many ask at once', async () => {
+      const all = ['a', 'b', 'c', 'd', 'e'];
+      const asked = await Promise.all(all.map((id) => ask(id, `C${id}`)));
+      expect(asked.filter((result) => result === 'new')).toHaveLength(3);
+      expect(asked.filter((result) => result === 'full')).toHaveLength(2);
+      expect(await ask('f', 'Cf', 0, 'other')).toBe('new');
+    });
+
+    it('[F05] lets in by a valid code, once, for that account, and says so in the same step', async () => {
+      await ask('a', 'C1');
+      const welcome = () => [part('welcome', 'a')];
+      expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();
+      expect(await store.pairing.isLetIn('web', 'default', 'a')).toBe(false);
+      expect(await store.pairing.approve('C1', welcome, 1)).toMatchObject({ senderId: 'a' });
+      expect(await store.pairing.approve('C1', welcome, 2)).toBeNull();
+      expect(await store.pairing.isLetIn('web', 'default', 'a')).toBe(true);
+      expect(await store.pairing.isLetIn('web', 'other', 'a')).toBe(false);
+      expect(await told('a')).toEqual(['C1', 'welcome']);
+    });
+
+    it('[F05] carries out /pair once, however often it is told', async () => {
+      await ask('a', 'C1');
+      const pair = () => store.inbox.command(message('m1'), { kind: 'pair', code: 'C1' }, () => []);
+      expect(await pair()).toMatchObject({ pairing: { approved: { senderId: 'a' }, pending: [] } });
+      expect(await pair()).toMatchObject({ duplicate: true });
+    });
+
+    it('knows where an owner last wrote in a direct chat', async () => {
+      expect(await store.inbox.ownerRoute()).toBeNull();
+      await store.inbox.accept({ ...message('m1', 'c1'), fromOwner: true });
+      await store.inbox.accept({ ...message('m2', 'c2'), fromOwner: true });
+      await store.inbox.accept(message('m3', 'c3'));
+      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c2' });
+    });
+  });
+}
