@@ -1,0 +1,50 @@
+import type { InboundMessage } from '@parley/contracts';
+import { writeRef } from './file-ref.ts';
+import type { WireAttachment, WireContent, WireMessage } from './wire.ts';
+
+type Attachment = NonNullable<InboundMessage['attachments']>[number];
+
+/** As many as the contract takes; Discord itself allows ten files and three stickers. */
+const MOST = 32;
+/** Endings of sticker pictures by Discord's number of their format; 3 (Lottie) is no picture. */
+const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
+  [1, 'png'],
+  [2, 'png'],
+  [4, 'gif'],
+]);
+
+/** The files and stickers of a message, and of one that it forwards. */
+export function attachmentsOf(message: WireMessage): Attachment[] {
+  const forwarded = message.message_snapshots?.map((snapshot) => snapshot.message) ?? [];
+  return [message, ...forwarded]
+    .flatMap((content) => [
+      ...content.attachments.map((file) => fileOf(file, message)),
+      ...stickersOf(content),
+    ])
+    .slice(0, MOST);
+}
+
+function fileOf(file: WireAttachment, { channel_id, id }: WireMessage): Attachment {
+  return {
+    kind: kindOf(file),
+    name: file.filename,
+    ...(file.content_type == null ? {} : { mimeType: file.content_type }),
+    size: file.size,
+    ref: writeRef({ url: file.url, channelId: channel_id, messageId: id, fileId: file.id }),
+  };
+}
+
+function kindOf({ content_type, waveform }: WireAttachment): Attachment['kind'] {
+  if (waveform != null) return 'voice';
+  const [family] = (content_type ?? '').split('/');
+  return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
+}
+
+function stickersOf({ sticker_items }: WireContent): Attachment[] {
+  return sticker_items.flatMap(({ id, name, format_type }) => {
+    const ending = STICKER_FORMATS.get(format_type);
+    if (ending === undefined) return [];
+    const url = `https://media.discordapp.net/stickers/${id}.${ending}`;
+    return [{ kind: 'sticker', name, mimeType: `image/${ending}`, ref: writeRef({ url }) }];
+  });
+}

@@ -1,0 +1,105 @@
+import { type AdapterValues, type Logger, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import { Snowflake } from './wire.ts';
+
+/** How far the messages of this account have been taken. */
+export interface Cursors {
+  /** The newest message of all; undefined before the first one ever. */
+  readonly newest?: string | undefined;
+  /** The newest message of each channel that is served. */
+  readonly channels: ReadonlyMap<string, string>;
+}
+
+const Stored = z.object({
+  newest: Snowflake.optional(),
+  channels: z.record(Snowflake, Snowflake),
+});
+const KIND = 'seen';
+const ID = 'all';
+/** Channels remembered; the one that was silent longest is forgotten first. */
+const MOST_CHANNELS = 300;
+
+/**
+ * Remembers the last message taken from each channel that is served, so that what came while the bot
+ * was away can be fetched. A new channel is written at once; how far it has come may be a little old
+ * after a crash, since what is fetched twice is recognised.
+ */
+export class Seen {
+  readonly #values: Pick<AdapterValues, 'get' | 'set'>;
+  readonly #log: Logger;
+  readonly #later: (work: () => void) => () => void;
+  readonly #channels = new Map<string, string>();
+  #newest: string | undefined;
+  #callOff: (() => void) | undefined;
+
+  constructor(
+    values: Pick<AdapterValues, 'get' | 'set'>,
+    log: Logger,
+    later: (work: () => void) => () => void,
+  ) {
+    this.#values = values;
+    this.#log = log;
+    this.#later = later;
+  }
+
+  /** Reads what an earlier process has written. Rejects when the database does. */
+  async load(): Promise<void> {
+    const text = (await this.#values.get(KIND, [ID])).get(ID);
+    if (text === undefined) return;
+    const stored = Stored.parse(JSON.parse(text));
+    this.#newest = laterOf(this.#newest, stored.newest);
+    for (const [channelId, messageId] of Object.entries(stored.channels))
+      this.#advance(channelId, messageId);
+  }
+
+  cursors(): Cursors {
+    return { newest: this.#newest, channels: new Map(this.#channels) };
+  }
+
+  /** A message was taken. `served` ones make their channel known; others only move it on. */
+  async note(channelId: string, messageId: string, served: boolean): Promise<void> {
+    const isKnown = this.#channels.has(channelId);
+    this.#newest = laterOf(this.#newest, messageId);
+    if (isKnown || served) this.#advance(channelId, messageId);
+    if (served && !isKnown) await this.flush();
+    else this.#callOff ??= this.#later(() => void this.flush());
+  }
+
+  /** The channel is gone, or not to be read any more. */
+  forget(channelId: string): void {
+    this.#channels.delete(channelId);
+  }
+
+  /** Writes how far it has come. */
+  async flush(): Promise<void> {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    const value = JSON.stringify({
+      newest: this.#newest,
+      channels: Object.fromEntries(this.#channels),
+    });
+    try {
+      await this.#values.set([{ kind: KIND, id: ID, value }]);
+    } catch (thrown) {
+      this.#log.warn({ reason: reasonOf(thrown) }, 'last seen messages cannot be stored');
+    }
+  }
+
+  #advance(channelId: string, messageId: string): void {
+    const last = laterOf(this.#channels.get(channelId), messageId) ?? messageId;
+    this.#channels.delete(channelId);
+    this.#channels.set(channelId, last);
+    const [oldest] = this.#channels.keys();
+    if (this.#channels.size > MOST_CHANNELS && oldest !== undefined) this.#channels.delete(oldest);
+  }
+}
+
+function laterOf(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return isLater(a, b) ? a : b;
+}
+
+/** Whether one of Discord's ids is younger than another. */
+export function isLater(a: string, b: string): boolean {
+  return BigInt(a) > BigInt(b);
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** One Discord bot account, as written below `channels.discord`. */
+export const DiscordSettings = z.strictObject({
+  token: z
+    .string('must be the bot token from the Discord developer portal')
+    .regex(
+      /^[\w-]+\.[\w-]+\.[\w-]+$/,
+      'must be three groups of letters joined by dots, as the developer portal shows it once after "Reset Token"',
+    )
+    .describe('The bot token: discord.com/developers, your application, Bot, Reset Token.'),
+  messageContent: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Read all messages of served channels; needs the Message Content Intent. false: only direct messages and messages that mention the bot.',
+    ),
+  linkPreviews: z
+    .boolean()
+    .default(false)
+    .describe('Let Discord show previews of pages that answers link to.'),
+  shards: z
+    .union([z.literal('auto'), z.int().min(1).max(1_000)])
+    .default('auto')
+    .describe('Gateway connections; Discord recommends a number, which auto takes.'),
+  apiRoot: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .default('https://discord.com/api')
+    .describe('Discord API; only for a proxy or a test.'),
+});
+export type DiscordSettings = z.infer<typeof DiscordSettings>;

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import type { ChatAddress, GrowingAnswer } from '@parley/channels';
+import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import type { DiscordApi } from './discord-api.ts';
+import { contentBody, originBody } from './message-body.ts';
+
+/** What a finished part finds at its place: a message, or the nonce of one that may be there. */
+export interface Streamed {
+  readonly messageId?: string;
+  readonly nonce?: string;
+}
+
+/** What showing growing answers needs. */
+export interface StreamDeps {
+  readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
+  readonly values: Pick<AdapterValues, 'get' | 'set'>;
+  readonly linkPreviews: boolean;
+  readonly log: Logger;
+  /** Calls back once, later; gives back how to call it off. */
+  readonly later: (work: () => void) => () => void;
+}
+
+/** A message at a place of an answer. */
+interface Shown {
+  /** Undefined while it is not known whether Discord has it. */
+  messageId: string | undefined;
+  /** As it stands; undefined when an earlier process wrote it. */
+  text: string | undefined;
+}
+
+/** Where an answer grows, and what it answers, where that is known. */
+type StreamAddress = ChatAddress & { readonly replyToMessageId?: string | undefined };
+
+interface Turn {
+  readonly turnId: string;
+  channelId: string;
+  readonly shown: Shown[];
+  readonly claimed: Set<number>;
+  /** Finished parts come: nothing unfinished is shown any more. */
+  isFinal: boolean;
+  /** The work on this turn that was begun last. */
+  last: Promise<unknown>;
+  loaded: boolean;
+  callOff: () => void;
+}
+
+const KIND = 'streamed';
+const Stored = z.array(z.string().nullable());
+/** Turns in memory; of those that never finish the oldest is forgotten. */
+const MOST_TURNS = 500;
+
+/**
+ * Unfinished answers as messages that are edited. Which message stands at which place is stored before
+ * and after Discord is told, so that finished parts take their places, also after a crash in between.
+ */
+export class Streams {
+  readonly #deps: StreamDeps;
+  readonly #turns = new Map<string, Turn>();
+
+  constructor(deps: StreamDeps) {
+    this.#deps = deps;
+  }
+
+  /** Shows what an answer is so far: new parts as messages, and at most one edit. */
+  async update(address: StreamAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
+    const turn = this.#turn(turnId, address.threadId ?? address.chatId);
+    await this.#alone(turn, async () => {
+      if (turn.isFinal) return;
+      const { settled, open } = answer.show();
+      const texts = [...settled, ...open].map(({ text }) => text);
+      let edits = 0;
+      for (const [place, text] of texts.entries()) {
+        if (turn.isFinal || text.trim() === '') return;
+        const shown = turn.shown[place];
+        if (shown?.messageId === undefined) await this.#begin(turn, place, text, address);
+        else if (shown.text !== text && edits === 0) {
+          edits += 1;
+          await this.#edit(turn.channelId, shown, shown.messageId, text);
+        }
+      }
+    });
+  }
+
+  /** Sends a finished part while nothing else happens to its turn; `send` learns what is at its place. */
+  async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
+    const { turnId, index, route } = part;
+    if (turnId === null || index === null) return send({});
+    const turn = this.#turn(turnId, route.threadId ?? route.chatId);
+    turn.isFinal = true;
+    return this.#alone(turn, async () => {
+      const shown = turn.shown[index];
+      const result = await send(streamedOf(turnId, index, shown));
+      turn.claimed.add(index);
+      turn.callOff();
+      turn.callOff = this.#deps.later(() => void this.#tidy(turn));
+      return result;
+    });
+  }
+
+  /** Forgets what was to be tidied later. */
+  close(): void {
+    for (const turn of this.#turns.values()) turn.callOff();
+  }
+
+  #turn(turnId: string, channelId: string): Turn {
+    const known = this.#turns.get(turnId);
+    if (known !== undefined) return known;
+    const oldest = this.#turns.values().next().value;
+    if (this.#turns.size >= MOST_TURNS && oldest !== undefined) void this.#forget(oldest);
+    const turn: Turn = {
+      turnId,
+      channelId,
+      shown: [],
+      claimed: new Set(),
+      isFinal: false,
+      last: Promise.resolve(),
+      loaded: false,
+      callOff: () => {},
+    };
+    this.#turns.set(turnId, turn);
+    return turn;
+  }
+
+  /** Runs work after all earlier work on the turn, whatever became of that. */
+  #alone<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    const run = async (): Promise<T> => {
+      await this.#load(turn);
+      return work();
+    };
+    const result = turn.last.then(run, run);
+    // Who asked for the work hears of its failure; the next in line need not.
+    turn.last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #load(turn: Turn): Promise<void> {
+    if (turn.loaded) return;
+    const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId);
+    const ids = text === undefined ? [] : Stored.parse(JSON.parse(text));
+    turn.shown.push(...ids.map((id) => ({ messageId: id ?? undefined, text: undefined })));
+    turn.loaded = true;
+  }
+
+  async #begin(turn: Turn, place: number, text: string, address: StreamAddress): Promise<void> {
+    const shown: Shown = { messageId: undefined, text: undefined };
+    turn.shown[place] = shown;
+    await this.#save(turn);
+    const body = contentBody(text, {}, this.#deps.linkPreviews);
+    const replyTo = place === 0 ? address.replyToMessageId : undefined;
+    const origin = originBody(nonceOf(turn.turnId, place), replyTo);
+    const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin });
+    shown.messageId = sent.id;
+    shown.text = sent.content;
+    await this.#save(turn);
+  }
+
+  async #edit(channelId: string, shown: Shown, messageId: string, text: string): Promise<void> {
+    await this.#deps.api.change(
+      channelId,
+      messageId,
+      contentBody(text, {}, this.#deps.linkPreviews),
+    );
+    shown.text = text;
+  }
+
+  async #save({ turnId, shown }: Turn): Promise<void> {
+    const value = JSON.stringify(shown.map(({ messageId }) => messageId ?? null));
+    await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
+  }
+
+  /** The answer is there: what was shown beyond it goes, and the record with it. */
+  async #tidy(turn: Turn): Promise<void> {
+    for (const [place, { messageId }] of turn.shown.entries()) {
+      if (messageId === undefined || turn.claimed.has(place)) continue;
+      try {
+        await this.#deps.api.remove(turn.channelId, messageId);
+      } catch (thrown) {
+        this.#deps.log.warn({ turn: turn.turnId, reason: reasonOf(thrown) }, 'draft not removed');
+      }
+    }
+    await this.#forget(turn);
+  }
+
+  async #forget({ turnId, shown, callOff }: Turn): Promise<void> {
+    callOff();
+    this.#turns.delete(turnId);
+    if (shown.length === 0) return;
+    try {
+      await this.#deps.values.set([{ kind: KIND, id: turnId, value: null }]);
+    } catch (thrown) {
+      this.#deps.log.warn({ turn: turnId, reason: reasonOf(thrown) }, 'draft not forgotten');
+    }
+  }
+}
+
+/** The same for the same place of the same turn; 22 of at most 25 characters. */
+export function nonceOf(turnId: string, place: number): string {
+  return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
+}
+
+function streamedOf(turnId: string, place: number, shown: Shown | undefined): Streamed {
+  if (shown === undefined) return {};
+  const { messageId } = shown;
+  return messageId === undefined ? { nonce: nonceOf(turnId, place) } : { messageId };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+
+/** Discord's ids: 64-bit numbers written out, whose upper bits are a time. */
+export const Snowflake = z.string().regex(/^\d{1,20}$/);
+
+const WireUser = z.object({
+  id: Snowflake,
+  username: z.string(),
+  global_name: z.string().nullish(),
+  bot: z.boolean().optional(),
+  /** Discord itself. */
+  system: z.boolean().optional(),
+});
+export type WireUser = z.infer<typeof WireUser>;
+
+const WireMember = z.object({ nick: z.string().nullish() });
+
+const WireAttachment = z.object({
+  id: Snowflake,
+  filename: z.string(),
+  size: z.int().nonnegative(),
+  url: z.string(),
+  content_type: z.string().nullish(),
+  /** Present on voice messages alone. */
+  waveform: z.string().nullish(),
+});
+export type WireAttachment = z.infer<typeof WireAttachment>;
+
+const WireSticker = z.object({ id: Snowflake, name: z.string(), format_type: z.int() });
+
+/** What is written, attached and stuck on; a forwarded message carries a copy of this. */
+const content = {
+  content: z.string().default(''),
+  attachments: z.array(WireAttachment).default([]),
+  sticker_items: z.array(WireSticker).default([]),
+};
+const WireContent = z.object(content);
+export type WireContent = z.infer<typeof WireContent>;
+
+/** What Parley reads of a message, the same from gateway and REST; only the gateway adds the server. */
+export const WireMessage = z.object({
+  ...content,
+  id: Snowflake,
+  channel_id: Snowflake,
+  guild_id: Snowflake.optional(),
+  type: z.int(),
+  author: WireUser,
+  member: WireMember.nullish(),
+  timestamp: z.string(),
+  edited_timestamp: z.string().nullish(),
+  webhook_id: Snowflake.nullish(),
+  mentions: z.array(WireUser.extend({ member: WireMember.nullish() })).default([]),
+  mention_roles: z.array(Snowflake).default([]),
+  message_reference: z
+    .object({ type: z.int().default(0), message_id: Snowflake.optional() })
+    .nullish(),
+  referenced_message: z.object({ author: WireUser, content: z.string().default('') }).nullish(),
+  message_snapshots: z.array(z.object({ message: WireContent })).nullish(),
+});
+export type WireMessage = z.infer<typeof WireMessage>;
+
+/** One message that was deleted, or several. */
+export const WireDeletion = z.object({
+  channel_id: Snowflake,
+  id: Snowflake.optional(),
+  ids: z.array(Snowflake).optional(),
+});
+
+/** A slash command (type 2) or a press on a button (type 3); others are not asked for. */
+export const WireInteraction = z.object({
+  id: Snowflake,
+  type: z.int(),
+  token: z.string(),
+  channel_id: Snowflake.optional(),
+  member: WireMember.extend({ user: WireUser }).nullish(),
+  user: WireUser.nullish(),
+  message: z.object({ id: Snowflake }).nullish(),
+  data: z
+    .object({
+      name: z.string().optional(),
+      custom_id: z.string().optional(),
+      options: z.array(z.object({ value: z.unknown() })).optional(),
+    })
+    .optional(),
+});
+export type WireInteraction = z.infer<typeof WireInteraction>;
+
+/** What Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
+export const WireChannel = z.object({
+  id: Snowflake,
+  type: z.int(),
+  guild_id: Snowflake.nullish(),
+  name: z.string().nullish(),
+  parent_id: Snowflake.nullish(),
+  last_message_id: Snowflake.nullish(),
+});
+export type WireChannel = z.infer<typeof WireChannel>;

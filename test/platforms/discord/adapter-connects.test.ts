@@ -1,0 +1,131 @@
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import type { GatewayFault } from './faults.ts';
+
+afterEach(endScenes);
+
+const say = ({ double }: Scene, text: string) =>
+  double.say({ channel: double.channelId, from: ANN, text });
+const texts = ({ received }: Scene) => received.map(({ text }) => text);
+const kinds = ({ states }: Scene) => states.map(({ kind }) => kind);
+
+describe('the Discord adapter connects', () => {
+  it('and tells as whom', async () => {
+    const { connect, states } = await scene();
+    await connect();
+    expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
+  });
+
+  it('not with a wrong token, and says how to get a new one, after one attempt', async () => {
+    const { double, adapter, states } = await scene({ settings: { token: 'wrong.token.here' } });
+    await adapter.start();
+    const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
+    expect(failed).toMatchObject({ reason: 'Discord refuses the bot token' });
+    expect(failed).toMatchObject({ mend: expect.stringContaining('Reset Token') });
+    expect(double.calls('GET /gateway/bot')).toHaveLength(1);
+  });
+
+  it('not without the Message Content Intent, and says where to switch it on', async () => {
+    const { double, adapter, states } = await scene({ double: { portalIntents: 0 } });
+    await adapter.start();
+    const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
+    expect(failed).toMatchObject({ mend: expect.stringContaining('Privileged Gateway Intents') });
+    expect(failed).toMatchObject({ mend: expect.stringContaining('messageContent') });
+    expect(double.calls('GET /gateway/bot')).toHaveLength(1);
+  });
+
+  it('without that intent when the settings say so, and still reads what is meant for it', async () => {
+    const scene1 = await scene({
+      double: { portalIntents: 0 },
+      settings: { messageContent: false },
+    });
+    await scene1.connect();
+    say(scene1, 'not for you');
+    say(scene1, `<@${scene1.double.me.id}> for you`);
+    scene1.double.say({ channel: scene1.double.dmWith(ANN), text: 'for you alone' });
+    await scene1.hears(3);
+    expect(texts(scene1)).toEqual(['', 'for you', 'for you alone']);
+  });
+
+  it('later when no logins are left for today', async () => {
+    const { double, adapter, states, waits } = await scene({ double: { sessionStarts: 0 } });
+    await adapter.start();
+    await double.waitFor(() => waits.length > 0);
+    expect(states.at(-1)).toMatchObject({ kind: 'retrying' });
+    expect(waits[0]).toBeGreaterThan(3_600_000);
+  });
+
+  it('as soon as Discord can be reached', async () => {
+    // A port that nobody listens on any more.
+    const closed = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => closed.once('listening', resolve));
+    const address = closed.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await new Promise((resolve) => closed.close(resolve));
+    const { double, adapter, states, waits } = await scene({
+      settings: { apiRoot: `http://127.0.0.1:${port}/api` },
+    });
+    await adapter.start();
+    await double.waitFor(() => states.filter(({ kind }) => kind === 'retrying').length >= 3);
+    expect(waits.slice(0, 3)).toEqual([500, 1_000, 2_000]);
+    await adapter.stop();
+    expect(states.at(-1)).toEqual({ kind: 'stopped' });
+  });
+
+  it.each<GatewayFault>([
+    { kind: 'drop' },
+    { kind: 'reconnect' },
+    { kind: 'invalid-session', resumable: true },
+    { kind: 'close', code: 4000 },
+    { kind: 'close', code: 4009 },
+    { kind: 'close', code: 1012 },
+  ])('[D01] again after %o, losing and doubling nothing', async (fault) => {
+    const scene1 = await scene();
+    await scene1.connect();
+    scene1.double.fault(fault);
+    say(scene1, 'while away');
+    await scene1.double.waitFor(() => scene1.double.gateway().resumes > 0, 15_000);
+    say(scene1, 'after');
+    await scene1.hears(2);
+    await scene1.double.waitFor(() => kinds(scene1).at(-1) === 'connected');
+    expect(texts(scene1)).toEqual(['while away', 'after']);
+    expect(scene1.double.gateway().identifies).toBe(1);
+  });
+
+  it('[D01] again after silence of the gateway', async () => {
+    const scene1 = await scene({ double: { heartbeatMs: 200 } });
+    await scene1.connect();
+    scene1.double.fault({ kind: 'silence' });
+    say(scene1, 'into the void');
+    await scene1.hears(1);
+    await scene1.double.waitFor(() => kinds(scene1).at(-1) === 'connected');
+    expect(kinds(scene1)).toContain('retrying');
+  });
+
+  it('not again after the token was taken away', async () => {
+    const scene1 = await scene();
+    await scene1.connect();
+    scene1.double.fault({ kind: 'close', code: 4004 });
+    await scene1.double.waitFor(() => kinds(scene1).at(-1) === 'failed');
+    expect(scene1.double.gateway().identifies).toBe(1);
+  });
+
+  it('with as many shards as the settings say', async () => {
+    const { double, connect } = await scene({ settings: { shards: 2 } });
+    await connect();
+    expect(double.gateway()).toMatchObject({ identifies: 2, connections: 2 });
+  });
+
+  it('no more after a stop, not even one that comes between two attempts', async () => {
+    const { double, adapter, connect, states } = await scene();
+    await connect();
+    double.fault({ kind: 'drop' });
+    await double.waitFor(() => states.at(-1)?.kind === 'retrying');
+    await adapter.stop();
+    expect(states.at(-1)).toEqual({ kind: 'stopped' });
+    // discord.js would be back half a second after the drop.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(double.gateway()).toMatchObject({ connections: 0, resumes: 0, identifies: 1 });
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ANN, endScenes, noSignal, part, scene } from './adapter-scene.ts';
+
+const BEN = '200000000000000502';
+afterEach(endScenes);
+
+describe('the Discord adapter receives', () => {
+  it('[F01] [F02] what somebody says in a channel, with who, where and when', async () => {
+    const { double, connect, hears } = await scene();
+    await connect();
+    const said = double.say({ channel: double.channelId, from: ANN, text: 'hello <@7>' });
+    expect(await hears(1)).toEqual({
+      channel: 'discord',
+      account: 'default',
+      messageId: said.id,
+      chat: { id: double.channelId, type: 'group', title: 'Test guild #general' },
+      sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false },
+      text: 'hello @user7',
+      mentions: ['7'],
+      addressed: false,
+      sentAt: Date.parse(said.timestamp),
+      variables: {},
+    });
+  });
+
+  it('[F01] the first direct message after a start, which no channel event announced', async () => {
+    const { double, connect, hears } = await scene();
+    await connect();
+    const channel = double.dmWith(ANN);
+    double.say({ channel, text: 'psst' });
+    expect(await hears(1)).toMatchObject({
+      chat: { id: channel, type: 'direct' },
+      text: 'psst',
+      addressed: true,
+    });
+  });
+
+  it('[F01] [F11] threads and forum posts as threads of the channel they belong to', async () => {
+    const { double, connect, hears, received } = await scene();
+    await connect();
+    const forum = double.addChannel(double.guildId, 'help', 'forum');
+    const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
+    double.say({ channel: thread, from: ANN, text: 'in a thread' });
+    const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
+    await hears(2);
+    // The line "started a thread" in the channel above is nobody's message.
+    expect(received.map(({ chat, text }) => [chat, text])).toEqual([
+      [
+        {
+          id: double.channelId,
+          type: 'thread',
+          threadId: thread,
+          title: 'Test guild #general › #plans',
+        },
+        'in a thread',
+      ],
+      [{ id: forum, type: 'thread', threadId: post, title: 'Test guild #help › #broken' }, 'first'],
+    ]);
+  });
+
+  it('[F06] who is addressed: by name, by a reply to the bot, not by a reply to others or @everyone', async () => {
+    const { double, connect, hears, received, adapter } = await scene();
+    await connect();
+    const say = (text: string, replyTo?: string) =>
+      double.say({ channel: double.channelId, from: ANN, text, replyTo });
+    const { platformMessageId: own } = await adapter.send(
+      part(double.channelId, 'I am here'),
+      noSignal(),
+    );
+    const other = say('anybody?');
+    say(`<@${double.me.id}> /status`);
+    say(`what does <@!${double.me.id}> say`);
+    say('and?', own);
+    say('indeed', other.id);
+    say('@everyone hear hear');
+    await hears(6);
+    expect(received.map(({ text, addressed }) => [text, addressed])).toEqual([
+      ['anybody?', false],
+      ['/status', true],
+      ['what does @parley-test say', true],
+      ['and?', true],
+      ['indeed', false],
+      ['@everyone hear hear', false],
+    ]);
+    expect(received[3]?.replyTo).toEqual({
+      messageId: own,
+      senderId: double.me.id,
+      text: 'I am here',
+    });
+    expect(received[4]?.replyTo).toEqual({
+      messageId: other.id,
+      senderId: ANN,
+      text: 'anybody?',
+    });
+  });
+
+  it('[F07] bots and webhooks as such, and nothing of its own', async () => {
+    const { double, connect, hears, received, adapter } = await scene();
+    await connect();
+    await adapter.send(part(double.channelId, 'mine'), noSignal());
+    double.say({ channel: double.channelId, from: BEN, bot: true, text: 'beep' });
+    double.say({ channel: double.channelId, webhook: 'news', text: 'extra' });
+    await hears(2);
+    expect(received.map(({ text, sender }) => [text, sender.isBot])).toEqual([
+      ['beep', true],
+      ['extra', true],
+    ]);
+  });
+
+  it('edits and deletions by people as changes of what they wrote', async () => {
+    const { double, connect, hears, revisions } = await scene();
+    await connect();
+    const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
+    const { id } = double.say({ channel: thread, from: ANN, text: 'teh' });
+    await hears(1);
+    double.reword(thread, id, 'the');
+    double.erase(thread, id);
+    await double.waitFor(() => revisions.length === 2);
+    expect(revisions).toEqual([
+      { kind: 'edited', message: expect.objectContaining({ messageId: id, text: 'the' }) },
+      { kind: 'deleted', chatId: double.channelId, messageId: id },
+    ]);
+  });
+
+  it('[D01] again what could not be stored, before what came after it', async () => {
+    let broken = 2;
+    const { double, connect, hears, received, waits } = await scene({
+      receive: async (message) => {
+        if (message.text === 'one' && broken > 0) {
+          broken -= 1;
+          throw new Error('disk full');
+        }
+        return { kind: 'accepted', conversationId: 'c' };
+      },
+    });
+    await connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'one' });
+    double.say({ channel: double.channelId, from: ANN, text: 'two' });
+    await hears(4);
+    expect(received.map(({ text }) => text)).toEqual(['one', 'one', 'one', 'two']);
+    expect(waits).toEqual([1_000, 2_000]);
+  });
+});

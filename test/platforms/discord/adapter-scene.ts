@@ -1,0 +1,188 @@
+import { type DiscordAmbience, discord } from '@parley/channel-discord';
+import type {
+  ChannelAdapter,
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+} from '@parley/channels';
+import {
+  type AdapterValues,
+  ChannelError,
+  type InboundMessage,
+  type Logger,
+  memoryValues,
+  type OutboundPart,
+  silentLogger,
+} from '@parley/contracts';
+import {
+  type DiscordDouble,
+  type DiscordDoubleOptions,
+  startDiscordDouble,
+} from './discord-double.ts';
+
+/** A person of the double. */
+export const ANN = '200000000000000501';
+
+/** What ingress says to a message it has stored. */
+export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
+
+const cleanUp: (() => Promise<void>)[] = [];
+
+/** The adapter and the double it talks to, and all that the adapter told the core. */
+export interface Scene {
+  readonly double: DiscordDouble;
+  readonly adapter: ChannelAdapter;
+  readonly received: InboundMessage[];
+  readonly revisions: Revision[];
+  readonly states: ChannelState[];
+  readonly waits: number[];
+  readonly logged: string[];
+  /** Starts and waits until it is connected. */
+  connect(): Promise<void>;
+  /** Waits until so many messages have come, and gives back the last of them. */
+  hears(count: number): Promise<InboundMessage>;
+}
+
+/** What is not as usual. */
+export interface Wishes {
+  readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+  readonly settings?: object;
+  readonly double?: DiscordDoubleOptions;
+  /** A double that is there already, for a second start. */
+  readonly on?: DiscordDouble;
+  readonly values?: AdapterValues;
+  readonly commands?: readonly CommandInfo[];
+  readonly clock?: () => number;
+  readonly wait?: DiscordAmbience['wait'];
+}
+
+/** Starts a double and makes an adapter for it that does not wait between its attempts. */
+export async function scene(wishes: Wishes = {}): Promise<Scene> {
+  const double = wishes.on ?? (await startDouble(wishes.double));
+  const received: InboundMessage[] = [];
+  const revisions: Revision[] = [];
+  const states: ChannelState[] = [];
+  const waits: number[] = [];
+  const logged: string[] = [];
+  const ambience: DiscordAmbience = {
+    random: () => 0,
+    wait:
+      wishes.wait ??
+      (async (ms, signal) => {
+        waits.push(ms);
+        await shortly(signal);
+      }),
+  };
+  const connect = await discord.load();
+  const context = {
+    account: 'default',
+    settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings },
+    log: recordingLogger(logged),
+    clock: wishes.clock ?? Date.now,
+    commands: wishes.commands ?? [],
+    values: wishes.values ?? memoryValues(),
+    receive: async (message: InboundMessage) => {
+      received.push(message);
+      double.transcript.changed();
+      return wishes.receive ? wishes.receive(message) : accepted;
+    },
+    revise: async (revision: Revision) => {
+      revisions.push(revision);
+      double.transcript.changed();
+    },
+    report: (state: ChannelState) => {
+      states.push(state);
+      double.transcript.changed();
+    },
+    history: async () => [],
+  };
+  const adapter = connect(context, ambience);
+  cleanUp.push(() => adapter.stop());
+  return {
+    ...{ double, adapter, received, revisions, states, waits, logged },
+    async connect() {
+      await adapter.start();
+      await double.waitFor(() => states.at(-1)?.kind === 'connected', 15_000);
+    },
+    async hears(count) {
+      const last = await double.waitFor(() => received.length >= count && received[count - 1]);
+      return last;
+    },
+  };
+}
+
+/** Long enough that a call to the double, which is on the same machine, comes first. */
+function shortly(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, 50);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
+  const double = await startDiscordDouble(options);
+  cleanUp.unshift(() => double.close());
+  return double;
+}
+
+function recordingLogger(lines: string[]): Logger {
+  const note = (facts: object, message: string) =>
+    void lines.push(`${message} ${JSON.stringify(facts)}`);
+  return { ...silentLogger, info: note, warn: note, error: note };
+}
+
+/** Ends all that `scene` began: adapters first, then doubles. */
+export async function endScenes(): Promise<void> {
+  for (const close of cleanUp.splice(0).reverse()) await close();
+}
+
+/** A part for a channel, a thread or a direct chat. */
+export function part(
+  chatId: string,
+  text: string,
+  more: Partial<Omit<OutboundPart, 'route'>> & {
+    readonly threadId?: string;
+    readonly replyTo?: string;
+    readonly mentions?: 'live';
+  } = {},
+): OutboundPart {
+  const { threadId, replyTo, mentions, ...fields } = more;
+  return {
+    id: 'part_1',
+    idempotencyKey: 'key-of-part-1',
+    turnId: 'turn_1',
+    index: 0,
+    body: { text, plain: text },
+    ...fields,
+    route: {
+      channel: 'discord',
+      account: 'default',
+      chatId,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(replyTo === undefined ? {} : { replyToMessageId: replyTo }),
+      target: {
+        dialect: 'discord',
+        maxLength: 2000,
+        unit: 'utf16',
+        ...(mentions === undefined ? {} : { mentions }),
+      },
+    },
+  };
+}
+
+/** What a rejected call means for the core. */
+export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
+  const error = await calling.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ChannelError) return error.failure;
+  throw new Error(`Expected a ChannelError, got ${String(error)}`);
+}
+
+/** A signal that is never aborted. */
+export const noSignal = (): AbortSignal => new AbortController().signal;
