@@ -9,6 +9,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { baileysLogger } from './baileys-logger.ts';
+import type { Groups } from './groups.ts';
 import { isGroup, personJid } from './jids.ts';
 import { orderSocket } from './order-socket.ts';
 import type { SealedMail } from './sealed-mail.ts';
@@ -21,6 +22,7 @@ export interface SocketParts {
   readonly keys: SignalKeyStore;
   readonly mail: SealedMail;
   readonly sent: SentMessages;
+  readonly groups: Groups;
   readonly log: Logger;
 }
 
@@ -31,7 +33,7 @@ const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()
  * as online (the phone would stop ringing), and neither opens nor keeps what is no chat.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
-  const { settings, keys, mail, sent, log } = parts;
+  const { settings, keys, mail, sent, groups, log } = parts;
   const logger = baileysLogger(log);
   const { version } = settings;
   const socket = makeWASocket({
@@ -43,6 +45,7 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     auth: { creds, keys: makeCacheableSignalKeyStore(keys, logger) },
     makeSignalRepository: mail.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
+    cachedGroupMetadata: (jid) => groups.find(jid),
     shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
     // What stays unwritten ends the connection and comes again; trying for long would only hold it up.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
@@ -50,6 +53,7 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     markOnlineOnConnect: false,
     emitOwnEvents: false,
   });
+  groups.listen(socket);
   orderSocket(socket.ws, (stanza) => mail.note(stanza), breakOff(socket));
   return socket;
 }

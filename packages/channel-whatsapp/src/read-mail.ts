@@ -1,5 +1,5 @@
 import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
-import { personIds, personJid } from './jids.ts';
+import { type PersonIds, personIds, personJid } from './jids.ts';
 import type { Envelope } from './sealed-mail.ts';
 import type { Mail } from './to-inbound.ts';
 
@@ -30,9 +30,16 @@ export async function readMail(
     sender_pn,
     sender_lid,
   );
-  const pn = written.pn ?? (await numberOf(written.lid, people));
-  const from = { ...written, ...(pn === undefined ? {} : { pn }) };
+  const from = await withNumber(written, people);
   return { chat, id, from, name: notify, time: Number(t) || 0, content };
+}
+
+/** The same person with the number that was learned before, if any was. */
+export async function withNumber(person: PersonIds, people: KnownPeople): Promise<PersonIds> {
+  const { lid, pn } = person;
+  if (lid === undefined || pn !== undefined) return person;
+  const number = personJid(await people.getPNForLID(lid));
+  return number === undefined ? person : { lid, pn: number };
 }
 
 /** What Baileys cannot read either is left to it: it asks for the message once more. */
@@ -42,9 +49,4 @@ function contentOf(plain: Uint8Array): proto.IMessage | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function numberOf(lid: string | undefined, people: KnownPeople): Promise<string | undefined> {
-  if (lid === undefined) return undefined;
-  return personJid(await people.getPNForLID(lid));
 }

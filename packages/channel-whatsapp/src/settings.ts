@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+import { isLoopback } from './media-address.ts';
 
 /** One WhatsApp account, as written below `channels.whatsapp`. */
 export const WhatsAppSettings = z.strictObject({
@@ -26,6 +25,5 @@ export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 /** TLS is the only proof of who the server is: Baileys takes any certificate inside. */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return true;
-  const { protocol, hostname } = new URL(address);
-  return protocol !== 'ws:' || LOOPBACK.has(hostname);
+  return new URL(address).protocol !== 'ws:' || isLoopback(address);
 }

@@ -1,14 +1,18 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { type Mail, toInbound } from './to-inbound.ts';
+import { isForUs, type Mail, namedIn, reworded, toInbound } from './to-inbound.ts';
 
 const ME = { account: 'default', me: { pn: '491500000009@s.whatsapp.net', lid: '99@lid' } };
 const ANN = { pn: '491500000001@s.whatsapp.net', lid: '11@lid' };
 const GROUP = '1203@g.us';
 
-function inbound(content: proto.IMessage, more: Partial<Mail> = {}) {
+function inbound(content: proto.IMessage, more: Partial<Mail> = {}, title?: string) {
   const mail = { chat: ANN.pn, id: 'A1', from: ANN, name: 'Ann', time: 5, content, ...more };
-  return toInbound(mail, ME);
+  const { pn, lid } = mail.from;
+  const writer = pn ?? lid;
+  if (!isForUs(mail, ME.me) || writer === undefined) return undefined;
+  const people = new Map(namedIn(mail).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
+  return toInbound(mail, { ...ME, writer, title, people });
 }
 
 describe('a WhatsApp message as the core knows it', () => {
@@ -75,14 +79,14 @@ describe('a WhatsApp message as the core knows it', () => {
     ['a reaction', { reactionMessage: { text: '👍' } }, {}],
     ['a deletion', { protocolMessage: { type: proto.Message.ProtocolMessage.Type.REVOKE } }, {}],
     ['keys of a group', { senderKeyDistributionMessage: { groupId: GROUP } }, {}],
-    ['a picture without words', { imageMessage: {} }, {}],
+    ['a picture that is nowhere', { imageMessage: {} }, {}],
     ['nothing', {}, {}],
   ])('[F07] is nothing for us from %s', (_, content, more) => {
     expect(inbound(content, more)).toBeUndefined();
   });
 
   describe('in a group', () => {
-    const said = (content: proto.IMessage) => inbound(content, { chat: GROUP, title: 'Friends' });
+    const said = (content: proto.IMessage) => inbound(content, { chat: GROUP }, 'Friends');
     const withContext = (contextInfo: proto.IContextInfo) =>
       said({ extendedTextMessage: { text: 'x', contextInfo } });
 
@@ -103,7 +107,7 @@ describe('a WhatsApp message as the core knows it', () => {
     it('[F06] is not meant for us when others are named', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,
-        mentions: ['11@lid'],
+        mentions: ['491500000001'],
       });
       expect(withContext({ stanzaId: 'B1', participant: ANN.pn })?.addressed).toBe(false);
       expect(said({ conversation: '/help' })?.addressed).toBe(true);
@@ -116,6 +120,95 @@ describe('a WhatsApp message as the core knows it', () => {
         senderId: '491500000001',
         text: 'before',
       });
+    });
+  });
+
+  describe('with a file', () => {
+    const bytes = (text: string) => Buffer.from(text);
+    const file = {
+      url: 'https://mmg.whatsapp.net/v/old.enc',
+      directPath: '/v/1.enc?ccb=1',
+      mediaKey: bytes('key'),
+      fileSha256: bytes('hash'),
+      fileLength: 12,
+      mimetype: 'x/y',
+    };
+    const refOf = (message: ReturnType<typeof inbound>) =>
+      JSON.parse(message?.attachments?.[0]?.ref ?? 'null');
+
+    it.each<[string, proto.IMessage]>([
+      ['image', { imageMessage: file }],
+      ['video', { videoMessage: file }],
+      ['video', { ptvMessage: file }],
+      ['audio', { audioMessage: file }],
+      ['voice', { audioMessage: { ...file, ptt: true } }],
+      ['document', { documentMessage: file }],
+      ['sticker', { stickerMessage: file }],
+      ['image', { viewOnceMessageV2: { message: { imageMessage: file } } }],
+    ])('[F10] brings a %s', (kind, content) => {
+      const message = inbound(content);
+      expect(message).toMatchObject({
+        text: '',
+        attachments: [{ kind, mimeType: 'x/y', size: 12 }],
+      });
+      expect(refOf(message)).toMatchObject({
+        address: 'https://mmg.whatsapp.net/v/1.enc?ccb=1',
+        chat: ANN.pn,
+        id: 'A1',
+      });
+    });
+
+    it('[F10] brings words and file together, with its name', () => {
+      const documentMessage = { ...file, caption: 'read', fileName: `../${'n'.repeat(400)}` };
+      const message = inbound({ documentWithCaptionMessage: { message: { documentMessage } } });
+      expect(message?.text).toBe('read');
+      expect(message?.attachments?.[0]?.name).toHaveLength(255);
+    });
+
+    it('[F10] keeps the host that is named, to look at it before anything is fetched', () => {
+      const url = 'http://10.0.0.1:8080/x';
+      expect(refOf(inbound({ imageMessage: { ...file, url, directPath: null } }))).toMatchObject({
+        address: url,
+      });
+      expect(refOf(inbound({ imageMessage: { ...file, url: 'nonsense' } })).address).toContain(
+        'https://mmg.whatsapp.net/',
+      );
+    });
+
+    it.each<[string, proto.Message.IImageMessage]>([
+      ['no key', { ...file, mediaKey: null }],
+      ['no hash', { ...file, fileSha256: bytes('') }],
+      ['no address', { ...file, url: null, directPath: null }],
+      ['an endless address', { ...file, directPath: `/${'a'.repeat(5_000)}` }],
+    ])('[F10] cannot bring one with %s, and still brings its words', (_, imageMessage) => {
+      expect(inbound({ imageMessage })).toBeUndefined();
+      const message = inbound({ imageMessage: { ...imageMessage, caption: 'see' } });
+      expect(message?.text).toBe('see');
+      expect(message?.attachments).toBeUndefined();
+    });
+
+    it('[F08] says which album it belongs to, and leaves out a second copy of a picture', () => {
+      const { AssociationType } = proto.MessageAssociation;
+      const of = (associationType: number) => ({
+        imageMessage: file,
+        messageContextInfo: {
+          messageAssociation: { associationType, parentMessageKey: { id: 'ALBUM' } },
+        },
+      });
+      expect(inbound(of(AssociationType.MEDIA_ALBUM))?.albumId).toBe('ALBUM');
+      expect(inbound(of(AssociationType.HD_IMAGE_DUAL_UPLOAD))).toBeUndefined();
+      expect(inbound({ albumMessage: { expectedImageCount: 2 } })).toBeUndefined();
+    });
+
+    it('keeps its file when its words are changed', () => {
+      const old = inbound({ imageMessage: { ...file, caption: 'see' } });
+      if (old === undefined) throw new Error('no message');
+      const known = { me: ME.me, people: new Map<string, string>() };
+      const text = 'look';
+      expect(reworded(old, { imageMessage: { caption: text } }, known)).toEqual({ ...old, text });
+      expect(reworded(old, { imageMessage: {} }, known)?.text).toBe('');
+      const words = inbound({ conversation: 'x' });
+      expect(words && reworded(words, { conversation: '' }, known)).toBeUndefined();
     });
   });
 });

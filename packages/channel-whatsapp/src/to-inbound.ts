@@ -1,14 +1,13 @@
 import { parseCommand } from '@parley/channels';
 import { InboundMessage } from '@parley/contracts';
-import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
-import { isGroup, isPerson, type PersonIds, personIds, personJid, publicId } from './jids.ts';
+import type { proto } from '@whiskeysockets/baileys';
+import { type Shown, shownIn, textOf } from './content.ts';
+import { isGroup, isPerson, type PersonIds, personJid, publicId } from './jids.ts';
 
 /** A message with what stands on its envelope. */
 export interface Mail {
   /** The chat: a person, a group, or something that is not for us. */
   readonly chat: string;
-  /** Title of the group, when it is known. */
-  readonly title?: string | undefined;
   readonly id: string;
   /** Every form of the writer's identity that is known. */
   readonly from: PersonIds;
@@ -19,96 +18,112 @@ export interface Mail {
   readonly content: proto.IMessage;
 }
 
-/** Whose account this is. */
-export interface Identity {
+/** What is known beside the message. */
+export interface Knowledge {
   readonly account: string;
+  /** Whose account this is. */
   readonly me: PersonIds;
+  /** The writer's JID for the core; see `Acquaintances`. */
+  readonly writer: string;
+  /** Title of the group, when it is known. */
+  readonly title?: string | undefined;
+  /** JIDs for the core of others that the message names, by the JIDs that stand in it. */
+  readonly people: ReadonlyMap<string, string>;
 }
 
-/**
- * A WhatsApp message as the core knows it (F01); undefined for what no person says to us: channels,
- * status, lists, our own words, and messages without words (keys, receipts, edits, reactions).
- */
-export function toInbound(mail: Mail, { account, me }: Identity): InboundMessage | undefined {
-  const { chat, id, from, name, time, title } = mail;
-  const direct = !isGroup(chat);
-  const writer = from.pn ?? from.lid;
-  if (writer === undefined || isPerson(writer, me) || isPerson(from.lid, me)) return undefined;
-  if (direct && personJid(chat) === undefined) return undefined;
-  const said = wordsOf(mail.content);
-  if (said === undefined) return undefined;
-  const { text, context } = said;
-  const mentioned = context?.mentionedJid ?? [];
-  const quotesMe = isPerson(context?.participant, me);
-  const named = mentioned.some((jid) => isPerson(jid, me));
+/** Whether somebody else wrote this to us: not a channel, a status, a list, or ourselves. */
+export function isForUs({ chat, from }: Mail, me: PersonIds): boolean {
+  if (from.pn === undefined && from.lid === undefined) return false;
+  if (isPerson(from.pn, me) || isPerson(from.lid, me)) return false;
+  return isGroup(chat) || personJid(chat) !== undefined;
+}
+
+/** The chat for the core: one person is one chat, whichever form of them stands on the message. */
+export function chatIdOf(chat: string, writer: string): string {
+  return isGroup(chat) ? chat : writer;
+}
+
+/** The people that a message mentions or answers, as they stand in it, without devices. */
+export function namedIn(mail: Mail): string[] {
+  const context = shownIn(mail.content, placeOf(mail))?.context;
+  const named = [...(context?.mentionedJid ?? []), context?.participant];
+  return named.map(personJid).filter((jid) => jid !== undefined);
+}
+
+/** A WhatsApp message as the core knows it (F01); undefined for what shows nothing: keys, receipts, reactions. */
+export function toInbound(mail: Mail, known: Knowledge): InboundMessage | undefined {
+  const shown = shownIn(mail.content, placeOf(mail));
+  if (shown === undefined) return undefined;
+  const { account, title, writer } = known;
+  const { text, attachment, albumId } = shown;
+  const direct = !isGroup(mail.chat);
   const checked = InboundMessage.safeParse({
     channel: 'whatsapp',
     account,
-    messageId: id,
+    messageId: mail.id,
     chat: {
-      // One person is one chat, whichever form of them stands on the stanza.
-      id: direct ? writer : chat,
+      id: chatIdOf(mail.chat, writer),
       type: direct ? 'direct' : 'group',
       ...(title === undefined ? {} : { title }),
     },
-    sender: {
-      id: publicId(writer),
-      name,
-      ...(from.pn === undefined || from.lid === undefined ? {} : { username: from.lid }),
-      isBot: false,
-    },
+    sender: { id: publicId(writer), name: mail.name, ...otherName(mail, writer), isBot: false },
     text,
-    ...replyOf(context),
-    mentions: [...new Set(mentioned.flatMap((jid) => personJid(jid) ?? []).map(publicId))],
-    addressed: direct || named || quotesMe || parseCommand(text) !== null,
-    sentAt: time * 1000,
+    ...(attachment === undefined ? {} : { attachments: [attachment] }),
+    ...(albumId === undefined ? {} : { albumId }),
+    ...replyOf(shown, known),
+    mentions: mentionsOf(shown, known),
+    addressed: direct || isAddressed(shown, known.me),
+    sentAt: mail.time * 1000,
     variables: {},
   });
   return checked.success ? checked.data : undefined;
 }
 
-interface Words {
-  readonly text: string;
-  readonly context: proto.IContextInfo | null | undefined;
+/** The same message with other words; what the change does not mention stays, files above all. */
+export function reworded(
+  old: InboundMessage,
+  content: proto.IMessage,
+  known: Pick<Knowledge, 'me' | 'people'>,
+): InboundMessage | undefined {
+  const shown = shownIn(content, { chat: old.chat.id, id: old.messageId });
+  const text = shown?.text ?? textOf(content);
+  if (text === '' && old.attachments === undefined) return undefined;
+  const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known.me));
+  return { ...old, text, addressed, mentions: shown ? mentionsOf(shown, known) : old.mentions };
 }
 
-/** What is said in a message: text, an answer chosen from a list, or the caption of a file. */
-function wordsOf(wrapped: proto.IMessage): Words | undefined {
-  const content = normalizeMessageContent(wrapped);
-  if (content === undefined || content === null) return undefined;
-  if (content.conversation) return { text: content.conversation, context: undefined };
-  for (const [part, text] of partsOf(content)) {
-    if (part && text) return { text, context: part.contextInfo };
-  }
-  return undefined;
+function placeOf({ chat, id, from }: Mail) {
+  const writer = from.lid ?? from.pn;
+  return isGroup(chat) && writer !== undefined ? { chat, id, writer } : { chat, id };
 }
 
-type Part = { readonly contextInfo?: proto.IContextInfo | null } | null | undefined;
-
-function partsOf(content: proto.IMessage): (readonly [Part, string | null | undefined])[] {
-  const { extendedTextMessage, imageMessage, videoMessage, documentMessage } = content;
-  const { buttonsResponseMessage, listResponseMessage, templateButtonReplyMessage } = content;
-  return [
-    [extendedTextMessage, extendedTextMessage?.text],
-    [imageMessage, imageMessage?.caption],
-    [videoMessage, videoMessage?.caption],
-    [documentMessage, documentMessage?.caption],
-    [buttonsResponseMessage, buttonsResponseMessage?.selectedDisplayText],
-    [listResponseMessage, listResponseMessage?.title],
-    [templateButtonReplyMessage, templateButtonReplyMessage?.selectedDisplayText],
-  ];
+/** The form of a person that is not the id. */
+function otherName({ from }: Mail, writer: string): { readonly username?: string } {
+  const other = writer === from.lid ? from.pn : from.lid;
+  return other === undefined ? {} : { username: publicId(other) };
 }
 
-function replyOf(context: Words['context']): Pick<InboundMessage, 'replyTo'> {
+function isAddressed({ text, context }: Shown, me: PersonIds): boolean {
+  const isNamed = context?.mentionedJid?.some((jid) => isPerson(jid, me)) === true;
+  return isNamed || isPerson(context?.participant, me) || parseCommand(text) !== null;
+}
+
+function mentionsOf({ context }: Shown, { people }: Pick<Knowledge, 'people'>): string[] {
+  const jids = (context?.mentionedJid ?? []).map(personJid).filter((jid) => jid !== undefined);
+  return [...new Set(jids.map((jid) => publicId(people.get(jid) ?? jid)))];
+}
+
+function replyOf({ context }: Shown, { people }: Knowledge): Pick<InboundMessage, 'replyTo'> {
   if (!context?.stanzaId) return {};
-  const { lid, pn } = personIds(context.participant);
-  const sender = pn ?? lid;
-  const text = context.quotedMessage ? wordsOf(context.quotedMessage)?.text : undefined;
+  const sender = personJid(context.participant);
+  const text = context.quotedMessage
+    ? shownIn(context.quotedMessage, { chat: '', id: '' })?.text
+    : '';
   return {
     replyTo: {
       messageId: context.stanzaId,
-      ...(sender === undefined ? {} : { senderId: publicId(sender) }),
-      ...(text === undefined ? {} : { text }),
+      ...(sender === undefined ? {} : { senderId: publicId(people.get(sender) ?? sender) }),
+      ...(text ? { text } : {}),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type WhatsAppAmbience, whatsapp } from '@parley/channel-whatsapp';
-import type { ChannelAdapter, ChannelState, IngressOutcome } from '@parley/channels';
+import type { ChannelAdapter, ChannelState, IngressOutcome, Revision } from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -23,6 +23,7 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 /** What a core does around the adapter, as far as tests change it. */
 export interface Wishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+  readonly revise?: (revision: Revision) => Promise<void>;
   readonly values?: AdapterValues;
   /** The account is not linked yet. */
   readonly unlinked?: boolean;
@@ -36,6 +37,7 @@ export interface Scene {
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly received: InboundMessage[];
+  readonly revised: Revision[];
   readonly states: ChannelState[];
   readonly waits: number[];
   readonly logged: string[];
@@ -47,6 +49,13 @@ export interface Scene {
   connected(times?: number): Promise<true>;
 }
 
+/** What the adapter told the core. */
+interface Notes {
+  readonly received: InboundMessage[];
+  readonly revised: Revision[];
+  readonly states: ChannelState[];
+}
+
 /** Starts a double and makes an adapter for it that does not wait between its attempts. */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const connect = await whatsapp.load();
@@ -54,7 +63,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
   const values = wishes.values ?? memoryValues();
   if (wishes.unlinked !== true) await link(double, values);
-  const notes = { received: [] as InboundMessage[], states: [] as ChannelState[] };
+  const notes: Notes = { received: [], revised: [], states: [] };
   const waits: number[] = [];
   const logged: string[] = [];
   const ambience: WhatsAppAmbience = {
@@ -82,8 +91,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     double,
     adapter: make(),
     values,
-    received,
-    states,
+    ...notes,
     waits,
     logged,
     texts: () => [...new Map(received.map(({ messageId, text }) => [messageId, text])).values()],
@@ -155,9 +163,9 @@ function textOf(value: unknown): string {
 function contextOf(
   double: WhatsAppDouble,
   values: AdapterValues,
-  notes: { readonly received: InboundMessage[]; readonly states: ChannelState[] },
+  notes: Notes,
   logged: string[],
-  { receive }: Wishes,
+  { receive, revise }: Wishes,
 ) {
   const changed = () => double.transcript.changes.changed();
   return {
@@ -166,7 +174,11 @@ function contextOf(
     log: recordingLogger(logged),
     clock: Date.now,
     values,
-    revise: () => Promise.resolve(),
+    revise: async (revision: Revision) => {
+      await revise?.(revision);
+      notes.revised.push(revision);
+      changed();
+    },
     commands: [],
     receive: async (message: InboundMessage) => {
       const outcome = await (receive?.(message) ?? accepted);

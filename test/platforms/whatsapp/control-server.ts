@@ -45,6 +45,7 @@ const FileBody = z.strictObject({
   fileName: z.string().optional(),
   voice: z.boolean().optional(),
   seconds: z.number().optional(),
+  album: z.string().optional(),
 });
 const FaultBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('no-greeting'), ...aim }),

@@ -1,7 +1,7 @@
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
 import { type Account, type Chat, linked, seconds } from './account.ts';
 import { directJid, type Person } from './people.ts';
-import { readContent } from './read-content.ts';
+import { type Attachment, readContent } from './read-content.ts';
 import { type Attributes, messageRoute, newId } from './routes.ts';
 import type { KeyBundle } from './signal/key-bundle.ts';
 import { node } from './wire/nodes.ts';
@@ -85,6 +85,13 @@ export class Phones {
       const enc = await this.#seal(person, { ...message, ...key }, chat.id, count);
       this.#account.mailbox.put(node('message', attrs, [enc]), chat.id);
     });
+  }
+
+  /** The file of a message that was sent to the client. */
+  fileOf(id: string): Attachment | undefined {
+    const message = this.#remembered.get(id)?.posting.message;
+    const content = message === undefined ? undefined : readContent(message);
+    return content?.kind === 'message' ? content.attachment : undefined;
   }
 
   /** A new client is linked: nobody has a session with it. */

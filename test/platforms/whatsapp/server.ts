@@ -2,6 +2,8 @@ import { type BinaryNode, type proto, S_WHATSAPP_NET } from '@whiskeysockets/bai
 import { type Account, chatOf, seconds } from './account.ts';
 import type { Companion } from './companion.ts';
 import { historyNotice } from './history-notice.ts';
+import type { MediaHost } from './media/media-host.ts';
+import { sendFileAgain } from './media/send-again.ts';
 import { Pairing } from './pairing.ts';
 import type { Phones } from './phones.ts';
 import { answerQuery } from './queries/answer-query.ts';
@@ -18,6 +20,7 @@ const ROUTING_INFO = Buffer.from('double');
 export class Server implements LinkHandler {
   readonly #account: Account;
   readonly #phones: Phones;
+  readonly #media: MediaHost;
   /** The client that is logged in. */
   #active: ClientLink | undefined;
   /** The client that shows a code. */
@@ -25,9 +28,10 @@ export class Server implements LinkHandler {
   #lastDevice = 0;
   #isSilent = false;
 
-  constructor(account: Account, phones: Phones) {
+  constructor(account: Account, phones: Phones, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
+    this.#media = media;
   }
 
   get active(): ClientLink | undefined {
@@ -173,11 +177,18 @@ export class Server implements LinkHandler {
     const { id = '', to = '', type, participant } = receipt.attrs;
     link.send(node('ack', { class: 'receipt', id, from: to, type, participant }));
     if (type === 'retry') this.#resend(receipt);
+    else if (type === 'server-error') this.#sendFileAgain(receipt);
     else this.#account.mailbox.confirm(receipt);
     if (type === 'read') {
       const listed = children(child(receipt, 'list'), 'item').map(({ attrs }) => attrs.id ?? '');
       this.#account.transcript.read(chatOf(this.#account, to).id, [id, ...listed], 'bot');
     }
+  }
+
+  #sendFileAgain(receipt: BinaryNode): void {
+    const file = this.#phones.fileOf(receipt.attrs.id ?? '');
+    const answer = sendFileAgain(this.#account, this.#media, receipt, file);
+    this.#account.mailbox.put(answer, this.#account.me.id);
   }
 
   /** Not awaited by the client's next stanza: the phone is somewhere else. */

@@ -59,7 +59,7 @@ export async function startWhatsAppDouble(
   await media.listen();
   const account = newAccount(options, { clock, transcript, mediaHost: media.address });
   const phones = new Phones(account);
-  const server = new Server(account, phones);
+  const server = new Server(account, phones, media);
   const parts = { account, phones, server, media };
 
   const http = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import type { proto } from '@whiskeysockets/baileys';
+import { type proto, proto as wire } from '@whiskeysockets/baileys';
 import type { Attachment } from '../read-content.ts';
 import type { MediaHost } from './media-host.ts';
 import { openFile, sealFile } from './seal-file.ts';
@@ -14,10 +14,21 @@ export interface FileDraft {
   /** Audio only: a voice note. */
   readonly voice?: boolean | undefined;
   readonly seconds?: number | undefined;
+  /** Id of the message that announces the album it belongs to. */
+  readonly album?: string | undefined;
 }
 
 /** Puts a file on the host and makes the message that points to it. */
 export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
+  const message = await messageOf(host, draft);
+  if (draft.album === undefined) return message;
+  const associationType = wire.MessageAssociation.AssociationType.MEDIA_ALBUM;
+  const parentMessageKey = { id: draft.album };
+  const messageAssociation = { associationType, parentMessageKey };
+  return { ...message, messageContextInfo: { messageAssociation } };
+}
+
+async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
   const { kind, content, mimetype, caption, fileName, voice, seconds } = draft;
   const { stored, ...sealed } = await sealFile(kind, content);
   const directPath = host.store(kind, stored);

@@ -11,6 +11,10 @@ export const UPLOAD_AUTH = 'double-upload';
 /** Where WhatsApp's files lie, sealed: https on loopback with a certificate of its own. */
 export class MediaHost {
   readonly #files = new Map<string, Buffer>();
+  /** What phones still have of files that the host has thrown away. */
+  readonly #onPhones = new Map<string, Buffer>();
+  readonly #redirects = new Map<string, string>();
+  readonly #asked: string[] = [];
   readonly #identity: SelfSigned;
   readonly #server: Server;
   readonly #onChange: () => void;
@@ -71,9 +75,27 @@ export class MediaHost {
     this.#files.set(path, changed);
   }
 
-  /** Files are kept for some weeks only. */
-  forget(path: string): void {
+  /** Files are kept for some weeks only; the phone may have thrown it away as well. */
+  forget(path: string, { onPhone = false }: { readonly onPhone?: boolean } = {}): void {
+    const stored = this.#files.get(path);
     this.#files.delete(path);
+    if (stored !== undefined && !onPhone) this.#onPhones.set(path, stored);
+  }
+
+  /** The phone puts a file back under another path, if it still has it. */
+  putBack(path: string, kind: string): string | undefined {
+    const stored = this.#files.get(path) ?? this.#onPhones.get(path);
+    return stored && this.store(kind, stored);
+  }
+
+  /** From now on this path leads to another address. */
+  redirect(path: string, address: string): void {
+    this.#redirects.set(path, address);
+  }
+
+  /** Paths that were asked for, oldest first. */
+  get asked(): readonly string[] {
+    return this.#asked;
   }
 
   /** The next requests are answered with this status. */
@@ -105,6 +127,12 @@ export class MediaHost {
   }
 
   #give(url: URL, response: ServerResponse): void {
+    this.#asked.push(url.pathname);
+    const location = this.#redirects.get(url.pathname);
+    if (location !== undefined) {
+      response.writeHead(302, { location }).end();
+      return;
+    }
     const stored = this.#files.get(url.pathname);
     if (stored === undefined) response.writeHead(410).end();
     else response.writeHead(200, { 'content-length': stored.length }).end(stored);

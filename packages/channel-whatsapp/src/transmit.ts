@@ -1,60 +1,55 @@
-import type { OutboundPart, Receipt } from '@parley/contracts';
-import {
-  type BinaryNode,
-  generateWAMessageFromContent,
-  type WASocket,
-} from '@whiskeysockets/baileys';
-import { isGroup } from './jids.ts';
-import type { Quotes } from './quotes.ts';
+import type { BinaryNode, proto, WASocket } from '@whiskeysockets/baileys';
 import { notSent, type SendFailure, sendErrorOf } from './send-failure.ts';
-import { messageIdOf, type SentMessages } from './sent-messages.ts';
+import type { SentMessages } from './sent-messages.ts';
 
 /** What sending needs. */
-export interface SendDeps {
+export interface TransmitDeps {
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
-  readonly quotes: Quotes;
   /** How long the server may take to answer, in ms. */
   readonly ackTimeoutMs: number;
 }
 
-/**
- * Sends one part and waits until WhatsApp's server confirms it. The id comes from the part's key, so
- * that a part sent again shows once. Previews of links are never made: that would fetch addresses
- * from here. Throws only `ChannelError`.
- */
-export async function sendText(
-  { socket: open, sent, quotes, ackTimeoutMs }: SendDeps,
-  part: OutboundPart,
-  signal: AbortSignal,
-): Promise<Receipt> {
+/** A message that is ready to go. */
+export interface Outgoing {
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly content: proto.IMessage;
+  /** What kind of change it is: `1` an edit, `7` a deletion. */
+  readonly edit?: '1' | '7';
+}
+
+/** An open connection and whose it is. @throws ChannelError while there is none. */
+export function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal) {
   const socket = open();
   const userJid = socket?.user?.id;
   if (socket === undefined || userJid === undefined || signal.aborted) {
     throw sendErrorOf({ kind: 'not-sent', reason: 'not connected' });
   }
-  const { chatId, replyToMessageId } = part.route;
-  const messageId = messageIdOf(part.idempotencyKey);
-  const quoted = isGroup(chatId) ? quotes.find(chatId, replyToMessageId) : undefined;
-  const { message } = generateWAMessageFromContent(
-    chatId,
-    { extendedTextMessage: { text: part.body.text } },
-    { userJid, messageId, ...(quoted === undefined ? {} : { quoted }) },
-  );
+  return { socket, userJid };
+}
+
+/** Sends a message and waits until WhatsApp's server confirms it. @throws ChannelError */
+export async function transmit(
+  deps: TransmitDeps,
+  { chatId, messageId, content, edit }: Outgoing,
+  signal: AbortSignal,
+): Promise<void> {
+  const { socket } = openConnection(deps, signal);
   const answer = new AbortController();
   const failure = serverAnswer(socket, messageId, AbortSignal.any([signal, answer.signal]));
   try {
-    await sent.keep(messageId, message ?? {});
-    await socket.relayMessage(chatId, message ?? {}, { messageId });
+    await deps.sent.keep(messageId, content);
+    const additionalAttributes = edit === undefined ? {} : { edit };
+    await socket.relayMessage(chatId, content, { messageId, additionalAttributes });
   } catch (thrown) {
     answer.abort();
     throw sendErrorOf(notSent(thrown), thrown);
   }
-  const timer = setTimeout(() => answer.abort(), ackTimeoutMs);
+  const timer = setTimeout(() => answer.abort(), deps.ackTimeoutMs);
   const problem = await failure.finally(() => clearTimeout(timer));
   if (problem !== undefined) throw sendErrorOf(problem);
-  return { platformMessageId: messageId };
 }
 
 /** Baileys has no event for the server's answer; only the bare wire has it. */

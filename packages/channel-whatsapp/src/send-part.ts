@@ -1,0 +1,77 @@
+import type { OutboundPart, Receipt } from '@parley/contracts';
+import { generateWAMessageFromContent, type proto, type WAMessage } from '@whiskeysockets/baileys';
+import { isGroup } from './jids.ts';
+import { canBeCaption, fileMessage } from './outgoing-file.ts';
+import { quoteOf, type RecentMessages } from './recent-messages.ts';
+import { messageIdOf } from './sent-messages.ts';
+import { openConnection, type TransmitDeps, transmit } from './transmit.ts';
+
+/** What sending parts needs. */
+export interface SendDeps extends TransmitDeps {
+  readonly recent: Pick<RecentMessages, 'find'>;
+  /** Types for a while, as a person would; resolves when the message may go. */
+  readonly pause: (chatId: string, characters: number, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Sends one part and waits until WhatsApp's server confirms it. The id comes from the part's key, so
+ * that a part sent again shows once. Previews of links are never made: that would fetch addresses
+ * from here. Throws only `ChannelError`.
+ */
+export async function sendPart(
+  deps: SendDeps,
+  part: OutboundPart,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const { socket } = openConnection(deps, signal);
+  const { text } = part.body;
+  const messageId = messageIdOf(part.idempotencyKey);
+  await deps.pause(part.route.chatId, text.length, signal);
+  if (part.file === undefined) {
+    await sendContent(deps, { part, messageId, content: textMessage(text) }, signal);
+    return { platformMessageId: messageId };
+  }
+  const isCaption = canBeCaption(part.file, text);
+  if (!isCaption && text !== '') {
+    const first = { part, messageId: messageIdOf(`${part.idempotencyKey} text`) };
+    await sendContent(deps, { ...first, content: textMessage(text) }, signal);
+  }
+  const caption = isCaption ? text : '';
+  const content = await fileMessage(part.file, caption, { upload: socket.waUploadToServer });
+  await sendContent(deps, { part, messageId, content }, signal);
+  return { platformMessageId: messageId };
+}
+
+interface Piece {
+  readonly part: OutboundPart;
+  readonly messageId: string;
+  readonly content: proto.IMessage;
+}
+
+async function sendContent(
+  deps: SendDeps,
+  { part, messageId, content }: Piece,
+  signal: AbortSignal,
+): Promise<void> {
+  const { userJid } = openConnection(deps, signal);
+  const { chatId } = part.route;
+  const quoted = quotedBy(deps, part);
+  const { message } = generateWAMessageFromContent(chatId, content, {
+    userJid,
+    messageId,
+    ...(quoted === undefined ? {} : { quoted }),
+  });
+  await transmit(deps, { chatId, messageId, content: message ?? {} }, signal);
+}
+
+function textMessage(text: string): proto.IMessage {
+  return { extendedTextMessage: { text } };
+}
+
+/** In a direct chat it is plain what is answered. */
+function quotedBy({ recent }: SendDeps, { route }: OutboundPart): WAMessage | undefined {
+  const { chatId, replyToMessageId } = route;
+  if (replyToMessageId === undefined || !isGroup(chatId)) return undefined;
+  const found = recent.find(chatId, replyToMessageId);
+  return found && quoteOf(found);
+}

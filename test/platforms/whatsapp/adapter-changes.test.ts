@@ -1,0 +1,147 @@
+import type { Revision } from '@parley/channels';
+import { describe, expect, it } from 'vitest';
+import { failureOf, noSignal, openScene, part, type Wishes } from './adapter-scene.ts';
+
+async function changeScene(wishes: Wishes = {}) {
+  const open = await openScene(wishes);
+  const { double, adapter, received, revised } = open;
+  const ann = double.addPerson({ name: 'Ann' });
+  const bob = double.addPerson({ name: 'Bob', addressing: 'lid' });
+  const group = double.addGroup({ subject: 'G', members: [ann.id, bob.id, double.me.id] });
+  const { messages } = adapter;
+  if (!messages?.edit || !messages.delete || !messages.react) throw new Error('no message acts');
+  const { edit, delete: remove, react } = messages;
+  /** Says something and waits until it has arrived. */
+  const said = async (chat: string, from: string, text: string) => {
+    const before = received.length;
+    const id = await double.say({ chat, from, text });
+    await double.waitFor(() => received.length === before + 1);
+    return id;
+  };
+  const revisions = async (count: number): Promise<readonly Revision[]> => {
+    await double.waitFor(() => revised.length >= count && double.waiting().length === 0);
+    return revised;
+  };
+  return { ...open, ann, bob, group, edit, remove, react, said, revisions };
+}
+
+describe('what the WhatsApp adapter changes', () => {
+  it('[F04] edits and deletes its own messages', async () => {
+    const { double, adapter, ann, group, edit, remove } = await changeScene();
+    for (const chatId of [ann.id, group.jid]) {
+      const { platformMessageId: id } = await adapter.send(part(chatId, 'first'), noSignal());
+      const words = (text: string) => ({ text, plain: text });
+      await edit({ chatId }, id, words('second'));
+      await edit({ chatId }, id, words('first'));
+      await edit({ chatId }, id, words('second'));
+      expect(double.conversation(chatId)).toMatchObject([{ id, text: 'second', edits: 3 }]);
+      expect(double.sends().at(-1)?.attrs.edit).toBe('1');
+      await remove({ chatId }, id);
+      expect(double.conversation(chatId)).toMatchObject([{ id, deleted: true }]);
+      expect(double.sends().at(-1)?.attrs.edit).toBe('7');
+    }
+  });
+
+  it('[F04] reacts to messages of others and its own, and takes that back', async () => {
+    const { double, adapter, ann, bob, group, react, said } = await changeScene();
+    const reactions = (chat: string) =>
+      double.conversation(chat).map((message) => message.reactions.get('bot'));
+    await said(ann.id, ann.id, 'direct');
+    const id = await said(group.jid, bob.id, 'in the group');
+    const { platformMessageId } = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const [direct] = double.conversation(ann.id);
+    await react({ chatId: ann.id }, direct?.id ?? '', '👍');
+    await react({ chatId: group.jid }, id, '❤️');
+    await react({ chatId: group.jid }, platformMessageId, '🎉');
+    expect(reactions(ann.id)).toEqual(['👍']);
+    expect(reactions(group.jid)).toEqual(['❤️', '🎉']);
+    await react({ chatId: ann.id }, direct?.id ?? '', undefined);
+    expect(reactions(ann.id)).toEqual([undefined]);
+  });
+
+  it('cannot react to a message of a group that it does not remember', async () => {
+    const { group, react } = await changeScene();
+    const reacting = react({ chatId: group.jid }, 'LONGAGO', '👍');
+    expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
+  });
+
+  it('and says when WhatsApp does not take it', async () => {
+    const { double, adapter, ann, edit } = await changeScene();
+    const { platformMessageId } = await adapter.send(part(ann.id, 'x'), noSignal());
+    double.fault({ kind: 'refuse', code: 403 });
+    const editing = edit({ chatId: ann.id }, platformMessageId, { text: 'y', plain: 'y' });
+    expect(await failureOf(editing)).toEqual({ kind: 'forbidden' });
+  });
+});
+
+describe('what people change, for the WhatsApp adapter', () => {
+  it.each(['pn', 'lid'] as const)(
+    '[F01] edits and deletions in a direct chat by %s revise the message',
+    async (addressing) => {
+      const { double, received, said, revisions } = await changeScene();
+      const cleo = double.addPerson({ addressing });
+      const id = await said(cleo.id, cleo.id, 'helo');
+      await double.acts.reword({ chat: cleo.id, id, text: 'hello' });
+      await double.acts.takeBack({ chat: cleo.id, id });
+      const [question] = received;
+      expect(await revisions(2)).toEqual([
+        { kind: 'edited', message: { ...question, text: 'hello' } },
+        { kind: 'deleted', chatId: question?.chat.id, messageId: id },
+      ]);
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  it('[F06] an edit may name the bot that was not named before', async () => {
+    const { double, ann, group, said, revisions } = await changeScene();
+    const chat = group.jid;
+    const id = await said(chat, ann.id, 'what is this?');
+    await double.acts.reword({
+      chat,
+      from: ann.id,
+      id,
+      text: 'and this?',
+      mentions: [double.me.id],
+    });
+    expect(await revisions(1)).toMatchObject([
+      { kind: 'edited', message: { messageId: id, addressed: true } },
+    ]);
+  });
+
+  it('in a group nobody changes what others wrote, but an admin may delete it', async () => {
+    const { double, ann, bob, group, received, revised, said } = await changeScene();
+    const chat = group.jid;
+    const ofBob = await said(chat, bob.id, "Bob's");
+    const ofAnn = await said(chat, ann.id, "Ann's");
+    // Ann made the group.
+    await double.acts.reword({ chat, from: ann.id, id: ofBob, text: 'forged' });
+    await double.acts.reword({ chat, from: bob.id, id: ofAnn, text: 'forged' });
+    await double.acts.takeBack({ chat, from: bob.id, id: ofAnn });
+    await double.acts.takeBack({ chat, from: ann.id, id: ofBob });
+    await said(chat, bob.id, 'last');
+    expect(revised).toEqual([{ kind: 'deleted', chatId: chat, messageId: ofBob }]);
+    expect(received.map(({ text }) => text)).toEqual(["Bob's", "Ann's", 'last']);
+  });
+
+  it('of somebody who may not write here is not passed on', async () => {
+    const receive = async () => ({ kind: 'refused', reason: 'a stranger' }) as const;
+    const { double, ann, revised, said } = await changeScene({ receive });
+    const id = await said(ann.id, ann.id, 'let me in');
+    await double.acts.reword({ chat: ann.id, id, text: 'please' });
+    await said(ann.id, ann.id, 'now?');
+    expect(revised).toEqual([]);
+  });
+
+  it('[D01] comes again when it could not be kept', async () => {
+    let failures = 1;
+    const revise = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk full');
+    };
+    const { double, ann, said, revisions } = await changeScene({ revise });
+    const id = await said(ann.id, ann.id, 'helo');
+    await double.acts.reword({ chat: ann.id, id, text: 'hello' });
+    expect(await revisions(1)).toMatchObject([{ kind: 'edited', message: { text: 'hello' } }]);
+    expect(failures).toBe(-1);
+  });
+});
