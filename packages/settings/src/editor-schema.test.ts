@@ -21,6 +21,7 @@ describe('settingsJsonSchema', () => {
       'owners',
       'lanes',
       'limits',
+      'media',
       'http',
       'log',
       'queue',
