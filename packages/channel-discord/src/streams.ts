@@ -29,9 +29,6 @@ interface Shown {
   text: string | undefined;
 }
 
-/** Where an answer grows, and what it answers, where that is known. */
-type StreamAddress = ChatAddress & { readonly replyToMessageId?: string | undefined };
-
 interface Turn {
   readonly turnId: string;
   channelId: string;
@@ -63,7 +60,7 @@ export class Streams {
   }
 
   /** Shows what an answer is so far: new parts as messages, and at most one edit. */
-  async update(address: StreamAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
+  async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
     await this.#alone(turn, async () => {
       if (turn.isFinal) return;
@@ -142,7 +139,7 @@ export class Streams {
     turn.loaded = true;
   }
 
-  async #begin(turn: Turn, place: number, text: string, address: StreamAddress): Promise<void> {
+  async #begin(turn: Turn, place: number, text: string, address: ChatAddress): Promise<void> {
     const shown: Shown = { messageId: undefined, text: undefined };
     turn.shown[place] = shown;
     await this.#save(turn);

@@ -63,6 +63,8 @@ export interface ChannelContext<Settings> {
 export interface ChatAddress {
   readonly chatId: string;
   readonly threadId?: string | undefined;
+  /** The message that a growing answer answers, where the route quotes it. */
+  readonly replyToMessageId?: string | undefined;
 }
 
 /**

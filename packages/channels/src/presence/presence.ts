@@ -45,7 +45,8 @@ export function startPresence(deps: PresenceDeps): Presence {
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
-    const address = { chatId: route.chatId, threadId: route.threadId };
+    const { chatId, threadId, replyToMessageId } = route;
+    const address = { chatId, threadId, replyToMessageId };
     const sign = showSign(adapter, { address, turnId, target: route.target }, deps.log);
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
     const endAll = (): void => {
