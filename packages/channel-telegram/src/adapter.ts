@@ -14,6 +14,7 @@ import type { TelegramSettings } from './settings.ts';
 import { createTakeUpdate } from './take-update.ts';
 import { connectTelegramApi } from './telegram-api.ts';
 import { createTyping } from './typing.ts';
+import { Webhook } from './webhook.ts';
 
 const CAPABILITIES: Capabilities = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
@@ -49,14 +50,16 @@ export function createTelegramAdapter(
   const typing = createTyping(api, stopping);
   const { finish, ...streaming } = createDrafts({ api, log, clock, stopping });
   const take = createTakeUpdate({ ...context, api, stopping, seen: typing.seen });
+  const connected = () => keepMenu({ ...context, api }, stopping);
+  const source = { ...context, ...ambience, api, take, connected };
+  const { webhook } = settings;
+  const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
     capabilities: CAPABILITIES,
     async start() {
       context.report({ kind: 'starting' });
-      const connected = () => keepMenu({ ...context, api }, stopping);
-      const poller = new Poller({ ...context, ...ambience, api, take, laneOf, connected });
-      running ??= poller.run(stopping);
+      running ??= (called ?? new Poller({ ...source, laneOf })).run(stopping);
     },
     async stop() {
       stop.abort();
@@ -77,5 +80,6 @@ export function createTelegramAdapter(
       fetch: (ref, limit, signal) => fetchFile({ api, settings }, ref, limit, signal),
     },
     messages: createMessageFacet(api, settings.linkPreviews, stopping),
+    ...(called && { http: called }),
   };
 }

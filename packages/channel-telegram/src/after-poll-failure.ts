@@ -43,7 +43,11 @@ export function afterPollFailure(
     case 429:
       return { kind: 'retry', afterMs: failure.retryAfterMs ?? afterMs, reason };
     default:
-      return { kind: 'retry', afterMs, reason: `Telegram refuses to be polled: ${code} ${reason}` };
+      return {
+        kind: 'retry',
+        afterMs,
+        reason: `Telegram refuses to bring messages: ${code} ${reason}`,
+      };
   }
 }
 

@@ -14,5 +14,17 @@ export const TelegramSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe('Let Telegram fetch and show pages that answers link to.'),
+  webhook: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https$/, error: 'must be an https address' })
+        .describe('Where Telegram reaches /channels/telegram/<account>/ of this gateway.'),
+      secret: z
+        .string()
+        .regex(/^[\w-]{16,256}$/, 'must be 16 to 256 letters, digits, _ or -')
+        .describe('Telegram shows it with each call. Keep it in the environment, not in the file.'),
+    })
+    .optional()
+    .describe('Let Telegram call this gateway; without it Parley asks Telegram for messages.'),
 });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;

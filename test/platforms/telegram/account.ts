@@ -3,6 +3,7 @@ import { Files } from './files.ts';
 import type { FloodControl } from './flood.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue } from './update-queue.ts';
+import { WebhookCaller } from './webhook-caller.ts';
 import type { WireUser } from './wire.ts';
 
 /** An unfinished text shown by sendMessageDraft. */
@@ -17,6 +18,7 @@ export interface BotAccount {
   readonly me: WireUser;
   readonly chats: Chats;
   readonly updates: UpdateQueue;
+  readonly webhook: WebhookCaller;
   readonly transcript: Transcript;
   readonly flood: FloodControl;
   readonly clock: () => number;
@@ -32,7 +34,9 @@ export interface BotAccount {
 /** A bot nobody has written to yet; its id is the number in front of the token. */
 export function newAccount(
   token: string,
-  parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'>,
+  parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
+    readonly webhookTarget?: string | undefined;
+  },
 ): BotAccount {
   const me = {
     id: Number(token.split(':')[0]),
@@ -43,11 +47,16 @@ export function newAccount(
     can_read_all_group_messages: true,
     supports_inline_queries: false,
   };
-  const updates = new UpdateQueue(100_000, () => parts.transcript.changed());
+  const updates: UpdateQueue = new UpdateQueue(100_000, () => {
+    parts.transcript.changed();
+    webhook.wake();
+  });
+  const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
   return {
     me,
     chats: new Chats(),
     updates,
+    webhook,
     commands: new Map(),
     files: new Files(parts.clock),
     queries: new Map(),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type TelegramAmbience, telegram } from '@parley/channel-telegram';
 import type {
   ChannelAdapter,
@@ -22,6 +23,9 @@ import {
 /** What ingress says to a message it has stored. */
 export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
 
+/** Between attempts nothing waits longer, in ms. */
+const LONGEST_PAUSE_MS = 60_000;
+
 const cleanUp: (() => Promise<void>)[] = [];
 
 /** The adapter and the double it talks to, and all that the adapter told the core. */
@@ -40,6 +44,8 @@ export interface Wishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly clock?: () => number;
+  /** What ends a wait that is longer than any pause between attempts; absent, only a stop does. */
+  readonly watch?: () => Promise<void>;
   readonly commands?: readonly CommandInfo[];
   /** What an earlier start has left. */
   readonly values?: AdapterValues;
@@ -58,9 +64,13 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const values = wishes.values ?? memoryValues();
   const ambience: TelegramAmbience = {
     random: () => 0,
-    wait: async (ms) => {
+    wait: async (ms, signal) => {
       waits.push(ms);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      const stopped = new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => resolve()),
+      );
+      const over = ms > LONGEST_PAUSE_MS ? wishes.watch?.() : delay(1);
+      await Promise.race([stopped, over ?? stopped]);
     },
   };
   const connect = await telegram.load();

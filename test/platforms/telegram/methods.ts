@@ -22,10 +22,11 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   getupdates: getUpdates,
   setwebhook: setWebhook,
   deletewebhook: deleteWebhook,
-  getwebhookinfo: ({ updates }) => ({
+  getwebhookinfo: ({ updates, webhook }) => ({
     url: updates.webhook,
     has_custom_certificate: false,
     pending_update_count: updates.pending.length,
+    ...webhook.lastError,
   }),
   sendmessage: sendMessage,
   editmessagetext: editMessageText,
@@ -71,16 +72,24 @@ function getUpdates(
   );
 }
 
-function setWebhook({ updates }: BotAccount, params: RequestParams): true {
+function setWebhook({ updates, webhook }: BotAccount, params: RequestParams): true {
   const url = params.text('url') ?? '';
   if (url !== '' && !url.startsWith('https://')) {
     throw badRequest('bad webhook: An HTTPS URL must be provided for webhook');
   }
-  updates.setWebhook(url, params.flag('drop_pending_updates'));
+  const secret = params.text('secret_token') ?? '';
+  if (!/^[\w-]{0,256}$/.test(secret)) {
+    throw badRequest('secret token contains unallowed characters');
+  }
+  const allowed = params.json('allowed_updates');
+  const kinds = Array.isArray(allowed) ? allowed.map(String) : undefined;
+  updates.setWebhook(url, params.flag('drop_pending_updates'), kinds);
+  webhook.call(url, secret);
   return true;
 }
 
-function deleteWebhook({ updates }: BotAccount, params: RequestParams): true {
+function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams): true {
+  webhook.call('', '');
   updates.setWebhook('', params.flag('drop_pending_updates'));
   return true;
 }

@@ -18,6 +18,8 @@ export interface TelegramDoubleOptions {
   readonly limits?: FloodLimits;
   /** Milliseconds since 1970; decides dates and flood limits, not how long a poll waits. */
   readonly clock?: () => number;
+  /** Where a webhook's calls really go: it must name an https address, which loopback has not. */
+  readonly webhookTarget?: string;
   /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
   readonly pathPrefix?: string;
 }
@@ -75,7 +77,12 @@ export async function startTelegramDouble(
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const flood = new FloodControl(options.limits ?? {}, clock);
-  const account = newAccount(token, { transcript, flood, clock });
+  const account = newAccount(token, {
+    transcript,
+    flood,
+    clock,
+    webhookTarget: options.webhookTarget,
+  });
   const faults = new Faults();
   const api = new BotApiServer(account, token, faults);
   const prefix = options.pathPrefix ?? '';
@@ -126,6 +133,7 @@ export async function startTelegramDouble(
     waitFor: (look, timeoutMs = 5000) => transcript.waitFor(look, timeoutMs),
     close: () =>
       new Promise((resolve) => {
+        account.webhook.call('', '');
         server.close(() => resolve());
         server.closeAllConnections();
       }),

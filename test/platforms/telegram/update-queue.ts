@@ -91,8 +91,15 @@ export class UpdateQueue {
     if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
   }
 
-  setWebhook(url: string, dropPending: boolean): void {
+  /** What a webhook's call brought was taken: that update does not come again. */
+  taken(updateId: number): void {
+    this.#updates = this.#updates.filter(({ update_id }) => update_id !== updateId);
+    this.#changed();
+  }
+
+  setWebhook(url: string, dropPending: boolean, allowed?: readonly string[]): void {
     this.#webhook = url;
+    if (allowed !== undefined) this.#allow(allowed);
     if (url !== '') this.endPoll('terminated by setWebhook request');
     if (dropPending) this.#updates = [];
   }

@@ -144,6 +144,17 @@ describe('the routes of the gateway', () => {
     expect((await get('/nothing', signedIn)).status).toBe(404);
   });
 
+  it('[U03] lets platforms call channels that check them, by any name and without the token', async () => {
+    const fetch = async (request: Request) => new Response(request.url, { status: 202 });
+    const called = { channel: () => ({ open: true, fetch }) as const };
+    const host = { host: 'bots.example.org' };
+    expect((await get('/channels/telegram/default', host, called)).status).toBe(202);
+    expect((await get('/channels/telegram/default/hook', host, called)).status).toBe(202);
+    const guarded = { channel: () => ({ fetch }) };
+    expect((await get('/channels/telegram/default/hook', host, guarded)).status).toBe(403);
+    expect((await get('/channels/telegram/default/hook', {}, guarded)).status).toBe(401);
+  });
+
   it('hides what went wrong inside from the answer', async () => {
     const report = async () => {
       throw new Error('password=hunter2');

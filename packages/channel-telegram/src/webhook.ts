@@ -1,0 +1,156 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ChannelContext, HttpFacet } from '@parley/channels';
+import { reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import { afterPollFailure } from './after-poll-failure.ts';
+import type { TelegramAmbience } from './ambience.ts';
+import { callFailureOf } from './call-failure.ts';
+import { readBody } from './read-body.ts';
+import type { TelegramSettings } from './settings.ts';
+import type { TakeUpdate } from './take-update.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import { UPDATE_KINDS } from './update-kinds.ts';
+import { type BotIdentity, WireUpdate } from './wire-message.ts';
+
+/** What being called by Telegram needs. */
+export interface WebhookDeps
+  extends TelegramAmbience,
+    Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'getMe' | 'call'>;
+  readonly webhook: NonNullable<TelegramSettings['webhook']>;
+  readonly take: TakeUpdate;
+  /** Called once after the webhook was set for the first time; never rejects. */
+  readonly connected: () => Promise<void>;
+}
+
+/** An update is far smaller; this leaves room for what is to come. In bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** How often to ask whether the webhook still stands, in ms. */
+const WATCH_MS = 5 * 60_000;
+const WebhookInfo = z.object({
+  url: z.string(),
+  /** Seconds since 1970. */
+  last_error_date: z.int().optional(),
+  last_error_message: z.string().optional(),
+});
+
+/**
+ * Lets Telegram call instead of asking it. A call is answered with 200 only after its update is
+ * durable (D01); any other answer makes Telegram call again. The order within a chat is kept by
+ * Telegram, which calls for the next update of a chat after the one before was taken.
+ */
+export class Webhook implements HttpFacet {
+  readonly open = true;
+  readonly #deps: WebhookDeps;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #me: BotIdentity | undefined;
+  #failures = 0;
+  #connected = false;
+  #beside: Promise<void> | undefined;
+
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sets the webhook and sees that it stays, until the signal is aborted or the token is refused. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let going = true;
+    while (going && !signal.aborted) {
+      try {
+        await this.#hold(signal);
+        await this.#deps.wait(WATCH_MS, signal);
+      } catch (thrown) {
+        if (!signal.aborted) going = await this.#recover(thrown, signal);
+      }
+    }
+    // From here on nothing is taken; what Telegram brings comes again at the next start.
+    this.#me = undefined;
+    await Promise.all([this.#beside, ...this.#underWay]);
+  }
+
+  /** One call of Telegram. */
+  async fetch(request: Request): Promise<Response> {
+    const given = request.headers.get('x-telegram-bot-api-secret-token') ?? '';
+    if (!sameSecret(given, this.#deps.webhook.secret)) return answer(401);
+    if (request.method !== 'POST') return answer(405);
+    const me = this.#me;
+    if (me === undefined) return answer(503);
+    const body = await readBody(request, MAX_BODY_BYTES);
+    const update = WireUpdate.safeParse(parse(body));
+    if (!update.success) return answer(400);
+    const taking = this.#take(update.data, me);
+    this.#underWay.add(taking);
+    return taking.finally(() => this.#underWay.delete(taking));
+  }
+
+  async #take(update: WireUpdate, me: BotIdentity): Promise<Response> {
+    const { log, take } = this.#deps;
+    try {
+      await take(update, me);
+      return answer(200);
+    } catch (error) {
+      const facts = { update: update.update_id, reason: reasonOf(error) };
+      log.error(facts, 'message cannot be stored; Telegram is asked to bring it again');
+      return answer(500);
+    }
+  }
+
+  async #hold(signal: AbortSignal): Promise<void> {
+    const { api, clock, report, webhook } = this.#deps;
+    const me = this.#me ?? (await api.getMe(signal));
+    const info = WebhookInfo.parse(await api.call('getWebhookInfo', {}, signal));
+    // Set anew at each start: whether the secret is still the same cannot be asked.
+    if (!this.#connected || info.url !== webhook.url) await this.#set(signal);
+    this.#me = me;
+    this.#failures = 0;
+    const age = clock() - (info.last_error_date ?? 0) * 1000;
+    if (this.#connected && age < WATCH_MS) {
+      const reason = `Telegram cannot call ${webhook.url}: ${info.last_error_message ?? 'no reason told'}`;
+      report({ kind: 'retrying', reason, nextAttemptAt: clock() + WATCH_MS });
+    } else {
+      report({ kind: 'connected', as: `@${me.username}` });
+    }
+    this.#connected = true;
+    this.#beside ??= this.#deps.connected();
+  }
+
+  async #set(signal: AbortSignal): Promise<void> {
+    const { url, secret } = this.#deps.webhook;
+    const wish = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
+    await this.#deps.api.call('setWebhook', wish, signal);
+  }
+
+  /** Gives back whether to go on. */
+  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
+    const { clock, random, report, wait } = this.#deps;
+    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
+    if (decision.kind === 'give-up') {
+      report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+      return false;
+    }
+    if (decision.kind === 'drop-webhook') return true;
+    this.#failures += 1;
+    const { afterMs, reason } = decision;
+    report({ kind: 'retrying', reason, nextAttemptAt: clock() + afterMs });
+    await wait(afterMs, signal);
+    return true;
+  }
+}
+
+function parse(body: string | undefined): unknown {
+  try {
+    return JSON.parse(body ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** In constant time; lengths are hidden by hashing first. */
+function sameSecret(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+function answer(status: number): Response {
+  return new Response(null, { status });
+}

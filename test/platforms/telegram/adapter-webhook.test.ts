@@ -1,0 +1,208 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ChannelAdapter } from '@parley/channels';
+import { afterEach, describe, expect, it } from 'vitest';
+import { accepted, endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+
+const ANN = 501;
+const SECRET = 'a-secret-of-this-webhook';
+const webhook = { url: 'https://bots.example.org/hook', secret: SECRET };
+const noAdapter: Pick<ChannelAdapter, 'http'> = {};
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await endScenes();
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** An adapter with a webhook, behind a web server as the gateway has one. */
+async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly address: string }> {
+  let served = noAdapter;
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', headers } = request;
+    const body = method === 'POST' ? { body: Readable.toWeb(request), duplex: 'half' } : {};
+    const asked = new Request(`http://gateway${request.url}`, {
+      method,
+      headers: headers as Record<string, string>,
+      ...body,
+    } as RequestInit);
+    const answer = await served.http?.fetch(asked);
+    response.writeHead(answer?.status ?? 404).end();
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const address = `http://127.0.0.1:${port}/channels/telegram/default`;
+  const made = await scene({
+    double: { webhookTarget: address },
+    settings: () => ({ webhook }),
+    ...wishes,
+  });
+  served = made.adapter;
+  return { ...made, address };
+}
+
+const call = (address: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(address, {
+    method: 'POST',
+    body,
+    headers: { 'x-telegram-bot-api-secret-token': SECRET, ...headers },
+  });
+
+describe('the Telegram adapter is called by a webhook', () => {
+  it('sets it with its secret and the updates it wants, and keeps what waited', async () => {
+    const { double, adapter, received, states } = await calledScene();
+    double.say({ chat: ANN, text: 'early' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    expect(double.calls('setWebhook')[0]?.params).toEqual({
+      url: webhook.url,
+      secret_token: SECRET,
+      allowed_updates: expect.arrayContaining(['message', 'callback_query', 'my_chat_member']),
+    });
+    expect(double.calls('getUpdates')).toEqual([]);
+    expect(adapter.http?.open).toBe(true);
+    expect(states.at(-1)).toEqual({ kind: 'connected', as: '@parley_test_bot' });
+  });
+
+  it('[F01] reads what is cut inside a character', async () => {
+    const { double, adapter, received } = await calledScene();
+    await adapter.start();
+    double.say({ chat: ANN, text: 'naïve текст 😀' });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]?.text).toBe('naïve текст 😀');
+  });
+
+  it('[D01] answers only after the message is stored, and gets it again when that failed', async () => {
+    let failures = 2;
+    const receive = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk is full');
+      return accepted;
+    };
+    const { double, adapter, received, logged } = await calledScene({ receive });
+    await adapter.start();
+    double.say({ chat: ANN, text: 'one' });
+    double.say({ chat: ANN, text: 'two' });
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(received.map(({ text }) => text)).toEqual(['one', 'one', 'one', 'two']);
+    expect(logged.join()).toContain('disk is full');
+  });
+
+  it.each<[string, object]>([
+    ['no secret', { 'x-telegram-bot-api-secret-token': '' }],
+    ['another secret', { 'x-telegram-bot-api-secret-token': `${SECRET}x` }],
+  ])('[U03] takes nothing from who has %s', async (_name, headers) => {
+    const { double, adapter, received, states, address } = await calledScene();
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    const message = { message_id: 1, date: 1, chat: { id: 1, type: 'private' }, text: 'forged' };
+    const body = JSON.stringify({ update_id: 1, message });
+    expect((await call(address, body, { ...headers })).status).toBe(401);
+    expect(received).toEqual([]);
+  });
+
+  it.each<[string, string]>([
+    ['no JSON', '{"update_id":'],
+    ['no update', '{"update":1}'],
+    ['more than a megabyte', `{"update_id":1,"x":"${'x'.repeat(1024 * 1024)}"}`],
+  ])('refuses %s', async (_name, body) => {
+    const { double, adapter, states, address } = await calledScene();
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    expect((await call(address, body)).status).toBe(400);
+    expect((await fetch(address)).status).toBe(401);
+  });
+
+  it('[D01] takes nothing before it is connected and after it has stopped', async () => {
+    const { double, adapter, received, states, address } = await calledScene();
+    const update = JSON.stringify({ update_id: 1 });
+    expect((await call(address, update)).status).toBe(503);
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    expect((await call(address, update)).status).toBe(200);
+    await adapter.stop();
+    expect((await call(address, update)).status).toBe(503);
+    expect(received).toEqual([]);
+    expect(states.at(-1)).toEqual({ kind: 'stopped' });
+  });
+
+  it('[D01] stops only after a message that is being stored is stored', async () => {
+    const order: string[] = [];
+    const store = Promise.withResolvers<void>();
+    const receive = async () => {
+      await store.promise;
+      order.push('stored');
+      return accepted;
+    };
+    const { double, adapter, received } = await calledScene({ receive });
+    await adapter.start();
+    double.say({ chat: ANN, text: 'hi' });
+    await double.waitFor(() => received.length === 1);
+    const stopped = adapter.stop().then(() => order.push('stopped'));
+    store.resolve();
+    await stopped;
+    expect(order).toEqual(['stored', 'stopped']);
+  });
+
+  it('goes on trying when the webhook cannot be set, and says why', async () => {
+    const { double, adapter, states } = await calledScene();
+    double.fault({ kind: 'status', status: 502, method: 'setWebhook' });
+    const description = 'Bad Request: bad webhook: Failed to resolve host';
+    double.fault({ kind: 'refuse', code: 400, description, method: 'setWebhook' });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    expect(states.map(({ kind }) => kind)).toEqual([
+      'starting',
+      'retrying',
+      'retrying',
+      'connected',
+    ]);
+    expect(JSON.stringify(states)).toContain('Failed to resolve host');
+  });
+
+  it('stops and says what to do when the token is refused', async () => {
+    const { double, adapter, states } = await calledScene({
+      settings: () => ({ token: '1:wrong', webhook }),
+    });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'failed');
+  });
+
+  it('polling again removes it', async () => {
+    const { double, adapter, received } = await calledScene();
+    await adapter.start();
+    double.say({ chat: ANN, text: 'called' });
+    await double.waitFor(() => received.length === 1);
+    await adapter.stop();
+    const polling = await scene({
+      settings: () => ({ token: double.token, apiRoot: double.apiRoot }),
+    });
+    double.say({ chat: ANN, text: 'asked' });
+    await polling.adapter.start();
+    await polling.double.waitFor(() => polling.received.length === 1);
+    expect(polling.received[0]?.text).toBe('asked');
+    expect(double.calls('deleteWebhook')).toHaveLength(1);
+  });
+
+  it('tells when Telegram cannot call, and sets it again when somebody removed it', async () => {
+    const looks: (() => void)[] = [];
+    const watch = () => new Promise<void>((resolve) => looks.push(resolve));
+    const receive = async () => {
+      throw new Error('disk is full');
+    };
+    const { double, adapter, states, logged } = await calledScene({ receive, watch });
+    await adapter.start();
+    double.say({ chat: ANN, text: 'hi' });
+    await double.waitFor(() => logged.length > 1);
+    looks.shift()?.();
+    await double.waitFor(() => states.at(-1)?.kind === 'retrying');
+    expect(states.at(-1)).toMatchObject({
+      reason: expect.stringContaining('Wrong response from the webhook: 500'),
+    });
+    await fetch(`${double.apiRoot}/bot${double.token}/deleteWebhook`);
+    looks.shift()?.();
+    await double.waitFor(() => double.calls('setWebhook').length === 2);
+  });
+});
