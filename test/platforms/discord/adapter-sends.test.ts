@@ -1,0 +1,205 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ANN, endScenes, failureOf, noSignal, part, scene } from './adapter-scene.ts';
+import type { RestFault } from './faults.ts';
+import { REAL_LIMITS } from './rate-limits.ts';
+
+afterEach(endScenes);
+
+const bodyOf = (call: { readonly body: unknown } | undefined) => call?.body;
+
+describe('the Discord adapter sends', () => {
+  it('[F11] to channel and thread, quoting what it answers, notifying nobody, with its key', async () => {
+    const { double, adapter } = await scene();
+    const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
+    const question = double.say({ channel: thread, from: ANN, text: 'q' });
+    const text = `**a** @everyone <@${ANN}>`;
+    const route = { threadId: thread, replyTo: question.id };
+    const receipt = await adapter.send(part(double.channelId, text, route), noSignal());
+    const [sent, ...more] = double.sends();
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({
+      route: { channelId: double.channelId, threadId: thread },
+      replyTo: question.id,
+      nonce: 'key-of-part-1',
+      pings: { everyone: false, users: [], roles: [], repliedUser: false },
+    });
+    expect(receipt).toEqual({ platformMessageId: sent?.messageId });
+    expect(bodyOf(double.calls('POST /channels/')[0])).toMatchObject({
+      enforce_nonce: true,
+      allowed_mentions: { parse: [] },
+      message_reference: { fail_if_not_exists: false },
+      flags: 4,
+    });
+  });
+
+  it('[M05] what mentions people only where the settings let mentions live', async () => {
+    const { double, adapter } = await scene();
+    double.say({ channel: double.channelId, from: ANN, text: 'q' });
+    await adapter.send(part(double.channelId, `<@${ANN}>`, { mentions: 'live' }), noSignal());
+    expect(double.sends()[0]?.pings.users).toEqual([ANN]);
+  });
+
+  it('an answer whose question was deleted', async () => {
+    const { double, adapter } = await scene();
+    await adapter.send(part(double.channelId, 'a', { replyTo: '111111111111111111' }), noSignal());
+    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'a', from: 'bot' }]);
+  });
+
+  it('[D04] the same part twice as one message', async () => {
+    const { double, adapter } = await scene();
+    const once = part(double.channelId, 'a');
+    const first = await adapter.send(once, noSignal());
+    expect(await adapter.send(once, noSignal())).toEqual(first);
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+  });
+
+  it.each<[RestFault, string]>([
+    [{ kind: 'hang-up' }, 'unknown-outcome'],
+    [{ kind: 'hang-up', after: true }, 'unknown-outcome'],
+    [{ kind: 'reset' }, 'unknown-outcome'],
+    [{ kind: 'reset', after: true }, 'unknown-outcome'],
+    [{ kind: 'garbage', after: true }, 'unknown-outcome'],
+    [{ kind: 'status', status: 500, after: true }, 'unknown-outcome'],
+    [{ kind: 'status', status: 502 }, 'unknown-outcome'],
+  ])('[D04] once after %o, when the core repeats it: one call each', async (fault, kind) => {
+    const { double, adapter } = await scene();
+    double.fault(fault);
+    const once = part(double.channelId, 'a');
+    expect(await failureOf(adapter.send(once, noSignal()))).toEqual({ kind });
+    expect(double.calls('POST /channels/')).toHaveLength(1);
+    await adapter.send(once, noSignal());
+    expect(double.conversation(double.channelId)).toHaveLength(1);
+  });
+
+  it('[D05] nothing while Discord cannot be reached, and says so', async () => {
+    const { double, adapter } = await scene();
+    await double.close();
+    expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
+      kind: 'transient',
+    });
+  });
+
+  it('[D04] with an unknown outcome when it is called off half-way, and not at all before', async () => {
+    const { double, adapter } = await scene();
+    double.fault({ kind: 'hang' });
+    const calling = new AbortController();
+    const sending = adapter.send(part(double.channelId, 'a'), calling.signal);
+    await double.waitFor(() => double.calls('POST /channels/').length > 0);
+    calling.abort();
+    expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
+    expect(await failureOf(adapter.send(part(double.channelId, 'a'), calling.signal))).toEqual({
+      kind: 'transient',
+    });
+  });
+
+  it.each<[number, number, string]>([
+    [403, 50013, 'forbidden'],
+    [403, 50001, 'forbidden'],
+    [403, 50007, 'forbidden'],
+    [404, 10003, 'gone'],
+    [400, 50035, 'refused'],
+    [400, 50006, 'refused'],
+    [400, 160005, 'forbidden'],
+    [401, 0, 'transient'],
+  ])('[D05] not again what Discord refuses: %i with %i means %s', async (status, code, kind) => {
+    const { double, adapter } = await scene();
+    double.fault({ kind: 'refuse', status, code, message: 'No' });
+    expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
+      kind,
+    });
+    // Also after a 401, which makes discord.js forget the token.
+    await adapter.send(part(double.channelId, 'b'), noSignal());
+    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'b' }]);
+  });
+
+  it('[D05] nothing into channels that are closed to it, and says how to open them', async () => {
+    const { double, adapter } = await scene();
+    double.deny(double.channelId, 'send');
+    const sending = adapter.send(part(double.channelId, 'a'), noSignal());
+    await expect(sending).rejects.toThrow('Send Messages');
+    const dm = double.dmWith(ANN);
+    double.closeDms(ANN);
+    const failure = await failureOf(adapter.send(part(dm, 'a'), noSignal()));
+    expect(failure).toEqual({ kind: 'forbidden' });
+    const gone = await failureOf(adapter.send(part('111111111111111111', 'a'), noSignal()));
+    expect(gone).toEqual({ kind: 'gone' });
+  });
+
+  it.each([
+    [false, 'chat'],
+    [true, 'account'],
+  ])('[D05] later, when it has to wait long (for all: %s)', async (global, scope) => {
+    const { double, adapter } = await scene();
+    double.fault({ kind: 'rate-limit', retryAfterMs: 60_000, global });
+    const failure = await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()));
+    expect(failure).toMatchObject({ kind: 'rate-limited', scope });
+    expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
+  });
+
+  it('[D05] six in a row within the limits of a channel, in order and without one refusal', async () => {
+    const { double, adapter } = await scene({ double: { limits: REAL_LIMITS } });
+    for (let n = 1; n <= 6; n += 1) {
+      const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
+      await adapter.send(part(double.channelId, `no. ${n}`, more), noSignal());
+    }
+    expect(double.sends().map(({ visible }) => visible)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((n) => `no. ${n}`),
+    );
+    expect(double.calls('POST /channels/').map(({ outcome }) => outcome)).not.toContain(429);
+  });
+
+  it('[F10] a file with its caption, and buttons in rows of five', async () => {
+    const { double, adapter } = await scene();
+    const path = join(tmpdir(), `parley-discord-${process.pid}.txt`);
+    await writeFile(path, 'what is in it');
+    const file = { kind: 'document', name: 'nötes "1".txt', mimeType: 'text/plain', path } as const;
+    const buttons = ['a', 'b', 'c', 'd', 'e', 'f'].map((label) => ({ label, data: 'same' }));
+    await adapter.send(part(double.channelId, 'look', { file, buttons }), noSignal());
+    const [sent] = double.sends();
+    expect(sent).toMatchObject({ visible: 'look', attachments: [{ size: 13 }] });
+    const rows = sent?.message.components ?? [];
+    expect(
+      rows.map(({ components }) => (Array.isArray(components) ? components.length : 0)),
+    ).toEqual([5, 1]);
+    const bytes = await fetch(sent?.attachments[0]?.url ?? '');
+    expect(await bytes.text()).toBe('what is in it');
+    const missing = { ...file, path: `${path}-missing` };
+    const refused = adapter.send(part(double.channelId, 'x', { file: missing }), noSignal());
+    expect(await failureOf(refused)).toEqual({ kind: 'refused' });
+  });
+
+  it('[F12] typing, edits, deletions and reactions, each a ChannelError when refused', async () => {
+    const { double, adapter } = await scene();
+    const here = { chatId: double.channelId };
+    const said = double.say({ channel: double.channelId, from: ANN, text: 'q' });
+    await adapter.typing?.show(here);
+    expect(double.calls(`POST /channels/${double.channelId}/typing`)).toHaveLength(1);
+    const { platformMessageId: id } = await adapter.send(part(double.channelId, 'a'), noSignal());
+    const { messages } = adapter;
+    await messages?.edit?.(here, id, { text: '**b**', plain: 'b' });
+    await messages?.react?.(here, said.id, '👍');
+    await messages?.react?.(here, said.id, '🎉');
+    const seen = () => double.conversation(double.channelId);
+    expect(seen()).toMatchObject([
+      { reactions: [{ emoji: { name: '🎉' }, me: true }] },
+      { visible: 'b', edited: true },
+    ]);
+    await messages?.react?.(here, said.id, undefined);
+    await messages?.delete?.(here, id);
+    expect(seen()).toMatchObject([{ reactions: [] }]);
+    expect(await failureOf(Promise.resolve(messages?.delete?.(here, id)))).toEqual({
+      kind: 'refused',
+    });
+  });
+
+  it('[D11] also after it has stopped receiving', async () => {
+    const { double, adapter, connect } = await scene();
+    await connect();
+    await adapter.stop();
+    await adapter.send(part(double.channelId, 'last words'), noSignal());
+    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'last words' }]);
+  });
+});
