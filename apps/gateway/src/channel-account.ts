@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  type AttachmentFetcher,
   type ChannelAdapter,
   type ChannelDefinition,
   type ChannelState,
@@ -9,8 +10,11 @@ import {
   createIngress,
   type DecisionRules,
   type DeliveryWorker,
+  type MediaLimits,
   oneTimeCode,
+  type Revision,
   type Situation,
+  startAttachmentFetcher,
   startDeliveryWorker,
 } from '@parley/channels';
 import {
@@ -54,6 +58,7 @@ export interface AccountDeps {
   readonly random: () => number;
   readonly pass: PassPoint;
   readonly situation: () => Situation;
+  readonly media: MediaLimits;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
 }
@@ -78,6 +83,7 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
   const channel = definition.id;
   const log = deps.log.child({ channel, account });
   let state: ChannelState = { kind: 'starting' };
+  let files: AttachmentFetcher | undefined;
   const receive = createIngress({
     ...deps,
     log,
@@ -94,14 +100,14 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     log,
     clock: deps.clock,
     values: deps.store.adapterValues(channel, account),
-    receive: (message) => receive(message, adapter.capabilities),
+    receive: async (message) => {
+      const outcome = await receive(message, adapter.capabilities);
+      if (message.attachments) files?.wake();
+      return outcome;
+    },
     revise: async (revision) => {
-      const { chatId, messageId } =
-        revision.kind === 'edited'
-          ? { chatId: revision.message.chat.id, messageId: revision.message.messageId }
-          : revision;
-      const message = revision.kind === 'edited' ? revision.message : null;
-      await deps.store.inbox.revise({ channel, account, chatId, messageId }, message);
+      await revise(deps.store, { channel, account }, revision);
+      files?.wake();
     },
     commands: COMMANDS,
     report: (next) => {
@@ -112,15 +118,48 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     history: (chatId, limit) => chatHistory(deps.store, { channel, account, chatId }, limit),
   });
   await adapter.start();
+  files = startFetching(deps, adapter, { channel, account, log });
   const delivery = await startDelivery(deps, adapter, { channel, account, log });
   return {
     channel,
     account,
     adapter,
     status: () => ({ channel, account, state }),
-    stopReceiving: () => adapter.stop(),
-    close: (graceMs) => delivery.close(graceMs),
+    async stopReceiving() {
+      await files?.close();
+      await adapter.stop();
+    },
+    async close(graceMs) {
+      await Promise.all([files?.close(), delivery.close(graceMs)]);
+    },
   };
+}
+
+async function revise(
+  { inbox }: Pick<Store, 'inbox'>,
+  place: { readonly channel: string; readonly account: string },
+  revision: Revision,
+): Promise<void> {
+  if (revision.kind === 'deleted') {
+    const { chatId, messageId } = revision;
+    await inbox.revise({ ...place, chatId, messageId }, null);
+    return;
+  }
+  const { message } = revision;
+  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+}
+
+function startFetching(
+  { store, queues, media, clock }: AccountDeps,
+  adapter: ChannelAdapter,
+  { channel, account, log }: { channel: string; account: string; log: Logger },
+): AttachmentFetcher {
+  const { attachments } = store;
+  const { files } = adapter;
+  return startAttachmentFetcher(
+    { attachments, files, lanes: queues.lanes, limits: media, clock, log },
+    { channel, account, sweepMs: SWEEP_MS },
+  );
 }
 
 function startDelivery(

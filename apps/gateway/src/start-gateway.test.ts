@@ -5,6 +5,7 @@ import {
   type DecisionRules,
 } from '@parley/channels';
 import {
+  type Attachment,
   type InboundMessage,
   type OutboundPart,
   silentLogger,
@@ -46,7 +47,7 @@ afterEach(async () => {
 /** A platform that notes what it is asked, and the way in for its people. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
-  say(text: string): Promise<unknown>;
+  say(text: string, attachments?: Attachment[]): Promise<unknown>;
   readonly sent: OutboundPart[];
 } {
   let context: ChannelContext<unknown> | undefined;
@@ -78,11 +79,14 @@ function platform(id: string): {
           sent.push(part);
           return { platformMessageId: part.id };
         },
+        files: { maxBytes: 1_000, fetch: async (ref) => Buffer.from(`bytes of ${ref}`) },
         http: { fetch: async (request) => new Response(`${id} ${request.method}`) },
       };
     },
   };
-  const say = (text: string) => context?.receive(messageIn(id, text)) ?? Promise.resolve();
+  const say = (text: string, attachments?: Attachment[]) =>
+    context?.receive({ ...messageIn(id, text), ...(attachments && { attachments }) }) ??
+    Promise.resolve();
   return { definition, say, sent };
 }
 
@@ -117,6 +121,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     random: Math.random,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none' }),
+    media: { fileBytes: 1_000, messageBytes: 2_000 },
     accounts,
     http: { host: '127.0.0.1', port, token: TOKEN },
     metrics: async () => '',
@@ -140,6 +145,16 @@ describe('a gateway', () => {
     await expect.poll(() => two.sent.length).toBe(1);
     expect(two.sent[0]?.body.plain).toContain('two:u');
     expect(one.sent).toEqual([]);
+  });
+
+  it('[F10] fetches what came with a message, also when that is all there is', async () => {
+    const one = platform('one');
+    await open([ready(one.definition)]);
+    const photo = { kind: 'image', ref: 'p' } as const;
+    expect(await one.say(' ', [photo])).toMatchObject({ kind: 'accepted' });
+    await expect.poll(() => store.attachments.bytes({ messageSeq: 1, index: 0 })).not.toBeNull();
+    const bytes = await store.attachments.bytes({ messageSeq: 1, index: 0 });
+    expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
   it('[D12] runs without an account that is broken or cannot be loaded, and tells why', async () => {

@@ -1,4 +1,5 @@
 import { startPresence } from '@parley/channels';
+import { startSweep } from '@parley/queue';
 import {
   type AccountDeps,
   type AccountPlan,
@@ -40,6 +41,10 @@ export interface GatewayOptions extends AccountDeps {
   readonly report: () => Promise<object>;
 }
 
+/** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
+const FILES_KEPT_MS = 24 * 60 * 60_000;
+const TIDY_MS = 10 * 60_000;
+
 /**
  * Opens every account and the web server. An account that cannot be opened is told by its status and
  * leaves the others alone (D12). Rejects only when the web address cannot be had.
@@ -66,6 +71,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   });
   await Promise.all(options.accounts.map((planned) => openPlanned(options, planned, open, broken)));
+  const { store, clock, log } = options;
+  const tidying = startSweep('old attachments', TIDY_MS, log, () =>
+    store.attachments.forget(clock() - FILES_KEPT_MS, clock()),
+  );
   return {
     address: http.address,
     status,
@@ -73,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await Promise.all([...open.values()].map((account) => account.stopReceiving()));
     },
     async close(graceMs) {
+      await tidying.stop();
       await closeAll(open, http, graceMs);
       presence.close();
     },

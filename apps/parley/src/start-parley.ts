@@ -50,6 +50,9 @@ const LOCAL_OWNERS = ['web:owner', 'terminal:owner'];
 /** What the model sees of a conversation's past; characters are about four to a token. */
 const HISTORY = { entries: 100, characters: 60_000 };
 
+/** The settings count in megabytes. */
+const MB = 1_024 * 1_024;
+
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder } = options;
@@ -89,6 +92,10 @@ async function compose(
     ...shared,
     random: Math.random,
     ...(options.onState === undefined ? {} : { onState: options.onState }),
+    media: {
+      fileBytes: settings.media.maxFileMb * MB,
+      messageBytes: settings.media.maxMessageMb * MB,
+    },
     situation: () => ({ agentName: agent.name, model: model.line() }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },

@@ -12,6 +12,12 @@ export type {
   Revision,
   StreamingFacet,
 } from './adapter.ts';
+export {
+  type AttachmentFetcher,
+  type AttachmentFetcherDeps,
+  startAttachmentFetcher,
+} from './attachments/attachment-fetcher.ts';
+export type { MediaLimits } from './attachments/fetch-plan.ts';
 export { type AfterFailure, afterFailure, type FailureFacts } from './delivery/after-failure.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
