@@ -59,6 +59,23 @@ describe('a lane', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
+  it('[F08] is left while an album may not be whole, before and after a turn, and waits for no other', async () => {
+    const lengths: number[] = [];
+    const deps = scene.laneDeps(async (turn, lease) => {
+      lengths.push(turn.messages.length);
+      if (lengths.length === 1) await scene.write('album', { settlesAt: Date.now() + 60_000 });
+      await scene.answer(turn, lease);
+    });
+    await scene.write('album');
+    const again = await runLane(deps, 'album', new AbortController());
+    expect(again).toBeGreaterThan(1_000);
+    expect(await runLane(deps, 'album', new AbortController())).toBeGreaterThan(1_000);
+    expect(lengths).toEqual([1]);
+    const later = { ...deps, clock: () => Date.now() + 60_000 };
+    expect(await runLane(later, 'album', new AbortController())).toBeNull();
+    expect(lengths).toEqual([1, 1]);
+  });
+
   it('[D02] is left to the worker that holds it, with the time to look again', async () => {
     await scene.write('held');
     await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);

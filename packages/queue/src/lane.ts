@@ -31,7 +31,8 @@ const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Works on one conversation until nothing waits (D02): lease, claim, turn, commit, look again.
- * Returns after how many ms to come back when another worker holds the lane, else null. Throws what
+ * Returns after how many ms to come back when another worker holds the lane or a burst may not be
+ * over, else null. Throws what
  * `runTurn` threw, with the lane given back.
  */
 export async function runLane(
@@ -42,37 +43,43 @@ export async function runLane(
   const { lanes, owner, mode, clock, newId, leaseMs = LEASE_MS } = deps;
   const begun = await lanes.begin({ conversationId, owner, leaseMs }, mode, newId('turn'), clock());
   if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
+  if (begun.kind === 'settling') return begun.retryInMs;
   if (begun.kind === 'none') return null;
   const { lease, turn } = begun;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(deps, lease, () => stop.abort(lost));
-  let left = false;
+  let ending: Ending = { left: false };
   try {
-    left = await runTurns(deps, turn, lease, stop.signal);
+    ending = await runTurns(deps, turn, lease, stop.signal);
   } finally {
     endRenewal();
-    if (!left) await giveBack(deps, lease);
+    if (!ending.left) await giveBack(deps, lease);
   }
-  return null;
+  return ending.left ? ending.again : null;
 }
 
-/** Turn after turn; true when the lane was left because nothing waits any more. */
+/** The lane was left because nothing may be claimed before `again` (ms from now; null: nothing waits). */
+type Ending = { readonly left: true; readonly again: number | null } | { readonly left: false };
+
+/** Turn after turn, until nothing more may be claimed. */
 async function runTurns(
   deps: LaneDeps,
   first: ClaimedTurn,
   lease: Lease,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Ending> {
   let turn = first;
   while (!signal.aborted) {
     await deps.runTurn(turn, lease, signal);
     if (deps.mode === 'collect') await waitForQuiet(deps, lease.conversationId, signal);
-    if (signal.aborted) return false;
+    if (signal.aborted) return { left: false };
     const next = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
-    if (next.kind !== 'turn') return next.kind === 'none';
+    if (next.kind === 'fenced') return { left: false };
+    if (next.kind === 'none') return { left: true, again: null };
+    if (next.kind === 'settling') return { left: true, again: next.retryInMs };
     turn = next.turn;
   }
-  return false;
+  return { left: false };
 }
 
 /** A lease that cannot be given back runs out by itself, so the work is not failed for it. */

@@ -20,7 +20,7 @@ export interface LaneRepository {
   ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }>;
   /**
    * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
-   * `none` the lane is free again at once.
+   * `none` or `settling` the lane is free again at once.
    */
   begin(
     work: { conversationId: string; owner: string; leaseMs: number },
@@ -30,6 +30,7 @@ export interface LaneRepository {
   ): Promise<
     | { kind: 'busy'; retryInMs: number }
     | { kind: 'none' }
+    | { kind: 'settling'; retryInMs: number }
     | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
   >;
   /** Prolongs the lease; false when it was lost. */
@@ -40,7 +41,8 @@ export interface LaneRepository {
   newestWaiting(conversationId: string): Promise<number | null>;
   /**
    * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
-   * `newTurnId`. `none` when nothing waits: the lane is given back in the same transaction.
+   * `newTurnId`. `none` when nothing waits, `settling` when what waits is a burst that may not be
+   * over (F08): the lane is given back in the same transaction.
    * `fenced` when the lease was lost.
    */
   claim(
@@ -48,7 +50,12 @@ export interface LaneRepository {
     mode: ClaimMode,
     newTurnId: string,
     now: number,
-  ): Promise<{ kind: 'turn'; turn: ClaimedTurn } | { kind: 'none' } | { kind: 'fenced' }>;
+  ): Promise<
+    | { kind: 'turn'; turn: ClaimedTurn }
+    | { kind: 'none' }
+    | { kind: 'settling'; retryInMs: number }
+    | { kind: 'fenced' }
+  >;
   /** Transcript, outbox parts, usage and inbox rows of one turn in one fenced transaction (D04). */
   commit(lease: Lease, commit: TurnCommit, now: number): Promise<CommitResult>;
   /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */

@@ -12,6 +12,7 @@ import {
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { z } from 'zod';
+import { createAlbums, settlesAt } from './burst.ts';
 import { carryOut } from './carry-out.ts';
 import { conversationIdOf } from './conversation-id.ts';
 import { type DecisionRules, decideIngress, type IngressDecision } from './decide.ts';
@@ -50,18 +51,22 @@ export type Receive = (
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
   const explain = createExplainer(deps);
+  const joinAlbum = createAlbums(deps.clock);
   return async (unchecked, capabilities) => {
     deps.pass('received');
-    const message = validate(unchecked);
+    const message = joinAlbum(validate(unchecked));
     const route = routeOf(message, capabilities, deps.rules.policy.answers);
     const conversationId = conversationIdOf(message);
     const standing = await standingOf(deps, message);
     const decision = decideIngress(message, deps.rules, standing);
+    const receivedAt = deps.clock();
+    const settles = settlesAt(message, capabilities.target, receivedAt);
     const admitted: AdmittedMessage = {
       conversationId,
       message,
       route,
-      receivedAt: deps.clock(),
+      receivedAt,
+      ...(settles === undefined ? {} : { settlesAt: settles }),
       fromOwner: standing.isOwner && message.chat.type === 'direct',
       reason: decision.reason,
     };

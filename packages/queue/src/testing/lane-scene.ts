@@ -10,7 +10,7 @@ export interface LaneScene {
   readonly queues: Queues;
   readonly bus: LiveBus;
   /** Stores a message for a chat and wakes nobody; gives back its id. */
-  write(chatId: string): Promise<string>;
+  write(chatId: string, more?: { readonly settlesAt?: number }): Promise<string>;
   /** Stores a /stop and tells the running turn, as ingress does. */
   stop(chatId: string): Promise<void>;
   /** Takes the lane from whoever has it and gives it up at once: the lease is lost. */
@@ -41,9 +41,9 @@ export async function openLaneScene(): Promise<LaneScene> {
     store,
     queues,
     bus,
-    async write(chatId) {
+    async write(chatId, more = {}) {
       const id = newId('message');
-      await store.inbox.accept(admitted(chatId, id));
+      await store.inbox.accept({ ...admitted(chatId, id), ...more });
       return id;
     },
     async stop(chatId) {

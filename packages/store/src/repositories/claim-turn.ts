@@ -1,4 +1,3 @@
-import type { ReplyRoute } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { ClaimMode, LaneRepository } from '../lanes.ts';
@@ -7,6 +6,7 @@ import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { overheardBy, takeOverheard } from './overheard-repository.ts';
+import { readyMessages } from './ready-messages.ts';
 import { withoutUnfetched } from './wait-for-attachments.ts';
 
 /** Which lane, and how what waits becomes a turn. */
@@ -17,6 +17,9 @@ export interface Claim {
   readonly now: number;
 }
 
+/** More than the largest album and whatever may be said between its pictures. */
+const LONGEST_FOLLOWUP = 100;
+
 /** Resumes the unfinished turn of a lane or makes one of what waits. */
 export async function claimTurn(
   database: Database,
@@ -25,9 +28,14 @@ export async function claimTurn(
 ): ReturnType<LaneRepository['claim']> {
   const conversation = await lockLeased(database, sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
-  const turn =
-    (await resumeTurn(sql, claim.lease.conversationId)) ??
-    (await beginTurn(sql, claim, conversation.session));
+  const { conversationId } = claim.lease;
+  const unfinished = await resumeTurn(sql, conversationId);
+  if (unfinished !== null) return { kind: 'turn', turn: unfinished };
+  const waiting = await waitingMessages(sql, conversationId, claim.mode);
+  const ready = readyMessages(waiting, claim.mode, claim.now);
+  if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
+  if (ready.kind === 'nothing') return { kind: 'none' };
+  const turn = await beginTurn(sql, claim, conversation.session, ready.rows);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn };
 }
 
@@ -68,10 +76,14 @@ async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep
   return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
 }
 
-async function beginTurn(sql: Sql, claim: Claim, session: number): Promise<ClaimedTurn | null> {
+async function beginTurn(
+  sql: Sql,
+  claim: Claim,
+  session: number,
+  ready: readonly InboxRow[],
+): Promise<ClaimedTurn | null> {
   const { conversationId } = claim.lease;
-  const next = await nextMessages(sql, conversationId, claim.mode);
-  const messages = await withoutUnfetched(sql, next, claim.now);
+  const messages = await withoutUnfetched(sql, ready, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
   await sql
@@ -98,7 +110,7 @@ async function beginTurn(sql: Sql, claim: Claim, session: number): Promise<Claim
   return { turnId: claim.newTurnId, conversationId, session, ...begun };
 }
 
-async function nextMessages(
+async function waitingMessages(
   sql: Sql,
   conversationId: string,
   mode: ClaimMode,
@@ -109,26 +121,6 @@ async function nextMessages(
     .where('conversation_id', '=', conversationId)
     .where('state', '=', WAITING)
     .orderBy('seq');
-  const rows = await (mode === 'followup' ? waiting.limit(1) : waiting).execute();
-  return answeredTogether(rows.map(readInboxRow));
-}
-
-/**
- * The oldest messages up to the first whose answer goes elsewhere. Only a leading run, since
- * taking a later one first would break the order of the lane.
- */
-function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
-  const [first] = rows;
-  if (first === undefined) return rows;
-  const end = rows.findIndex((row) => !goesToSamePlace(row.route, first.route));
-  return end === -1 ? rows : rows.slice(0, end);
-}
-
-function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
-  return (
-    one.channel === other.channel &&
-    one.account === other.account &&
-    one.chatId === other.chatId &&
-    one.threadId === other.threadId
-  );
+  const rows = await (mode === 'followup' ? waiting.limit(LONGEST_FOLLOWUP) : waiting).execute();
+  return rows.map(readInboxRow);
 }

@@ -25,7 +25,7 @@ export function readInboxRow(
     message: fromCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
     route: fromCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
     receivedAt: row.received_at,
-    fromOwner: row.from_owner === 1,
+    ...(row.from_owner === 1 ? { fromOwner: true } : {}),
     ...(row.settles_at === null ? {} : { settlesAt: row.settles_at }),
   };
 }

@@ -9,6 +9,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
+    it('[F08] leaves an album until it is whole, and says when to come back', async () => {
+      const picture = (id: string, at: number) => {
+        const { message: one, ...rest } = message(id, 'c1', { at });
+        return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
+      };
+      const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 1_000 };
+      await store.inbox.accept(picture('m1', 0));
+      expect(await store.lanes.begin(work, 'followup', 't1', 400)).toEqual({
+        kind: 'settling',
+        retryInMs: 600,
+      });
+      await store.inbox.accept(picture('m2', 500));
+      const other = { ...work, owner: 'w2' };
+      const begun = await store.lanes.begin(other, 'followup', 't2', 1_500);
+      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+    });
+
     afterAll(() => database.dispose());
 
     describe('the lease', () => {

@@ -26,7 +26,8 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         const { lease } = taken;
         const claimed = await claimOrLeave(database, sql, { lease, mode, newTurnId, now });
         // This very transaction has moved the epoch on, so nobody can have fenced it.
-        return claimed.kind === 'turn' ? { ...claimed, lease } : { kind: 'none' };
+        if (claimed.kind === 'turn') return { ...claimed, lease };
+        return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
     renew: (lease, until) =>
@@ -105,7 +106,7 @@ async function claimOrLeave(
   claim: Claim,
 ): ReturnType<LaneRepository['claim']> {
   const claimed = await claimTurn(database, sql, claim);
-  if (claimed.kind === 'none') await leaveLane(sql, claim.lease);
+  if (claimed.kind === 'none' || claimed.kind === 'settling') await leaveLane(sql, claim.lease);
   return claimed;
 }
 
