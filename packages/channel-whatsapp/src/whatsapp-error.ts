@@ -3,9 +3,7 @@ import { ParleyError } from '@parley/contracts';
 /** What keeps a WhatsApp account from working until a person does something. */
 export type WhatsAppErrorCode =
   /** Credentials or keys in the database cannot be read. */
-  | 'whatsapp-state-damaged'
-  /** Baileys is an optional dependency, and is not there. */
-  | 'whatsapp-not-installed';
+  'whatsapp-state-damaged';
 
 /** An error of this package; the message says what to do. */
 export class WhatsAppError extends ParleyError {

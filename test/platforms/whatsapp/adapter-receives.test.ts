@@ -35,6 +35,63 @@ describe('the WhatsApp adapter receives', () => {
     ]);
   });
 
+  it('[F05] somebody by number also when only the identity stands on a message', async () => {
+    const { double, received, adapter, again, connected } = await openScene();
+    const ann = double.addPerson({ addressing: 'lid' });
+    const number = ann.pn?.split('@')[0] ?? '';
+    const pn = ann.pn;
+    await double.say({ chat: ann.lid, text: 'with the number' });
+    double.showNumber(ann.lid, undefined);
+    await double.say({ chat: ann.lid, text: 'without' });
+    await double.waitFor(() => received.length === 2);
+    await adapter.stop();
+    await again();
+    await connected(2);
+    await double.say({ chat: ann.lid, text: 'after a restart' });
+    await double.waitFor(() => received.length === 3);
+    expect(received.map(({ sender, chat }) => [sender.id, chat.id])).toEqual([
+      [number, pn],
+      [number, pn],
+      [number, pn],
+    ]);
+  });
+
+  it('[F05] in the same chat somebody who was let in before their number was known', async () => {
+    const { double, adapter, received } = await openScene();
+    const ann = double.addPerson({ hidden: true });
+    const bob = double.addPerson();
+    const group = double.addGroup({ subject: 'G', members: [ann.id, bob.id, double.me.id] });
+    await double.say({ chat: ann.lid, text: 'who am I?' });
+    await double.waitFor(() => received.length === 1);
+    double.showNumber(ann.lid, '491700000001');
+    await double.say({ chat: ann.lid, text: 'still me' });
+    await double.say({ chat: group.jid, from: ann.lid, text: 'here, too' });
+    await double.say({ chat: group.jid, from: bob.id, text: 'see', mentions: [ann.lid, bob.id] });
+    await double.waitFor(() => received.length === 4);
+    expect(received.slice(0, 3)).toMatchObject([
+      { chat: { id: ann.lid }, sender: { id: ann.lid } },
+      { chat: { id: ann.lid }, sender: { id: ann.lid, username: '491700000001' } },
+      { chat: { id: group.jid }, sender: { id: ann.lid } },
+    ]);
+    // A mention means the same person as the sender does.
+    expect(received[3]?.mentions).toEqual([ann.lid, bob.pn?.split('@')[0]]);
+    await adapter.send(part(ann.lid, 'hello'), noSignal());
+    expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
+  });
+
+  it('[F05] by number somebody who was refused before it was known', async () => {
+    const { double, received } = await openScene({
+      receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
+    });
+    const ann = double.addPerson({ hidden: true });
+    await double.say({ chat: ann.lid, text: 'let me in' });
+    await double.waitFor(() => received.length === 1);
+    double.showNumber(ann.lid, '491700000001');
+    await double.say({ chat: ann.lid, text: 'I am Ann' });
+    await double.waitFor(() => received.length === 2);
+    expect(received.map(({ sender }) => sender.id)).toEqual([ann.lid, '491700000001']);
+  });
+
   it('[F06] in a group what is meant for the bot and what is not', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
@@ -46,10 +103,15 @@ describe('the WhatsApp adapter receives', () => {
     const { platformMessageId } = await adapter.send(part(chat, 'yes?'), noSignal());
     await double.say({ chat, from: ann.id, text: 'as I said', quote: platformMessageId });
     await double.waitFor(() => received.length === 3);
-    expect(received.map(({ text, addressed }) => [text.replace(/@\d+ /, ''), addressed])).toEqual([
+    const me = double.me.pn ?? '';
+    const byNumber = { text: '@me by number', contextInfo: { mentionedJid: [me] } };
+    await double.acts.post({ chat, from: ann.id }, { extendedTextMessage: byNumber });
+    await double.waitFor(() => received.length === 4);
+    expect(received.map(({ text, addressed }) => [text.replace(/@\w+ /, ''), addressed])).toEqual([
       ['to all', false],
       ['to you', true],
       ['as I said', true],
+      ['by number', true],
     ]);
     expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
   });

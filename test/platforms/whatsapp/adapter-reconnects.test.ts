@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openScene, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
-  it.each([503, 500, 428])('connects again after %s', async (code) => {
+  it.each([408, 428, 500, 503, 515])('connects again after %s', async (code) => {
     const { double, connected, texts } = await openScene();
     double.kick(code);
     await connected(2);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf, noSignal, openScene, part, scene } from './adapter-scene.ts';
+import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 describe('the WhatsApp adapter sends', () => {
   it('to a person, and waits until the server has it', async () => {
@@ -95,10 +96,52 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
-  it('shows that it types', async () => {
-    const { double, adapter } = await openScene();
+  it('[F12] shows that it types, and that it has stopped', async () => {
+    const { double, adapter, waits } = await openScene();
     const ann = double.addPerson();
     await adapter.typing?.show({ chatId: ann.id });
-    await double.waitFor(() => double.stanzas('chatstate').length === 1);
+    await double.waitFor(() => typingOf(double).length === 2);
+    expect(typingOf(double)).toEqual(['composing', 'paused']);
+    expect(waits).toEqual([15_000]);
+  });
+
+  it('[D05] like a person: it types for a while first, the longer the longer, and then no more', async () => {
+    const waits: number[] = [];
+    // The typing that the core shows would go on for 15 s: the message ends it.
+    const wait = async (ms: number, signal: AbortSignal) => {
+      waits.push(ms);
+      if (ms >= 15_000) await once(signal);
+    };
+    const { double, adapter } = await openScene({ ambience: { wait } });
+    const ann = double.addPerson();
+    await adapter.typing?.show({ chatId: ann.id });
+    await adapter.send(part(ann.id, 'hi'), noSignal());
+    await adapter.send(part(ann.id, 'x'.repeat(4_000)), noSignal());
+    await double.waitFor(() => typingOf(double).length === 5);
+    expect(typingOf(double)).toEqual(['composing', 'composing', 'paused', 'composing', 'paused']);
+    expect(waits.filter((ms) => ms < 15_000)).toEqual([212, 1_500]);
+  });
+
+  it('[D05] nothing when it is stopped while it types', async () => {
+    const stopping = new AbortController();
+    const wait = async () => stopping.abort();
+    const { double, adapter } = await openScene({ ambience: { wait } });
+    const sending = adapter.send(part(double.addPerson().id, 'x'), stopping.signal);
+    expect(await failureOf(sending)).toEqual({ kind: 'transient' });
+    expect(double.sends()).toEqual([]);
   });
 });
+
+/** What the bot told of its typing, in order. */
+function typingOf(double: WhatsAppDouble): string[] {
+  return double
+    .stanzas('chatstate')
+    .flatMap(({ content }) => (Array.isArray(content) ? content.map(({ tag }) => tag) : []));
+}
+
+function once(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

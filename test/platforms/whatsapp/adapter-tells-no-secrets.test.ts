@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noSignal, part } from './adapter-scene.ts';
+import { trustMedia } from './trust-media.ts';
+import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 /** Everything a value holds, in words, keys in base64. */
 function wordsOf(value: unknown): string {
@@ -8,16 +11,32 @@ function wordsOf(value: unknown): string {
   );
 }
 
+/** Keeps what is printed on the console, instead of printing it, until the test ends. */
+function capturePrinted(): unknown[][] {
+  const printed: unknown[][] = [];
+  const methods = ['debug', 'info', 'log', 'warn', 'error'] as const;
+  const before = methods.map((method) => [method, console[method]] as const);
+  for (const method of methods) console[method] = (...values) => void printed.push(values);
+  // After the adapter and the double, which registers later and so ends earlier.
+  onTestFinished(() => {
+    for (const [method, print] of before) console[method] = print;
+  });
+  return printed;
+}
+
+/** What must not be told: keys by their names, and who anybody is. */
+function expectNoSecrets(told: string, names: readonly (string | undefined)[]): void {
+  expect(told).not.toMatch(/privKey|chainKey|rootKey|currentRatchet|SessionEntry/);
+  for (const name of names) {
+    const digits = name?.split('@')[0] ?? '';
+    expect(digits.length).toBeGreaterThan(6);
+    expect(told).not.toContain(digits);
+  }
+}
+
 describe('the WhatsApp adapter tells nobody', () => {
   it('private keys or phone numbers, on the console or in the log', async () => {
-    const printed: unknown[][] = [];
-    const methods = ['debug', 'info', 'log', 'warn', 'error'] as const;
-    const before = methods.map((method) => [method, console[method]] as const);
-    for (const method of methods) console[method] = (...values) => void printed.push(values);
-    // After the adapter and the double, which registers later and so ends earlier.
-    onTestFinished(() => {
-      for (const [method, print] of before) console[method] = print;
-    });
+    const printed = capturePrinted();
     vi.resetModules();
     const { openScene: open } = await import('./adapter-scene.ts');
     const { double, adapter, received, logged, states, connected } = await open();
@@ -36,8 +55,51 @@ describe('the WhatsApp adapter tells nobody', () => {
     await connected(2);
     const told = [wordsOf(printed), ...logged, wordsOf(states), String(refusal)].join('\n');
     expect(logged.length).toBeGreaterThan(5);
-    expect(told).not.toMatch(/privKey|chainKey|rootKey|currentRatchet|SessionEntry/);
-    for (const jid of [ann.pn, ann.lid, double.me.pn, double.me.lid])
-      expect(told).not.toContain(jid?.split('@')[0]);
+    expectNoSecrets(told, [ann.pn, ann.lid, double.me.pn, double.me.lid]);
+  });
+
+  it('where files are, what opens them, or what was changed in which chat', async () => {
+    const printed = capturePrinted();
+    vi.resetModules();
+    const { openScene: open } = await import('./adapter-scene.ts');
+    const { double, adapter, received, revised, logged } = await open();
+    trustMedia(double);
+    const ann = double.addPerson({ name: 'Ann' });
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    const file = await sendPicture(double, group.jid, ann.id);
+    await double.waitFor(() => received.length === 1);
+    const ref = received[0]?.attachments?.[0]?.ref ?? '';
+    double.media.forget(file.path, { onPhone: true });
+    const lost = await adapter.files?.fetch(ref, 1_000_000, noSignal()).catch(String);
+    await double.acts.takeBack({ chat: group.jid, from: ann.id, id: file.id });
+    await double.waitFor(() => revised.length === 1);
+    const reacting = adapter.messages?.react?.({ chatId: group.jid }, 'NOWHERE', '👍');
+    const told = [wordsOf(printed), ...logged, String(lost), String(await reacting?.catch(String))];
+    expectNoSecrets(told.join('\n'), [ann.pn, ann.lid, double.me.pn, double.me.lid, group.jid]);
+    for (const secret of [file.path, file.key]) expect(told.join('\n')).not.toContain(secret);
+  });
+
+  it('the code that links the account', async () => {
+    const printed = capturePrinted();
+    vi.resetModules();
+    const { scene } = await import('./adapter-scene.ts');
+    const { double, adapter, states, logged, connected } = await scene({ unlinked: true });
+    await adapter.start();
+    const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
+    double.scan(shown.code);
+    await connected();
+    const told = [wordsOf(printed), ...logged].join('\n');
+    const secrets = shown.code.split(/[#,]/).filter((piece) => piece.length > 20);
+    expect(secrets.length).toBeGreaterThanOrEqual(4);
+    for (const secret of secrets.slice(1)) expect(told).not.toContain(secret);
+    expectNoSecrets(told, [double.me.pn, double.me.lid]);
   });
 });
+
+/** Gives back where a picture lies, and its key in base64. */
+async function sendPicture(double: WhatsAppDouble, chat: string, from: string) {
+  const draft = { kind: 'image', content: randomBytes(500), mimetype: 'image/png' } as const;
+  const id = await double.acts.sendFile({ chat, from, ...draft });
+  const { directPath = '', mediaKey } = double.conversation(chat).at(-1)?.attachment ?? {};
+  return { id, path: directPath, key: Buffer.from(mediaKey ?? []).toString('base64') };
+}

@@ -18,6 +18,8 @@ export interface PeopleSide {
   /** The person whose account the bot is linked to. */
   readonly me: Person;
   addPerson(options?: PersonOptions): Person;
+  /** The bot learns somebody's number from now on, or learns it no more. */
+  showNumber(jid: string, number: string | undefined): void;
   addGroup(options: GroupOptions): Group;
   changeGroup(jid: string, change: GroupChange): Group;
   /** The phone of the account scans what a client shows. */
@@ -80,6 +82,7 @@ export function peopleOf({ account, phones, server, media }: Parts): PeopleSide 
   return {
     me: account.me,
     addPerson: (options) => account.people.add(options),
+    showNumber: (jid, number) => account.people.showNumber(jid, number),
     addGroup: (options) => groupActs.add(options),
     changeGroup: (jid, change) => groupActs.change(jid, change),
     scan: (qr) => {

@@ -60,6 +60,14 @@ export class People {
     return this.#all;
   }
 
+  /** From now on the bot learns this person's number, digits only, or does not learn it any more. */
+  showNumber(jid: string, number: string | undefined): void {
+    const person = this.get(jid);
+    const pn = number === undefined ? undefined : `${number}@s.whatsapp.net`;
+    Object.assign(person, { pn, addressing: 'lid' });
+    if (pn !== undefined) this.#byJid.set(pn, person);
+  }
+
   /** By number or LID, with or without a device; bare digits are a number. */
   find(jid: string): Person | undefined {
     const full = jid.includes('@') ? jidNormalizedUser(jid) : `${jid}@s.whatsapp.net`;

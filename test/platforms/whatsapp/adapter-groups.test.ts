@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf, noSignal, openScene, part, type Scene } from './adapter-scene.ts';
+
+/** A scene with a group of Ann and the bot that the adapter knows. */
+async function groupScene() {
+  const open = await openScene();
+  const { double } = open;
+  const ann = double.addPerson({ name: 'Ann' });
+  const bob = double.addPerson({ name: 'Bob' });
+  const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+  await double.waitFor(() => double.waiting().length === 0);
+  const send = (text: string, adapter = open.adapter) =>
+    adapter.send(part(group.jid, text), noSignal());
+  const readers = () => double.sends().at(-1)?.readers;
+  return { ...open, ann, bob, group, send, readers };
+}
+
+/** How often a single group was asked for. */
+function questions({ double }: Pick<Scene, 'double'>): number {
+  return double
+    .stanzas('iq')
+    .filter(({ attrs, content }) => attrs.xmlns === 'w:g2' && tagsOf(content).includes('query'))
+    .length;
+}
+
+function tagsOf(content: unknown): unknown[] {
+  return Array.isArray(content) ? content.map(({ tag }) => tag) : [];
+}
+
+describe('groups of the WhatsApp adapter', () => {
+  it('are asked for once, not for each message', async () => {
+    const open = await groupScene();
+    await open.send('one');
+    await open.send('two');
+    await open.send('three');
+    expect(questions(open)).toBe(1);
+    expect(open.double.conversation(open.group.jid)).toHaveLength(3);
+  });
+
+  it('[F11] reach who has joined, and no longer who has left', async () => {
+    const open = await groupScene();
+    const { double, ann, bob, group, send, readers } = open;
+    await send('one');
+    expect(readers()).toEqual([ann.id]);
+    double.changeGroup(group.jid, { kind: 'add', who: [bob.id] });
+    await double.waitFor(() => double.waiting().length === 0);
+    await send('two');
+    expect(readers()).toEqual([ann.id, bob.id]);
+    double.changeGroup(group.jid, { kind: 'remove', who: [bob.id] });
+    await double.waitFor(() => double.waiting().length === 0);
+    await send('three');
+    expect(readers()).toEqual([ann.id]);
+    expect(questions(open)).toBe(3);
+  });
+
+  it('are known anew after a broken line', async () => {
+    const open = await groupScene();
+    const { double, ann, bob, group, send, readers, connected } = open;
+    await send('one');
+    double.drop();
+    double.changeGroup(group.jid, { kind: 'add', who: [bob.id] });
+    await connected(2);
+    await double.waitFor(() => double.waiting().length === 0);
+    await send('two');
+    expect(readers()).toEqual([ann.id, bob.id]);
+  });
+
+  it('that have put the bot out cannot be written to', async () => {
+    const { double, group, send } = await groupScene();
+    await send('one');
+    double.changeGroup(group.jid, { kind: 'remove', who: [double.me.id] });
+    await double.waitFor(() => double.waiting().length === 0);
+    expect(await failureOf(send('two'))).toEqual({ kind: 'forbidden' });
+  });
+
+  it('tell their new title', async () => {
+    const { double, ann, group, received } = await groupScene();
+    const chat = group.jid;
+    double.changeGroup(chat, { kind: 'subject', subject: 'Another' });
+    await double.waitFor(() => double.waiting().length === 0);
+    await double.say({ chat, from: ann.id, text: 'where?' });
+    await double.waitFor(() => received.length === 1);
+    expect(received[0]?.chat.title).toBe('Another');
+  });
+});
