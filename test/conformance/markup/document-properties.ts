@@ -12,7 +12,7 @@ type Dialect = RenderTarget['dialect'];
 /** Real limits, comfortable ones, and such that hardly anything fits. */
 const maxLength = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
-  { weight: 3, arbitrary: fc.integer({ min: 300, max: 2_500 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },
   { weight: 3, arbitrary: fc.integer({ min: 60, max: 300 }) },
   { weight: 1, arbitrary: fc.integer({ min: 16, max: 60 }) },
 );

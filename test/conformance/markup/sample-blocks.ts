@@ -25,13 +25,16 @@ const CODE_LINES = [
   `中文 👩‍👩‍👧 ${WORD}`,
   `\`\` ${WORD}`,
 ];
-const codeLines = fc
-  .array(fc.constantFrom(...CODE_LINES), { minLength: 1, maxLength: 6 })
-  .map((lines) => lines.join('\n'));
+const linesOfCode = (minLength: number, maxLength: number): Text =>
+  fc
+    .array(fc.constantFrom(...CODE_LINES), { minLength, maxLength })
+    .map((lines) => lines.join('\n'));
+const codeLines = linesOfCode(1, 6);
 const fenced: Text = fc
   .tuple(
     fc.constantFrom('', 'js', 'c++', 'odd "name', 'ts title="x.ts"'),
-    codeLines,
+    // Long enough to be cut where a part has room.
+    fc.oneof({ weight: 7, arbitrary: codeLines }, { weight: 1, arbitrary: linesOfCode(60, 120) }),
     fc.constantFrom('```', '```', '~~~', '````'),
   )
   .map(([language, body, fence]) => {

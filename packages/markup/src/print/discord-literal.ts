@@ -11,7 +11,7 @@ export interface LiteralPlace {
 }
 
 /** Signs that may be markup, and what Discord takes for an address. */
-const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@(?:silent\b|everyone|here)|(?:https?|steam):\/\//g;
+const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@silent\b|(?:https?|steam):\/\//g;
 /** What begins a block where a line starts; a heading's text may also stand on the next line. */
 const BLOCK =
   /^([ \t]*)(#{1,6}(?=\s|$)|-#(?=[ \t])|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
@@ -59,8 +59,7 @@ function putSign(page: Page, text: string, at: number, place: SignPlace): number
   const sign = text[at] ?? '';
   if (sign === 'h' || sign === 's') return putAddress(page, text, at, place);
   if (sign === '@') {
-    const isName = text[at + 1] === 's' ? page.text === '' : !page.live;
-    put(page, isName ? `@${ZERO_WIDTH_SPACE}` : '@');
+    put(page, page.text === '' ? `@${ZERO_WIDTH_SPACE}` : '@');
     return at + 1;
   }
   const inStars = sign === '*' && place.marks.includes('italic');
