@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { RenderTarget } from './capabilities.ts';
+import { ChatType } from './inbound-message.ts';
 
 /** Where an answer goes (F11): fixed when the message arrives, stored with it, never looked up again. */
 export const ReplyRoute = z.strictObject({
   channel: z.string(),
   account: z.string(),
   chatId: z.string(),
+  chatType: ChatType.optional(),
   threadId: z.string().optional(),
   /** The message being answered, where the platform can quote it. */
   replyToMessageId: z.string().optional(),

@@ -9,6 +9,7 @@ import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { UNCERTAIN_NOTICE } from './delivery-notices.ts';
+import { createPacer } from './pacer.ts';
 
 const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
 
@@ -28,6 +29,7 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
   return {
     outbox: scene.store.outbox,
     capabilities: { idempotentSend: false },
+    pacer: createPacer(),
     send: scene.send,
     wake: async (chatId) => void woken.push(chatId),
     log: recordingLogger().log,
@@ -56,6 +58,28 @@ async function dieWhileSending(arrived: boolean): Promise<void> {
 }
 
 describe('delivering to a chat', () => {
+  it('[D05] goes on when the declared rate allows it, and not before', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const pacer = createPacer({ direct: { burst: 1, everyMs: 700 } });
+    expect(await deliver({ pacer })).toBe(700);
+    expect(seen()).toEqual(['one']);
+    now += 700;
+    expect(await deliver({ pacer })).toBeNull();
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D05] holds all chats up when the platform limits the whole account', async () => {
+    await scene.owe('c', ['one']);
+    await scene.owe('d', ['two']);
+    const pacer = createPacer();
+    scene.answer('c', { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'account' });
+    expect(await deliver({ pacer })).toBe(5_000);
+    expect(await deliver({ pacer }, { ...CHAT, chatId: 'd' })).toBe(5_000);
+    now += 5_000;
+    await deliver({ pacer }, { ...CHAT, chatId: 'd' });
+    expect(seen('d')).toEqual(['two']);
+  });
+
   it('[D04] sends what is owed, in order, and leaves nothing', async () => {
     await scene.owe('c', ['one', 'two']);
     await scene.owe('c', ['three']);

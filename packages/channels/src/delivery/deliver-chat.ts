@@ -14,11 +14,13 @@ import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
 import { afterFailure } from './after-failure.ts';
 import { canBeTold, refusedNotice, UNCERTAIN_NOTICE } from './delivery-notices.ts';
+import type { Pacer } from './pacer.ts';
 
 /** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
   readonly outbox: OutboxRepository;
-  readonly capabilities: Pick<Capabilities, 'idempotentSend'>;
+  readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'rates'>;
+  readonly pacer: Pacer;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /** Wakes the delivery of another chat of this account: where a group has moved to. */
   readonly wake: (chatId: string) => Promise<void>;
@@ -49,11 +51,18 @@ export async function deliverChat(
       await recover(deps, due);
       continue;
     }
-    const wait = due.notBefore - deps.clock();
+    const wait = waitFor(deps, due);
     if (wait > 0) return wait;
     if (await deps.outbox.markSending(due.part.id, deps.clock())) await sendPart(deps, due, signal);
   }
   return null;
+}
+
+/** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */
+function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): number {
+  const now = clock();
+  if (notBefore > now) return notBefore - now;
+  return pacer.take(part.route.chatId, part.route.chatType, now);
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
@@ -115,6 +124,10 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
   });
   if (decision.kind === 'retry') {
     const { afterMs, attempt } = decision;
+    const { failure } = error;
+    if (failure.kind === 'rate-limited' && failure.scope === 'account') {
+      deps.pacer.pause(deps.clock(), failure.retryAfterMs);
+    }
     deps.log.warn({ part: part.id, afterMs, reason: error.message }, 'send again later');
     await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
     return;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { ChatKey } from '@parley/store';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
+import { createPacer } from './pacer.ts';
 
 /** Deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
@@ -27,11 +28,12 @@ const LOOK_AGAIN_MS = 10;
 
 /** Starts delivering, and sweeps for parts whose wake-up was lost. */
 export async function startDeliveryWorker(
-  deps: Omit<DeliveryDeps, 'wake'>,
+  deps: Omit<DeliveryDeps, 'wake' | 'pacer'>,
   options: DeliveryWorkerOptions,
 ): Promise<DeliveryWorker> {
   const { channel, account, queue } = options;
   const wake = (chatId: string): Promise<void> => queue.kick(chatId);
+  const pacer = createPacer(deps.capabilities.rates);
   const busy = new Set<string>();
   const worker = await queue.work(async (chatId, signal) => {
     // A stalled job may be handed out again while its first run is still sending.
@@ -39,7 +41,7 @@ export async function startDeliveryWorker(
     busy.add(chatId);
     const chat: ChatKey = { channel, account, chatId };
     try {
-      return await deliverChat({ ...deps, wake }, chat, signal);
+      return await deliverChat({ ...deps, wake, pacer }, chat, signal);
     } finally {
       busy.delete(chatId);
     }

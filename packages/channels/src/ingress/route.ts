@@ -12,6 +12,7 @@ export function routeOf(
     channel,
     account,
     chatId: chat.id,
+    chatType: chat.type,
     ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
     target: {
