@@ -25,6 +25,8 @@ const LONGEST_BACKOFF_MS = 30_000;
 /** Pages of 100 messages read from one channel after downtime. */
 const MOST_PAGES = 3;
 const PAGE = 100;
+/** Ids of fetched messages that are remembered; the inbox knows the others. */
+const MOST_FETCHED = 5_000;
 
 /**
  * Takes what the gateway brings and what was missed, each channel in order. Discord brings nothing
@@ -36,6 +38,8 @@ export class Intake {
   readonly #log: Logger;
   readonly #lanes = new Lanes();
   readonly #stopping = new AbortController();
+  /** Messages that were fetched and may come from the gateway, too. */
+  readonly #fetched = new Set<string>();
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
@@ -49,7 +53,9 @@ export class Intake {
     const { channel_id: channelId, id } = message;
     this.#lanes.push(
       channelId,
-      () => this.#untilDone(channelId, () => this.#take(message)),
+      async () => {
+        if (!this.#fetched.delete(id)) await this.#untilDone(channelId, () => this.#take(message));
+      },
       () => this.#fetch(channelId, String(BigInt(id) - 1n)),
     );
   }
@@ -133,6 +139,8 @@ export class Intake {
           if (this.#stopping.signal.aborted || message === undefined) continue;
           await this.#take(message);
           after = message.id;
+          if (this.#fetched.size >= MOST_FETCHED) this.#fetched.clear();
+          this.#fetched.add(message.id);
         }
         if (messages.length < PAGE) return;
       }

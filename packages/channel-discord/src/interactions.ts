@@ -61,7 +61,7 @@ async function take(deps: InteractionDeps, interaction: Interaction): Promise<Wo
   try {
     const message = await inboundOf(deps, interaction);
     if (message === undefined) return 'That button does nothing any more.';
-    return wordsFor(await deps.receive(message), message.text);
+    return wordsFor(await deps.receive(message), interaction.type, message.text);
   } catch (thrown) {
     deps.log.error({ reason: reasonOf(thrown) }, 'interaction could not be taken');
     return FAILED;
@@ -105,10 +105,10 @@ function textOf({ type, data }: Interaction): string | undefined {
   return [`/${data.name}`, ...words].join(' ');
 }
 
-function wordsFor(outcome: IngressOutcome, text: string): Words {
+function wordsFor(outcome: IngressOutcome, type: number, text: string): Words {
   if (outcome.kind === 'refused') return `I may not do that here: ${outcome.reason}.`;
   if (outcome.kind === 'ignored') return `I stay silent: ${outcome.reason}.`;
-  return text.startsWith('/') ? `\`${text.replaceAll('`', "'").slice(0, 200)}\` ✓` : null;
+  return type === COMMAND ? `\`${text.replaceAll('`', "'").slice(0, 200)}\` ✓` : null;
 }
 
 /** Discord's ids begin with the time, in ms since 2015. */

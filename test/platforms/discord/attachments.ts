@@ -2,7 +2,7 @@ import type { MessageForm } from './message-form.ts';
 import { botMay } from './permissions.ts';
 import { missingPermissions, Refusal } from './refusal.ts';
 import type { RestCall } from './rest-call.ts';
-import type { WireAttachment } from './wire.ts';
+import type { WireAttachment, WireMessage } from './wire.ts';
 import type { Channel, World } from './world.ts';
 
 /** The largest file without boosts. */
@@ -25,8 +25,7 @@ export function storeFile(world: World, channelId: string, file: NewFile): WireA
   const type = file.type || 'application/octet-stream';
   const expiresAt = world.clock() + SIGNED_FOR_MS;
   world.files.set(id, { name: filename, type, bytes: file.bytes, expiresAt });
-  const signature = `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
-  const url = `${world.fileBase}/attachments/${channelId}/${id}/${encodeURIComponent(filename)}?${signature}`;
+  const url = `${world.fileBase}/attachments/${channelId}/${id}/${encodeURIComponent(filename)}?${signature(id, expiresAt)}`;
   return {
     id,
     filename,
@@ -36,6 +35,23 @@ export function storeFile(world: World, channelId: string, file: NewFile): WireA
     content_type: type,
     ...(file.description === undefined ? {} : { description: file.description }),
   };
+}
+
+/** A message as it is shown now: files whose addresses have expired get new ones. */
+export function signAnew<T extends WireMessage>(world: World, message: T): T {
+  const expiresAt = world.clock() + SIGNED_FOR_MS;
+  const attachments = message.attachments.map((attachment) => {
+    const file = world.files.get(attachment.id);
+    if (file === undefined || file.expiresAt > world.clock()) return attachment;
+    world.files.set(attachment.id, { ...file, expiresAt });
+    const url = attachment.url.replace(/\?.*$/, `?${signature(attachment.id, expiresAt)}`);
+    return { ...attachment, url, proxy_url: url };
+  });
+  return { ...message, attachments };
+}
+
+function signature(id: string, expiresAt: number): string {
+  return `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { receiveFiles } from './attachments.ts';
+import { receiveFiles, signAnew } from './attachments.ts';
 import { hideContent } from './hidden-content.ts';
 import { INTENT } from './intents.ts';
 import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
@@ -202,5 +202,6 @@ function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
 /** A message as REST gives it to an app without the message content intent in the portal. */
 function shown({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
   const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;
-  return hidden ? hideContent({ ...message }, world.bot.id) : message;
+  const signed = signAnew(world, message);
+  return hidden ? hideContent({ ...signed }, world.bot.id) : signed;
 }

@@ -1,0 +1,125 @@
+import { type AdapterValues, memoryValues } from '@parley/contracts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ANN, accepted, endScenes, type Scene, scene } from './adapter-scene.ts';
+
+afterEach(endScenes);
+
+const texts = ({ received }: Scene) => received.map(({ text }) => text);
+
+/** A bot that has heard one message in a channel and one in a direct chat, and is away now. */
+async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
+  const values = memoryValues();
+  const before = await scene({ values });
+  const { double } = before;
+  await before.connect();
+  const dm = double.dmWith(ANN);
+  double.say({ channel: double.channelId, from: ANN, text: 'before' });
+  double.say({ channel: dm, text: 'before, alone' });
+  await before.hears(2);
+  await before.adapter.stop();
+  return { before, values, dm };
+}
+
+describe('[D01] what was said while the Discord bot was away', () => {
+  it('is fetched in order, from channels and direct chats, before what is said now', async () => {
+    const { before, values, dm } = await away();
+    const { double } = before;
+    for (let n = 1; n <= 150; n += 1)
+      double.say({ channel: double.channelId, from: ANN, text: `missed ${n}` });
+    double.say({ channel: dm, text: 'missed, alone' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'now' });
+    await after.hears(152);
+    const inChannel = after.received.filter(({ chat }) => chat.id === double.channelId);
+    expect(inChannel.map(({ text }) => text)).toEqual([
+      ...Array.from({ length: 150 }, (_, n) => `missed ${n + 1}`),
+      'now',
+    ]);
+    expect(inChannel[0]).toMatchObject({ chat: { title: 'Test guild #general' } });
+    expect(texts(after)).toContain('missed, alone');
+    expect(texts(after)).not.toContain('before');
+  });
+
+  it('is fetched from threads, posts and channels that are new, too', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    const forum = double.addChannel(double.guildId, 'help', 'forum');
+    const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'new post' });
+    const other = double.addChannel(double.guildId, 'other');
+    double.say({ channel: other, from: ANN, text: 'new channel' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(2);
+    expect(texts(after).sort()).toEqual(['new channel', 'new post']);
+    expect(after.received.find(({ text }) => text === 'new post')?.chat).toMatchObject({
+      id: forum,
+      threadId: post,
+    });
+  });
+
+  it('is not asked for where there is nothing new, nor where nobody is served', async () => {
+    const values = memoryValues();
+    const before = await scene({
+      values,
+      receive: async ({ chat }) =>
+        chat.type === 'direct' ? accepted : { kind: 'refused', reason: 'not served' },
+    });
+    const { double } = before;
+    await before.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'not for you' });
+    await before.hears(1);
+    await before.adapter.stop();
+    const after = await scene({ values, on: double });
+    await after.connect();
+    expect(double.calls(`GET /channels/${double.channelId}/messages`)).toEqual([]);
+  });
+
+  it('is fetched after a session that could not be resumed', async () => {
+    const here = await scene();
+    const { double } = here;
+    await here.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'before' });
+    await here.hears(1);
+    double.fault({ kind: 'invalid-session', resumable: false });
+    double.say({ channel: double.channelId, from: ANN, text: 'meanwhile' });
+    await here.hears(2);
+    expect(texts(here)).toEqual(['before', 'meanwhile']);
+    expect(double.gateway().identifies).toBe(2);
+  });
+
+  it('is asked for again when Discord does not answer, and given up where the bot may not read', async () => {
+    const { before, values, dm } = await away();
+    const { double } = before;
+    double.say({ channel: double.channelId, from: ANN, text: 'missed' });
+    double.fault({ kind: 'hang-up', call: `GET /channels/${double.channelId}/messages` });
+    const call = `GET /channels/${dm}/messages`;
+    double.fault({ kind: 'refuse', status: 403, code: 50001, message: 'Missing Access', call });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['missed']);
+    expect(after.logged.join()).toContain('channel cannot be read');
+  });
+
+  it('is fetched after the next start when it could not be stored before a stop', async () => {
+    const values = memoryValues();
+    const before = await scene({
+      values,
+      receive: async ({ text }) => {
+        if (text === 'second') throw new Error('disk full');
+        return accepted;
+      },
+    });
+    const { double } = before;
+    await before.connect();
+    for (const text of ['first', 'second', 'third'])
+      double.say({ channel: double.channelId, from: ANN, text });
+    await before.hears(2);
+    await before.adapter.stop();
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(2);
+    expect(texts(after)).toEqual(['second', 'third']);
+  });
+});
