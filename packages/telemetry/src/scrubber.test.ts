@@ -88,6 +88,12 @@ describe('createScrubber without configuration', () => {
       'Authorization: Bearer abcdef.ghijkl.mnopqr',
       'Authorization: Bearer [secret]',
     ],
+    [
+      'the number in a WhatsApp address',
+      'to 491701234567:3@s.whatsapp.net in whatsapp:default:491701234567%40s.whatsapp.net',
+      'to [phone]:3@s.whatsapp.net in whatsapp:default:[phone]%40s.whatsapp.net',
+    ],
+    ['the number of a person of WhatsApp', 'by whatsapp:491701234567.', 'by whatsapp:[phone].'],
     ['a phone number', 'from +491701234567 to "+12025550123"', 'from [phone] to "[phone]"'],
   ])('[D10] recognises %s', (_what, text, expected) => {
     expect(scrub(text)).toBe(expected);

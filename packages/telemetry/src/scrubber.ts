@@ -14,6 +14,9 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   // OpenAI, Anthropic and those who copy them; `task-…` and `risk-…` are words.
   { look: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
   { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
+  // WhatsApp names people and their chats by number, also inside an id that was encoded for a URL.
+  { look: /(?<!\d)\d{6,15}(?=(?::\d+)?(?:@|%(?:25)*40)s\.whatsapp\.net)/gi, instead: HIDDEN_PHONE },
+  { look: /(?<=\bwhatsapp:)\d{6,15}(?!\d)/gi, instead: HIDDEN_PHONE },
   // E.164: a plus, then 8 to 15 digits.
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { codeToScan } from './code-to-scan.ts';
 import { hushLibsignal } from './hush-libsignal.ts';
 import { startWhatsAppDouble } from './whatsapp-double.ts';
 
@@ -25,7 +26,11 @@ console.log(`WhatsApp double.
   Ann                        ${ann.id}
   group "Friends"            ${group.jid}
 
-When a client shows a code, paste its text here. After that, write here to talk to the bot as Ann.
+When a client shows a code, paste here its text, or the address of the page that Parley prints.
+After that, write here to talk to the bot as Ann, in the group after "#", naming the bot after "#@":
+  hello
+  # hello all
+  #@ hello you
 From another terminal:
   curl ${double.controlUrl}/scan -d '{"qr":"https://wa.me/settings/linked_devices#…"}'
   curl ${double.controlUrl}/say -d '{"chat":"${group.jid}","from":"${bob.id}","text":"hello","mentions":["${double.me.id}"]}'
@@ -40,21 +45,28 @@ let state = double.state();
 function showNews(): void {
   if (double.state() !== state) {
     state = double.state();
-    if (state === 'pairing') console.log('A client shows a code: paste its text here.');
+    if (state === 'pairing')
+      console.log('A client shows a code: paste its text, or the address of its page, here.');
     else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
   }
   for (const message of double.transcript.after(shown)) {
     shown = message.seq;
     const place = message.chat === ann.id ? '' : ` in ${message.chat}`;
-    if (message.from === 'bot') console.log(`bot${place}: ${message.text}`);
+    const file = message.attachment === undefined ? '' : ` [${message.attachment.kind}]`;
+    if (message.from === 'bot') console.log(`bot${place}:${file} ${message.text}`);
   }
 }
 
 async function take(line: string): Promise<void> {
   const text = line.trim();
   if (text === '') return;
-  if (state === 'pairing') double.scan(text);
-  else await double.say({ chat: ann.id, text });
+  if (state === 'pairing') double.scan(await codeToScan(text));
+  else if (!text.startsWith('#')) await double.say({ chat: ann.id, text });
+  else {
+    const mentions = text.startsWith('#@') ? [double.me.id] : [];
+    const words = text.replace(/^#@?\s*/, '');
+    await double.say({ chat: group.jid, from: ann.id, text: words, mentions });
+  }
 }
 
 const lines = createInterface({ input: process.stdin });
