@@ -105,6 +105,7 @@ describe('ingress', () => {
       channel: 'telegram',
       account: 'default',
       chatId: '-9',
+      chatType: 'thread',
       threadId: '5',
       replyToMessageId: '77',
       target: CAPABILITIES.target,

@@ -12,6 +12,7 @@ describe('the route of an answer', () => {
       channel: 'telegram',
       account: 'default',
       chatId: '42',
+      chatType: 'direct',
       target,
     });
   });
