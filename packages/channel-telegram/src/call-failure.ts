@@ -57,6 +57,6 @@ function refusalOf({ code, description, parameters }: TelegramError): CallFailur
 }
 
 /** Telegraf hides the token in network errors, but not where the answer is no JSON; `fetch` never does. */
-export function withoutToken(text: string): string {
+function withoutToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }

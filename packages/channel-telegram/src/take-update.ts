@@ -46,6 +46,7 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       const message = read(WireMessage, content, update);
       if (message === undefined) return;
       seen(message);
+      tellMigration(deps, message);
       const inbound = toInbound(message, account, me, deps.commands);
       if (written === undefined) await revise({ kind: 'edited', message: inbound });
       else await receive(inbound);
@@ -72,6 +73,13 @@ async function takePress(deps: TakeDeps, press: WirePress): Promise<void> {
     );
   const message = pressToInbound(press, account, clock());
   if (message !== undefined) await receive(message);
+}
+
+/** Answers follow a group by themselves; a list of allowed groups does not. */
+function tellMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMessage): void {
+  if (migrate_to_chat_id === undefined) return;
+  const facts = { chat: chat.id, migrateTo: migrate_to_chat_id };
+  log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
 }
 
 /** Parts that wait for such a chat fail when they are sent, which tells the agent; this tells operators. */

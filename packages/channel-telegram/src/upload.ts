@@ -44,7 +44,7 @@ function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload
 }
 
 /** Telegraf writes names into a header as they are; a quote or line end there would forge another. */
-export function headerSafe(name: string): string {
+function headerSafe(name: string): string {
   return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
 

@@ -58,6 +58,8 @@ export const WireMessage = z.looseObject({
   author_signature: z.string().optional(),
   forward_origin: ForwardOrigin.optional(),
   via_bot: User.optional(),
+  /** The supergroup that this group has just become. */
+  migrate_to_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
   media_group_id: z.string().optional(),
   ...mediaFields,

@@ -159,6 +159,16 @@ describe('what people do besides writing', () => {
     ]);
   });
 
+  it('[D05] tells operators the new id of a group, and keeps what it says out of turns', async () => {
+    const { double, adapter, logged, received } = await scene();
+    await adapter.start();
+    double.say({ chat: GROUP, text: 'q' });
+    const newId = double.migrate(GROUP);
+    await double.waitFor(() => received.length === 3);
+    expect(logged.join()).toContain(`"migrateTo":${newId}`);
+    expect(received.map(({ sender }) => sender.isBot)).toEqual([false, true, true]);
+  });
+
   it('goes on after presses and edits it does not understand', async () => {
     const { double, adapter, received } = await scene();
     double.update('callback_query', { id: 5 });

@@ -13,7 +13,35 @@ const SayingBody = z.strictObject({
   thread: z.number().optional(),
   replyTo: z.number().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
+  album: z.string().optional(),
+  as: Known.optional(),
+  file: z
+    .strictObject({
+      kind: z.enum([
+        'photo',
+        'document',
+        'voice',
+        'audio',
+        'video',
+        'video_note',
+        'animation',
+        'sticker',
+      ]),
+      /** Base64. */
+      bytes: z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64'))),
+      name: z.string().optional(),
+      type: z.string().optional(),
+      claimedSize: z.number().optional(),
+    })
+    .optional(),
 });
+const PressBody = z.strictObject({
+  chat: z.number(),
+  message: z.number(),
+  label: z.string(),
+  from: z.union([z.number(), Known]).optional(),
+});
+const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text: z.string() });
 
 const aim = {
   method: z.string().optional(),
@@ -56,6 +84,11 @@ type Action = (double: TelegramDouble, body: unknown, query: URLSearchParams) =>
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
+  'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
+  'POST reword': (double, body) => {
+    const { chat, message, text } = RewordBody.parse(body);
+    return double.reword(chat, message, text);
+  },
   'POST fault': (double, body) => double.fault(FaultBody.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),
@@ -110,7 +143,9 @@ function waitForAnswers(
 }
 
 function reply(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body ?? { done: true });
+  const text = JSON.stringify(body ?? { done: true }, (_name, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+  );
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

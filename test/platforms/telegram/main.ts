@@ -2,8 +2,9 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { REAL_LIMITS } from './flood.ts';
 import { startTelegramDouble } from './telegram-double.ts';
+import { carryOutLine, PLACES, TYPED_HELP } from './typed-line.ts';
 
-const PERSON = 1001;
+const PERSON = PLACES.person;
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +24,9 @@ console.log(`Telegram double.
   apiRoot  ${double.apiRoot}
   token    ${double.token}
 
-Write here to talk to the bot as user ${PERSON} in a private chat. From another terminal:
+${TYPED_HELP}
+
+You are user ${PERSON}. From another terminal:
   curl ${control}/say -H 'content-type: application/json' -d '{"chat":-5,"from":7,"text":"hello @${double.me.username}"}'
   curl '${control}/conversation?chat=${PERSON}'
   curl '${control}/answers?after=0&wait=5000'
@@ -37,13 +40,19 @@ function showAnswers(): void {
   for (const message of double.transcript.after(shown)) {
     shown = message.seq;
     const place = message.chatId === PERSON ? '' : ` in ${message.chatId}`;
-    if (message.from === 'bot') console.log(`bot${place}: ${message.text}`);
+    const file = message.file ? ` <${message.file.name}>` : '';
+    const buttons = message.buttons ? ` [${message.buttons.join('] [')}]` : '';
+    if (message.from === 'bot') console.log(`bot${place}:${file} ${message.text}${buttons}`);
   }
 }
 
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (text) => {
-  if (text.trim() !== '') double.say({ chat: PERSON, text });
+  try {
+    carryOutLine(double, text);
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error);
+  }
 });
 double.transcript.onChange(showAnswers);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

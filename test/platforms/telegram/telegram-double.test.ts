@@ -168,6 +168,12 @@ describe('the control address', () => {
     await bot.telegram.sendMessage(ANN, 'seen');
     expect((await answers).body).toMatchObject([{ text: 'seen', from: 'bot' }]);
     expect((await control(`conversation?chat=${ANN}`)).body).toHaveLength(2);
+    const file = { kind: 'voice', bytes: 'AQID', type: 'audio/ogg' };
+    const { body: voice } = await control('say', { chat: ANN, file });
+    expect(voice).toMatchObject({ voice: { file_size: 3, mime_type: 'audio/ogg' } });
+    await control('reword', { chat: ANN, message: 2, text: 'changed' });
+    expect(double.conversation(ANN)[0]).toMatchObject({ text: 'changed', edits: 1 });
+    expect((await control('press', { chat: ANN, message: 2, label: 'No' })).status).toBe(400);
     expect((await control('access', { chat: ANN, access: 'blocked' })).body).toEqual({
       done: true,
     });
