@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { Lanes } from './lanes.ts';
+
+/** Work that notes its name when it begins, and ends when told. */
+function noted() {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const work = (name: string) => () => {
+    begun.push(name);
+    return new Promise<void>((resolve) => ends.set(name, resolve));
+  };
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { begun, work, end };
+}
+
+it('[D02] the work of a channel is done in order, channels side by side', async () => {
+  const { begun, work, end } = noted();
+  const lanes = new Lanes();
+  lanes.push('a', work('a1'));
+  lanes.push('a', work('a2'));
+  lanes.push('b', work('b1'));
+  expect(begun).toEqual(['a1', 'b1']);
+  await end('a1');
+  expect(begun).toEqual(['a1', 'b1', 'a2']);
+});
+
+it('[D01] what was missed comes before what came while it was held', async () => {
+  const { begun, work, end } = noted();
+  const lanes = new Lanes();
+  lanes.hold(0);
+  lanes.hold(1);
+  lanes.push('a', work('new'));
+  lanes.unshift('a', work('missed'));
+  lanes.letGo(0);
+  expect(begun).toEqual([]);
+  lanes.letGo(1);
+  await end('missed');
+  expect(begun).toEqual(['missed', 'new']);
+});
+
+it('[D07] a lane that is full takes one piece of work instead of all that follow', async () => {
+  const lanes = new Lanes();
+  const done: string[] = [];
+  const work = (name: string) => async () => void done.push(name);
+  lanes.hold(0);
+  for (let n = 0; n < 1_005; n += 1) lanes.push('a', work('one'), work('instead'));
+  lanes.letGo(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(done.length).toBe(1_001);
+  expect(done.at(-1)).toBe('instead');
+});
+
+it('[D11] a close waits for what is under way and drops the rest', async () => {
+  const { begun, work, end } = noted();
+  const lanes = new Lanes();
+  lanes.push('a', work('a1'));
+  lanes.push('a', work('a2'));
+  const closed = lanes.close();
+  lanes.push('a', work('a3'));
+  await end('a1');
+  await closed;
+  expect(begun).toEqual(['a1']);
+});

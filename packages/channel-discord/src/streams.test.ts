@@ -1,0 +1,63 @@
+import { memoryValues, type OutboundPart, silentLogger } from '@parley/contracts';
+import { expect, it } from 'vitest';
+import { nonceOf, Streams } from './streams.ts';
+
+const ADDRESS = { chatId: '1' };
+const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
+const growing = (...texts: string[]) => ({
+  show: () => ({ settled: [], open: texts.map((text) => ({ text, plain: text })) }),
+});
+const part = (index: number): OutboundPart => ({
+  id: `p${index}`,
+  idempotencyKey: `k${index}`,
+  turnId: 't',
+  index,
+  route: { channel: 'discord', account: 'default', chatId: '1', target },
+  body: { text: 'a', plain: 'a' },
+});
+
+function streams() {
+  const removed: string[] = [];
+  const waiting: (() => void)[] = [];
+  const values = memoryValues();
+  let ids = 0;
+  const api = {
+    create: async () => {
+      ids += 1;
+      return { id: String(ids), content: '' };
+    },
+    change: async (_: string, id: string) => ({ id, content: '' }),
+    remove: async (_: string, id: string) => void removed.push(id),
+  };
+  const later = (work: () => void) => {
+    waiting.push(work);
+    return () => void waiting.splice(waiting.indexOf(work), 1);
+  };
+  const all = new Streams({ api, values, linkPreviews: false, log: silentLogger, later });
+  return { all, removed, waiting, values };
+}
+
+it('[F12] what was shown beyond the finished answer is taken away, and then forgotten', async () => {
+  const { all, removed, waiting, values } = streams();
+  await all.update(ADDRESS, 't', growing('a', 'b', 'c'));
+  const found = await Promise.all([0, 1].map((index) => all.claim(part(index), async (it) => it)));
+  expect(found).toEqual([{ messageId: '1' }, { messageId: '2' }]);
+  expect(waiting).toHaveLength(1);
+  waiting[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(removed).toEqual(['3']);
+  expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
+it('a part of no turn, and one where nothing was shown, find nothing', async () => {
+  const { all } = streams();
+  const notice = { ...part(0), turnId: null, index: null };
+  expect(await all.claim(notice, async (it) => it)).toEqual({});
+  expect(await all.claim(part(0), async (it) => it)).toEqual({});
+});
+
+it('[D04] a nonce is the same for the same place, and short enough', () => {
+  expect(nonceOf('t', 1)).toBe(nonceOf('t', 1));
+  expect(new Set([nonceOf('t', 1), nonceOf('t', 2), nonceOf('u', 1)]).size).toBe(3);
+  expect(nonceOf('turn', 12)).toHaveLength(22);
+});
