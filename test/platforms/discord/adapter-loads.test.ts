@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ANN, endScenes, scene } from './adapter-scene.ts';
+
+afterEach(endScenes);
+
+const run = promisify(execFile);
+const script = (source: string, ...rest: string[]) =>
+  run(process.execPath, ['--input-type=module', '-e', source, ...rest], {
+    cwd: import.meta.dirname,
+    timeout: 30_000,
+  });
+
+const LOADS = `
+import { registerHooks } from 'node:module';
+const loaded = [];
+registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+const { CHANNEL_DEFINITIONS } = await import('@parley/gateway');
+const early = loaded.length;
+await CHANNEL_DEFINITIONS.find(({ id }) => id === 'discord').load();
+console.log(JSON.stringify([loaded.slice(0, early), loaded.slice(early)]));
+`;
+
+const STARTS_AND_STOPS = `
+const [token, apiRoot, chatId] = process.argv.slice(1);
+const { discord } = await import('@parley/channel-discord');
+const { memoryValues, silentLogger } = await import('@parley/contracts');
+const connect = await discord.load();
+const { promise: connected, resolve } = Promise.withResolvers();
+const adapter = connect({
+  account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now,
+  values: memoryValues(), commands: [], history: async () => [], revise: async () => {},
+  receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
+  report: (state) => { if (state.kind === 'connected') resolve(); },
+});
+await adapter.start();
+await connected;
+const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
+const route = { channel: 'discord', account: 'default', chatId, target };
+const part = { id: 'p', idempotencyKey: 'k', turnId: null, index: null, route, body: { text: 'hi', plain: 'hi' } };
+await adapter.send(part, new AbortController().signal);
+await adapter.stop();
+console.log('stopped');
+`;
+
+describe('discord.js', () => {
+  it('[F03] is loaded with the first Discord account and not before', async () => {
+    const { stdout } = await script(LOADS);
+    const [early, late]: [string[], string[]] = JSON.parse(stdout);
+    const ofDiscord = (url: string) => /node_modules\/(discord\.js|@discordjs|undici)\//.test(url);
+    expect(early.filter(ofDiscord)).toEqual([]);
+    expect(late.filter(ofDiscord).length).toBeGreaterThan(0);
+  });
+
+  it('[D11] leaves nothing open after a stop: the process ends by itself', async () => {
+    const { double } = await scene();
+    double.say({ channel: double.channelId, from: ANN, text: 'q' });
+    const { stdout } = await script(
+      STARTS_AND_STOPS,
+      double.token,
+      double.apiRoot,
+      double.channelId,
+    );
+    expect(stdout.trim()).toBe('stopped');
+    expect(double.gateway().connections).toBe(0);
+  });
+});
