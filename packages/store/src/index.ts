@@ -4,6 +4,7 @@ export type {
   DueAttachment,
   StoredAttachment,
 } from './attachments.ts';
+export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';

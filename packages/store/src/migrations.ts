@@ -2,6 +2,7 @@ import { OVERHEARD } from './migrations/0003-overheard.ts';
 import { ATTACHMENTS } from './migrations/0004-attachments.ts';
 import { INGRESS_FACTS } from './migrations/0005-ingress-facts.ts';
 import { PAIRING } from './migrations/0006-pairing.ts';
+import { DECISIONS } from './migrations/0007-decisions.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -125,4 +126,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ATTACHMENTS,
   INGRESS_FACTS,
   PAIRING,
+  DECISIONS,
 ];

@@ -7,6 +7,7 @@ import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
+import { decisionRepository } from './repositories/decision-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
@@ -52,6 +53,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
     overheard: overheardRepository(database),
+    decisions: decisionRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

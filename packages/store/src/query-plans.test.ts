@@ -52,6 +52,7 @@ describe('the plan of every query', () => {
       'adapter_value',
       'overheard',
       'let_in',
+      'decision',
     ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
@@ -76,6 +77,8 @@ async function useEverything(store: Store): Promise<void> {
   await store.overheard.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
   await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
+  const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
+  await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
   await store.inbox.ownerRoute();
   const applicant = { ...chat, senderId: 'u', senderName: 'Bo', route: chat };
   await store.pairing.request(applicant, 'CODE', [part('code')], 0);
@@ -113,6 +116,7 @@ async function useEverything(store: Store): Promise<void> {
   }
   await store.outbox.chatsWithWork('web', 'default', 0, 5);
   await store.outbox.counts();
+  await store.decisions.stories(chat, 5);
   await store.outbox.recent(chat, 5);
   await store.outbox.migrateChat(chat, 'c9');
   const values = store.adapterValues('web', 'default');

@@ -1,5 +1,6 @@
 import type { AdapterValues } from '@parley/contracts';
 import type { AttachmentRepository } from './attachments.ts';
+import type { DecisionRepository } from './decisions.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { OutboxRepository } from './outbox.ts';
@@ -18,6 +19,7 @@ export interface Store {
   readonly outbox: OutboxRepository;
   readonly overheard: OverheardRepository;
   readonly pairing: PairingRepository;
+  readonly decisions: DecisionRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

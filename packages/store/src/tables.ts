@@ -1,6 +1,7 @@
 import type { Attachment } from '@parley/contracts';
 import type { ColumnType, Generated } from 'kysely';
 import type { StoredAttachment } from './attachments.ts';
+import type { Decision } from './decisions.ts';
 import type { PartState } from './outbox.ts';
 import type { TranscriptEntry, TurnCommit } from './rows.ts';
 
@@ -166,6 +167,19 @@ export interface LetInTable {
   let_in_at: number;
 }
 
+/** Messages that were not taken, and why; never their text. */
+export interface DecisionTable {
+  seq: Seq;
+  channel: string;
+  account: string;
+  chat_id: string;
+  message_id: string;
+  sender_id: string;
+  outcome: Decision['outcome'];
+  reason: string;
+  decided_at: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -187,5 +201,6 @@ export interface Tables {
   overheard: OverheardTable;
   pairing_request: PairingRequestTable;
   let_in: LetInTable;
+  decision: DecisionTable;
   parley_migration: MigrationTable;
 }

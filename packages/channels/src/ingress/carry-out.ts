@@ -1,5 +1,11 @@
 import type { LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
-import type { AdmittedMessage, CommandEffect, CommandResult, InboxRepository } from '@parley/store';
+import type {
+  AdmittedMessage,
+  CommandEffect,
+  CommandResult,
+  DecisionRepository,
+  InboxRepository,
+} from '@parley/store';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
 import { typedCode } from './one-time-code.ts';
@@ -10,7 +16,10 @@ import type { Standing } from './standing.ts';
 
 /** What commands work with. */
 export interface CommandDeps {
-  readonly store: { readonly inbox: Pick<InboxRepository, 'command'> };
+  readonly store: {
+    readonly inbox: Pick<InboxRepository, 'command'>;
+    readonly decisions: Pick<DecisionRepository, 'stories'>;
+  };
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   readonly bus: LiveBus;
@@ -37,6 +46,8 @@ export async function carryOut(
     situation: deps.situation(),
     // What a group reads is read by all of it.
     audience: standing.isOwner && isDirect ? 'owner' : 'others',
+    stories: await storiesFor(deps, decision, route),
+    now: admitted.receivedAt,
   };
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(admitted, effectOf(decision, command), (found) => {
@@ -51,6 +62,14 @@ export async function carryOut(
   if (isStop && !result.duplicate) deps.bus.publish({ type: 'stop-turn', conversationId });
   for (const each of woken) await deps.deliver(each);
   return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name: command.name };
+}
+
+/** How many messages `/why` tells of: what fits on a telephone. */
+const STORIES = 8;
+
+async function storiesFor(deps: CommandDeps, decision: CommandDecision, route: ReplyRoute) {
+  const isWhy = decision.kind === 'run' && decision.name === 'why';
+  return isWhy ? deps.store.decisions.stories(route, STORIES) : [];
 }
 
 function answerOf(

@@ -27,6 +27,7 @@ const TABLE = [
   { name: 'memory', summary: 'what I know about you', ...ANYONE, later: 'remembering people' },
   { name: 'forget', summary: 'forget what I know', ...ANYONE, later: 'remembering people' },
   { name: 'heartbeat', summary: 'my standing tasks', ...OWNER, later: 'acting on my own' },
+  { name: 'why', summary: 'what became of the last messages', ...OWNER },
   { name: 'pair', summary: 'let somebody in', who: 'owner', where: 'direct' },
 ] as const satisfies readonly CommandSpec[];
 

@@ -310,6 +310,36 @@ describe('the bounds of what is taken', () => {
   });
 });
 
+describe('/why', () => {
+  const group = { id: '-9', type: 'group' } as const;
+  const why = (change: object) => take(aMessage({ text: '/why', messageId: '50', ...change }));
+
+  it('[D08] tells of the last messages of the chat, without a word of their texts', async () => {
+    await take(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
+    await take(aMessage({ messageId: '2', text: 'in another chat' }));
+    await why({ chat: group, addressed: true });
+    const [answer = ''] = await told({ ...CHAT, chatId: '-9' });
+    expect(answer).toContain('(message 1): no answer (nobody addressed the bot).');
+    expect(answer).not.toContain('message 2');
+    expect(
+      JSON.stringify(await store.decisions.stories({ ...CHAT, chatId: '-9' }, 9)),
+    ).not.toContain('secret');
+  });
+
+  it('[D08] tells of what was taken, why, and of floods', async () => {
+    for (const messageId of ['1', '2', '3', '4']) await take(aMessage({ messageId }));
+    await why({});
+    const answer = (await told()).at(-1);
+    expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
+    expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
+  });
+
+  it('[D08] is for the owner only', async () => {
+    await why({ chat: group, addressed: true, sender: { id: '7' } });
+    expect(await told({ ...CHAT, chatId: '-9' })).toEqual(['/why is for my owner only.']);
+  });
+});
+
 describe('a command', () => {
   it('[F09] is answered without lane or model, in the transaction that stores it', async () => {
     await take(aMessage({ text: '/whoami' }));

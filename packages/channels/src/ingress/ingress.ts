@@ -25,7 +25,7 @@ import { type Standing, standingOf } from './standing.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing'>;
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions'>;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
@@ -71,6 +71,7 @@ export function createIngress(deps: IngressDeps): Receive {
       reason: decision.reason,
     };
     const outcome = await take(deps, { admitted, decision, standing }, explain);
+    await record(deps, admitted, outcome);
     deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: outcome.kind });
     const reason = 'reason' in outcome ? outcome.reason : undefined;
     deps.log.debug(
@@ -89,6 +90,26 @@ function validate(unchecked: InboundMessage): InboundMessage {
     message: `The ${unchecked.channel} adapter made a message that breaks the contract: ${z.prettifyError(parsed.error)}. This is a defect of the adapter.`,
     retryable: false,
     cause: parsed.error,
+  });
+}
+
+/** What was taken is explained by its own row; everything else needs one (D08). */
+async function record(
+  deps: IngressDeps,
+  { message, receivedAt }: AdmittedMessage,
+  outcome: IngressOutcome,
+): Promise<void> {
+  if (outcome.kind !== 'ignored' && outcome.kind !== 'refused') return;
+  const { channel, account, chat, messageId, sender } = message;
+  await deps.store.decisions.record({
+    channel,
+    account,
+    chatId: chat.id,
+    messageId,
+    senderId: sender.id,
+    outcome: outcome.kind,
+    reason: outcome.reason,
+    at: receivedAt,
   });
 }
 

@@ -1,8 +1,9 @@
 import type { InboundMessage } from '@parley/contracts';
-import type { CommandResult } from '@parley/store';
+import type { CommandResult, MessageStory } from '@parley/store';
 import { personId } from './access.ts';
 import { COMMANDS, type CommandDecision, type CommandName, type ReadyCommand } from './command.ts';
 import { pairText } from './pairing-notices.ts';
+import { whyText } from './why.ts';
 
 /** What commands and notices can say about the running gateway. */
 export interface Situation {
@@ -18,12 +19,15 @@ export interface CommandFacts {
   readonly argument: string;
   readonly situation: Situation;
   readonly audience: 'owner' | 'others';
+  /** Of the chat's last messages, for `/why`. */
+  readonly stories: readonly MessageStory[];
+  readonly now: number;
 }
 
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  { message, argument, situation, audience }: CommandFacts,
+  { message, argument, situation, audience, stories, now }: CommandFacts,
   result: CommandResult,
 ): string {
   switch (name) {
@@ -37,6 +41,8 @@ export function commandAnswer(
       return stopText(result);
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
+    case 'why':
+      return whyText(stories, now, audience);
     case 'pair':
       return pairText(argument, result.pairing ?? { approved: null, pending: [] });
   }

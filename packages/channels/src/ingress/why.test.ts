@@ -1,0 +1,77 @@
+import type { MessageStory, TurnStory } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import { whyText } from './why.ts';
+
+const NOW = 1_000_000;
+const TAKEN: MessageStory = {
+  messageId: '7',
+  at: NOW - 20_000,
+  outcome: 'turn',
+  reason: 'written by an owner; in a direct chat',
+  turn: null,
+};
+const TURN: TurnStory = {
+  startedAt: NOW - 19_500,
+  finishedAt: NOW - 16_000,
+  outcome: 'answered',
+  reason: null,
+  attempts: 1,
+  parts: { sent: 2, waiting: 0, unknown: 0, failed: 0 },
+};
+const turn = (change: Partial<TurnStory>): MessageStory => ({
+  ...TAKEN,
+  turn: { ...TURN, ...change },
+});
+const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
+  whyText([story], NOW, audience).split('\n').at(-1);
+
+describe('what became of a message', () => {
+  const taken = 'taken (written by an owner; in a direct chat)';
+  it.each<[MessageStory, string]>([
+    [
+      { ...TAKEN, outcome: 'ignored', reason: 'nobody addressed the bot' },
+      'no answer (nobody addressed the bot).',
+    ],
+    [{ ...TAKEN, outcome: 'refused', reason: 'not on the list' }, 'refused (not on the list).'],
+    [
+      { ...TAKEN, outcome: 'command', reason: null },
+      'a command; answered at once, without the model.',
+    ],
+    [{ ...TAKEN, outcome: 'waiting' }, `${taken}; waits for its turn.`],
+    [{ ...TAKEN, outcome: 'withdrawn' }, `${taken}; deleted by its author before its turn.`],
+    [{ ...TAKEN, outcome: 'set-aside' }, `${taken}; set aside by /stop before its turn.`],
+    [turn({}), `${taken}; waited 0.5 s; answered after 3.5 s; parts: 2 sent.`],
+    [
+      turn({ parts: { sent: 1, waiting: 1, unknown: 1, failed: 2 }, attempts: 2 }),
+      `${taken}; waited 0.5 s; answered after 3.5 s, begun 2 times; parts: 1 sent, 1 on the way, 1 perhaps sent, 2 not deliverable.`,
+    ],
+    [
+      turn({ outcome: 'running', finishedAt: null }),
+      `${taken}; waited 0.5 s; its turn has been running for 20 s.`,
+    ],
+    [turn({ outcome: 'stopped' }), `${taken}; waited 0.5 s; stopped by /stop after 3.5 s.`],
+    [
+      turn({ outcome: 'silent', reason: 'nothing to add' }),
+      `${taken}; waited 0.5 s; the agent chose to say nothing (nothing to add) after 3.5 s.`,
+    ],
+    [
+      turn({
+        outcome: 'failed',
+        reason: 'model at host failed',
+        parts: { ...TURN.parts, sent: 1 },
+      }),
+      `${taken}; waited 0.5 s; failed (model at host failed) after 3.5 s; parts: 1 sent.`,
+    ],
+  ])('[D08] is told in one line (%#)', (story, expected) => {
+    expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
+  });
+
+  it('[D08] [W02] names no server to a group', () => {
+    const failed = turn({ outcome: 'failed', reason: 'model at secret-host failed' });
+    expect(lastLine(failed, 'others')).not.toContain('secret-host');
+  });
+
+  it('[D08] says so when it knows of none', () => {
+    expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
+  });
+});

@@ -1,0 +1,79 @@
+import type { MessageStory, TurnStory } from '@parley/store';
+
+/** Who reads the explanation: in a group everybody does, so it names no servers there. */
+type Audience = 'owner' | 'others';
+
+/** What became of the last messages of a chat, for `/why` (D08), in Markdown. Times in ms. */
+export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
+  if (stories.length === 0) return 'I know of no message here.';
+  const lines = stories.map(
+    (story) =>
+      `- ${duration(now - story.at)} ago (message \`${story.messageId}\`): ${tell(story, now, audience)}`,
+  );
+  return ['The last messages here, oldest first:\n', ...lines].join('\n');
+}
+
+function tell(story: MessageStory, now: number, audience: Audience): string {
+  const why = story.reason === null ? '' : ` (${story.reason})`;
+  const { turn } = story;
+  switch (story.outcome) {
+    case 'ignored':
+      return `no answer${why}.`;
+    case 'refused':
+      return `refused${why}.`;
+    case 'command':
+      return `a command${why}; answered at once, without the model.`;
+    case 'waiting':
+      return `taken${why}; waits for its turn.`;
+    case 'withdrawn':
+      return `taken${why}; deleted by its author before its turn.`;
+    case 'set-aside':
+      return `taken${why}; set aside by /stop before its turn.`;
+    case 'turn': {
+      if (turn === null) return `taken${why}.`;
+      const waited = `waited ${duration(turn.startedAt - story.at)}`;
+      return `taken${why}; ${waited}; ${tellTurn(turn, now, audience)}`;
+    }
+  }
+}
+
+function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
+  const took = duration((turn.finishedAt ?? now) - turn.startedAt);
+  const again = turn.attempts > 1 ? `, begun ${turn.attempts} times` : '';
+  // The reason of a failure may name a server; what the group may know it was told when it happened.
+  const reason = turn.reason === null || audience === 'others' ? '' : ` (${turn.reason})`;
+  switch (turn.outcome) {
+    case 'running':
+      return `its turn has been running for ${took}${again}.`;
+    case 'stopped':
+      return `stopped by /stop after ${took}${again}.`;
+    case 'silent':
+      return `the agent chose to say nothing${reason} after ${took}${again}.`;
+    case 'failed':
+      return `failed${reason} after ${took}${again}; ${tellParts(turn.parts)}.`;
+    case 'answered':
+      return `answered after ${took}${again}; ${tellParts(turn.parts)}.`;
+  }
+}
+
+function tellParts(parts: TurnStory['parts']): string {
+  const words = [
+    [parts.sent, 'sent'],
+    [parts.waiting, 'on the way'],
+    [parts.unknown, 'perhaps sent'],
+    [parts.failed, 'not deliverable'],
+  ] as const;
+  const told = words.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
+  return told.length === 0 ? 'no parts' : `parts: ${told.join(', ')}`;
+}
+
+/** `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1_000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  if (minutes < 100) return `${Math.round(minutes)} min`;
+  const hours = minutes / 60;
+  return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
+}

@@ -1,0 +1,48 @@
+import type { MessageKey } from './inbox.ts';
+import type { ChatKey } from './outbox.ts';
+import type { TurnCommit } from './rows.ts';
+
+/** That a message was not taken, by whom it was and why. Never its text. */
+export interface Decision extends MessageKey {
+  readonly senderId: string;
+  readonly outcome: 'ignored' | 'refused';
+  readonly reason: string;
+  readonly at: number;
+}
+
+/** How the turn of a message went. Times in ms. */
+export interface TurnStory {
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly outcome: 'running' | 'stopped' | TurnCommit['outcome'];
+  readonly reason: string | null;
+  /** How often it was begun. */
+  readonly attempts: number;
+  /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
+  readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
+}
+
+/** All that is known of what became of one message (D08). */
+export interface MessageStory {
+  readonly messageId: string;
+  readonly at: number;
+  readonly outcome:
+    | Decision['outcome']
+    | 'command'
+    | 'waiting'
+    | 'withdrawn'
+    | 'set-aside'
+    | 'turn';
+  /** Why it was taken or not; null for what was stored before reasons were. */
+  readonly reason: string | null;
+  /** Only of `turn`. */
+  readonly turn: TurnStory | null;
+}
+
+/** What ingress decided, and what became of it. */
+export interface DecisionRepository {
+  /** Notes that a message was not taken; of all, the newest 10,000 are kept. */
+  record(decision: Decision): Promise<void>;
+  /** What became of the newest `limit` messages of a chat, oldest first. */
+  stories(chat: ChatKey, limit: number): Promise<readonly MessageStory[]>;
+}

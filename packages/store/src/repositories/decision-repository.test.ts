@@ -1,0 +1,83 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Decision } from '../decisions.ts';
+import type { Store } from '../store.ts';
+import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
+import { answer, claim, hold, message } from '../testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
+
+const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
+  ...CHAT,
+  chatId,
+  messageId,
+  senderId: 'u2',
+  outcome: 'refused',
+  reason: `no: ${messageId}`,
+  at,
+});
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what became of messages, on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    it('[D08] is told from decisions, inbox, turns and outbox together, oldest first', async () => {
+      await store.decisions.record(decision('r1', 1));
+      await store.decisions.record(decision('r1', 9));
+      await store.decisions.record(decision('other', 1, 'c2'));
+      await store.inbox.accept({ ...message('m2', 'c1', { at: 2 }), reason: 'an owner' });
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 5);
+      const part = await store.outbox.next(CHAT);
+      await store.outbox.markSending(part?.part.id ?? '', 6);
+      await store.outbox.markSent(part?.part.id ?? '', 'p', 7);
+      const at = (n: number) => message(`m${n}`, 'c1', { at: n });
+      await store.inbox.command(at(3), { kind: 'none' }, () => []);
+      await store.inbox.accept(at(4));
+      await store.inbox.command(at(5), { kind: 'stop' }, () => []);
+      await store.inbox.accept(at(6));
+      const none = { reason: null, turn: null };
+      expect(await store.decisions.stories(CHAT, 9)).toEqual([
+        { messageId: 'r1', at: 1, outcome: 'refused', reason: 'no: r1', turn: null },
+        {
+          messageId: 'm2',
+          at: 2,
+          outcome: 'turn',
+          reason: 'an owner',
+          turn: {
+            startedAt: 0,
+            finishedAt: 5,
+            outcome: 'answered',
+            reason: null,
+            attempts: 1,
+            parts: { sent: 1, waiting: 1, unknown: 0, failed: 0 },
+          },
+        },
+        { messageId: 'm3', at: 3, outcome: 'command', ...none },
+        { messageId: 'm4', at: 4, outcome: 'set-aside', ...none },
+        { messageId: 'm5', at: 5, outcome: 'command', ...none },
+        { messageId: 'm6', at: 6, outcome: 'waiting', ...none },
+      ]);
+      const newest = await store.decisions.stories(CHAT, 2);
+      expect(newest.map(({ messageId }) => messageId)).toEqual(['m5', 'm6']);
+    });
+  });
+}
+
+describe('what was not taken', () => {
+  const database = sqliteForTests();
+  afterAll(() => database.dispose());
+
+  it('[D07] [D08] is remembered for the newest 10,000 messages', async () => {
+    const store = await database.openEmpty();
+    const all = Array.from({ length: 10_003 }, (_, n) => decision(`r${n}`, n));
+    await Promise.all(all.map((each) => store.decisions.record(each)));
+    const kept = await store.decisions.stories(CHAT, 20_000);
+    expect(kept).toHaveLength(10_000);
+    expect(kept[0]?.messageId).toBe('r3');
+  });
+});

@@ -1,0 +1,114 @@
+import type { Database, Sql } from '../database.ts';
+import type { DecisionRepository, MessageStory, TurnStory } from '../decisions.ts';
+import type { ChatKey } from '../outbox.ts';
+
+/** Enough to explain yesterday on a busy installation, in about 2 MB. */
+const KEPT = 10_000;
+
+/** Decisions on SQL. A power cut may take the last ones: they explain, nothing depends on them. */
+export function decisionRepository(database: Database): DecisionRepository {
+  return {
+    record: ({ channel, account, chatId, messageId, senderId, outcome, reason, at }) =>
+      database.write(async (sql) => {
+        const place = { channel, account, chat_id: chatId, message_id: messageId };
+        const row = await sql
+          .insertInto('decision')
+          .values({ ...place, sender_id: senderId, outcome, reason, decided_at: at })
+          .onConflict((conflict) => conflict.columns(MESSAGE).doNothing())
+          .returning('seq')
+          .executeTakeFirst();
+        if (row === undefined) return;
+        await sql
+          .deleteFrom('decision')
+          .where('seq', '<=', row.seq - KEPT)
+          .execute();
+      }, 'process'),
+
+    stories: (chat, limit) =>
+      database.read(async (sql) => {
+        const stories = [...(await notTaken(sql, chat, limit)), ...(await taken(sql, chat, limit))];
+        return stories.sort((a, b) => a.at - b.at).slice(-limit);
+      }),
+  };
+}
+
+const MESSAGE = ['channel', 'account', 'chat_id', 'message_id'] as const;
+
+async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+  const rows = await sql
+    .selectFrom('decision')
+    .select(['message_id', 'decided_at', 'outcome', 'reason'])
+    .where('channel', '=', chat.channel)
+    .where('account', '=', chat.account)
+    .where('chat_id', '=', chat.chatId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.reverse().map(({ message_id, decided_at, outcome, reason }) => ({
+    messageId: message_id,
+    at: decided_at,
+    outcome,
+    reason,
+    turn: null,
+  }));
+}
+
+async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+  const rows = await sql
+    .selectFrom('inbox')
+    .leftJoin('turn', 'turn.id', 'inbox.turn_id')
+    .select(['message_id', 'received_at', 'inbox.outcome', 'inbox.reason', 'turn_id'])
+    .select(['turn.state as turn_state', 'turn.reason as turn_reason'])
+    .select(['started_at', 'finished_at', 'attempts'])
+    .where('channel', '=', chat.channel)
+    .where('account', '=', chat.account)
+    .where('chat_id', '=', chat.chatId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  const turnIds = [...new Set(rows.flatMap(({ turn_id }) => turn_id ?? []))];
+  const parts = await partsOf(sql, turnIds);
+  return rows.reverse().map((row): MessageStory => {
+    const { turn_id, turn_state, started_at, attempts } = row;
+    const base = { messageId: row.message_id, at: row.received_at, reason: row.reason };
+    if (turn_id === null || turn_state === null || started_at === null) {
+      return { ...base, outcome: withoutTurn(row.outcome), turn: null };
+    }
+    const turn: TurnStory = {
+      startedAt: started_at,
+      finishedAt: row.finished_at,
+      outcome: turn_state,
+      reason: row.turn_reason,
+      attempts: attempts ?? 1,
+      parts: parts.get(turn_id) ?? NO_PARTS,
+    };
+    return { ...base, outcome: 'turn', turn };
+  });
+}
+
+function withoutTurn(outcome: string | null): MessageStory['outcome'] {
+  if (outcome === 'command' || outcome === 'withdrawn') return outcome;
+  return outcome === null ? 'waiting' : 'set-aside';
+}
+
+const NO_PARTS: TurnStory['parts'] = { sent: 0, waiting: 0, unknown: 0, failed: 0 };
+
+async function partsOf(
+  sql: Sql,
+  turnIds: readonly string[],
+): Promise<ReadonlyMap<string, TurnStory['parts']>> {
+  const parts = new Map<string, TurnStory['parts']>();
+  if (turnIds.length === 0) return parts;
+  const rows = await sql
+    .selectFrom('outbox')
+    .select(['turn_id', 'state'])
+    .where('turn_id', 'in', turnIds)
+    .execute();
+  for (const { turn_id, state } of rows) {
+    if (turn_id === null) continue;
+    const counted = parts.get(turn_id) ?? NO_PARTS;
+    const kind = state === 'pending' || state === 'sending' ? 'waiting' : state;
+    parts.set(turn_id, { ...counted, [kind]: counted[kind] + 1 });
+  }
+  return parts;
+}
