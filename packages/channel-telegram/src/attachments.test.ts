@@ -69,6 +69,17 @@ describe('the files of a Telegram message', () => {
     expect(attachmentsOf(message).map((file) => Attachment.parse(file))).toEqual([attachment]);
   });
 
+  it('[F10] are those of the message it answers, where it has none itself', () => {
+    const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
+    const refs = (fields: object) => {
+      const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
+      return attachmentsOf(WireMessage.parse({ ...message, ...fields })).map(({ ref }) => ref);
+    };
+    expect(refs({})).toEqual(['asked']);
+    expect(refs({ document: { file_id: 'own' } })).toEqual(['own']);
+    expect(refs({ is_topic_message: true, message_thread_id: 3 })).toEqual([]);
+  });
+
   it('are none where there is only text, or a photo without sizes', () => {
     const message = { message_id: 9, date: 1, chat, text: 'hi', photo: [] };
     expect(attachmentsOf(WireMessage.parse(message))).toEqual([]);

@@ -1,9 +1,19 @@
 import type { Attachment } from '@parley/contracts';
-import type { DescribedFile, PhotoSize, Sticker } from './wire-media.ts';
+import { answeredMessage } from './addressed.ts';
+import type { DescribedFile, mediaFields, PhotoSize, Sticker } from './wire-media.ts';
 import type { WireMessage } from './wire-message.ts';
 
-/** The files of a message; `ref` is Telegram's file id, which this bot can use at any time. */
+/**
+ * The files of a message; `ref` is Telegram's file id, which this bot can use at any time. Where a
+ * message has none, those of the one it answers: "what is this?" below a picture means the picture.
+ */
 export function attachmentsOf(message: WireMessage): Attachment[] {
+  const own = filesOf(message);
+  const answered = answeredMessage(message);
+  return own.length > 0 || answered === undefined ? own : filesOf(answered);
+}
+
+function filesOf(message: Pick<WireMessage, keyof typeof mediaFields>): Attachment[] {
   const { photo = [], voice, audio, video, video_note, animation, document, sticker } = message;
   const largest = largestOf(photo);
   if (largest) return [fileOf('image', { ...largest, mime_type: 'image/jpeg' })];

@@ -143,6 +143,13 @@ describe('what the core learns of a Telegram message', () => {
     });
   });
 
+  it('[F01] says in words what has none, and who sent it first', () => {
+    const dice = { emoji: '🎲', value: 4 };
+    expect(inbound({ dice, forward_origin: { sender_user_name: 'B.' } }).text).toBe(
+      '[Forwarded from B.]\n[🎲 shows 4]',
+    );
+  });
+
   it('[F08] tells which album a picture belongs to', () => {
     expect(inbound({ media_group_id: '1357', caption: 'a' }).albumId).toBe('1357');
   });

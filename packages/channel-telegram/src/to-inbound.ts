@@ -4,6 +4,7 @@ import { addressOf, answeredMessage } from './addressed.ts';
 import { attachmentsOf } from './attachments.ts';
 import { topicId } from './place.ts';
 import { personOf, senderOf } from './sender.ts';
+import { spokenContent } from './spoken-content.ts';
 import type { BotIdentity, WireMessage } from './wire-message.ts';
 
 /** Turns a Telegram message into what the core knows of it (F01). */
@@ -21,7 +22,7 @@ export function toInbound(
     messageId: String(message.message_id),
     chat: chatOf(message),
     sender: senderOf(message, me),
-    text: withOrigin(text, message),
+    text: withOrigin(text || spokenContent(message), message),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message),

@@ -5,7 +5,7 @@ const described = { ...file, mime_type: z.string().optional(), file_name: z.stri
 const Described = z.object(described);
 
 /** One size of a picture; Telegram gives several. */
-const PhotoSize = z.object({ ...file, width: z.int(), height: z.int() });
+const PhotoSize = z.object({ ...file, width: z.int().default(0), height: z.int().default(0) });
 export type PhotoSize = z.infer<typeof PhotoSize>;
 
 /** A file inside a message, as far as Parley reads it. Sizes in bytes. */

@@ -41,6 +41,7 @@ const content = {
   sender_chat: WireChat.optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
+  ...mediaFields,
 };
 
 /** What Parley reads of a message; unknown fields stay, so that service messages can be told. */
@@ -62,7 +63,6 @@ export const WireMessage = z.looseObject({
   migrate_to_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
   media_group_id: z.string().optional(),
-  ...mediaFields,
   reply_to_message: z.looseObject(content).optional(),
   quote: z.object({ text: z.string() }).optional(),
 });

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { spokenContent } from './spoken-content.ts';
+
+const location = { latitude: 52.52, longitude: 13.4, horizontal_accuracy: 9 };
+
+describe('messages that are neither words nor files', () => {
+  it.each<[string, object, string]>([
+    ['a location', { location }, '[Location: 52.52, 13.4]'],
+    [
+      'a place',
+      { location, venue: { title: 'Zoo', address: 'Hardenbergplatz 8', location } },
+      '[Place: Zoo, Hardenbergplatz 8 (52.52, 13.4)]',
+    ],
+    [
+      'a contact',
+      { contact: { phone_number: '+491', first_name: 'Bo', last_name: 'Lee' } },
+      '[Contact: Bo Lee, +491]',
+    ],
+    [
+      'a poll',
+      { poll: { question: 'Tea?', options: [{ text: 'yes' }, { text: 'no' }] } },
+      '[Poll: Tea? yes / no]',
+    ],
+    ['dice', { dice: { emoji: '🎲', value: 4 } }, '[🎲 shows 4]'],
+    ['something unknown', { story: {} }, ''],
+    ['something broken', { location: 'here' }, ''],
+  ])('[F01] %s', (_name, message, text) => {
+    expect(spokenContent(message)).toBe(text);
+  });
+});
