@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { openMedia } from '@parley/agent';
 import type { Clock, NewId, PassPoint } from '@parley/contracts';
 import { type AccountStatus, startGateway } from '@parley/gateway';
 import { createLocalBus } from '@parley/queue';
@@ -50,9 +51,6 @@ const LOCAL_OWNERS = ['web:owner', 'terminal:owner'];
 /** What the model sees of a conversation's past; characters are about four to a token. */
 const HISTORY = { entries: 100, characters: 60_000 };
 
-/** The settings count in megabytes. */
-const MB = 1_024 * 1_024;
-
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder } = options;
@@ -92,10 +90,7 @@ async function compose(
     ...shared,
     random: Math.random,
     ...(options.onState === undefined ? {} : { onState: options.onState }),
-    media: {
-      fileBytes: settings.media.maxFileMb * MB,
-      messageBytes: settings.media.maxMessageMb * MB,
-    },
+    media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
     accounts: planAccounts(loaded, owners),
     http: { ...settings.http, token },
@@ -118,6 +113,7 @@ async function compose(
     agent: agent.place,
     owners,
     history: HISTORY,
+    media: openMedia(settings.media),
   });
   opened.defer(() => worker.close(TURN_GRACE_MS));
   opened.defer(() => gateway.stopReceiving());
@@ -140,3 +136,9 @@ async function compose(
 }
 
 const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
+
+/** The settings count in megabytes, everything else in bytes. */
+function mediaLimits({ maxFileMb, maxMessageMb }: LoadedSettings['settings']['media']) {
+  const bytes = 1_024 * 1_024;
+  return { fileBytes: maxFileMb * bytes, messageBytes: maxMessageMb * bytes };
+}

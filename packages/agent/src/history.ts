@@ -1,4 +1,4 @@
-import type { ModelMessage } from '@parley/models';
+import type { ModelMessage, UserMessage } from '@parley/models';
 import type { InboxRow, TranscriptEntry } from '@parley/store';
 import { z } from 'zod';
 
@@ -11,12 +11,20 @@ export interface HistoryLimits {
   readonly characters: number;
 }
 
-/** The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18). */
-export function textOf(messages: readonly InboxRow[]): string {
+/**
+ * The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18).
+ * `attached`: what came with a message, in words; it stands before what was written about it.
+ */
+export function textOf(
+  messages: readonly InboxRow[],
+  attached: (row: InboxRow) => readonly string[],
+): string {
   return messages
-    .map(({ message }) => {
-      if (message.chat.type === 'direct') return message.text;
-      return `From ${JSON.stringify(message.sender.name.slice(0, 80))}: ${message.text}`;
+    .map((row) => {
+      const { message } = row;
+      const words = [...attached(row), message.text].filter((text) => text !== '').join('\n\n');
+      if (message.chat.type === 'direct') return words;
+      return `From ${JSON.stringify(message.sender.name.slice(0, 80))}: ${words}`;
     })
     .join('\n\n');
 }
@@ -32,7 +40,7 @@ export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntr
  */
 export function modelMessages(
   transcript: readonly TranscriptEntry[],
-  now: string,
+  now: UserMessage,
   limits: HistoryLimits,
 ): ModelMessage[] {
   const past: { role: 'user' | 'assistant'; content: string }[] = [];
@@ -47,10 +55,11 @@ export function modelMessages(
   // A history that opens with an answer has lost its question.
   while (past[0]?.role === 'assistant') past.shift();
   const messages: ModelMessage[] = [];
-  for (const next of [...past, { role: 'user' as const, content: now }]) {
+  for (const next of [...past, now]) {
     const last = messages.at(-1);
+    // Only the newest message has pictures, so it is the one whose other fields are kept.
     if (last?.role === next.role)
-      messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${next.content}` };
+      messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
     else messages.push(next);
   }
   return messages;

@@ -1,9 +1,10 @@
 import type { LiveBus, Meter, PassPoint } from '@parley/contracts';
-import type { ChatModel } from '@parley/models';
+import type { ChatModel, UserMessage } from '@parley/models';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
 import { askModel } from './ask-model.ts';
 import { answeredBefore, type FinalStep } from './final-step.ts';
 import { type HistoryLimits, modelMessages, textOf } from './history.ts';
+import type { TurnMedia } from './media/turn-media.ts';
 import { type TurnPromptDeps, turnPrompt } from './turn-prompt.ts';
 
 /** What asking the model for a turn's answer needs. */
@@ -16,13 +17,19 @@ export interface TurnAnswerDeps extends TurnPromptDeps {
   readonly pass: PassPoint;
 }
 
+/** A turn and what came with its messages. */
+export interface SeenTurn {
+  readonly turn: ClaimedTurn;
+  readonly media: TurnMedia;
+}
+
 /**
  * The answer of a turn: from its journal when an earlier run had got it, else from the model (G16).
  * Null when the lease was lost meanwhile. Throws ModelError, also when the signal fires.
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
-  turn: ClaimedTurn,
+  { turn, media }: SeenTurn,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
@@ -34,7 +41,12 @@ export async function turnAnswer(
     deps.store.transcript.recent(conversationId, turn.session, deps.history.entries),
   ]);
   const context = prompt.userContext.map((part) => part.text);
-  const now = [...context, textOf(turn.messages)].join('\n\n');
+  const now: UserMessage = {
+    role: 'user',
+    content: [...context, textOf(turn.messages, media.forModel)].join('\n\n'),
+    ...(media.images.length > 0 && { images: media.images }),
+    ...(media.attached.length > 0 && { attached: media.attached }),
+  };
   const request = {
     system: prompt.system,
     messages: modelMessages(transcript, now, deps.history),

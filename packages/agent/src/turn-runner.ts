@@ -7,13 +7,16 @@ import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/sto
 import { failureWords, GAVE_UP, NOTHING_TO_SHOW } from './failure-words.ts';
 import type { FinalStep } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
-import { type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
+import type { MediaDeps } from './media/read-attachment.ts';
+import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
+import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { leadingMessage } from './turn-facts.ts';
 import { turnReader } from './turn-prompt.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps {
-  readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript'>;
+  readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript' | 'attachments'>;
+  readonly media: MediaDeps;
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
   readonly log: Logger;
@@ -71,45 +74,52 @@ async function answerTurn(
   signal: AbortSignal,
 ): Promise<Ending> {
   if (turn.attempts >= MAX_ATTEMPTS) {
-    return fail(deps, turn, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
+    // Without a look at what came with it: that may be what kills the worker.
+    const seen = { turn, media: unseenMedia() };
+    return fail(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
+  const reader = turnReader(turn, deps);
+  const media = await readTurnMedia(deps, turn.messages, reader, signal);
+  const seen = { turn, media };
   let answer: FinalStep | null;
   try {
-    answer = await turnAnswer(deps, turn, lease, signal);
+    answer = await turnAnswer(deps, seen, lease, signal);
   } catch (error) {
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (!(error instanceof ModelError)) throw error;
-    const words = failureWords(error, turnReader(turn, deps));
-    return fail(deps, turn, lease, { words, reason: error.message });
+    const words = failureWords(error, reader);
+    return fail(deps, seen, lease, { words, reason: error.message });
   }
   if (answer === null) return { outcome: 'fenced' };
   const parts = await partsOf(turn, answer.text);
   if (parts.length === 0) {
-    return fail(deps, turn, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
+    return fail(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
   }
   return commit(deps, lease, {
     turnId: turn.turnId,
     outcome: 'answered',
-    entries: [asked(turn), spoken('assistant', answer.text)],
-    parts,
+    entries: [asked(seen), spoken('assistant', answer.text)],
+    // Behind the answer, whose parts may have been streamed to their places already.
+    parts: [...parts, ...(await noticeOf(seen))],
     usage: answer.usage,
   });
 }
 
 async function fail(
   deps: TurnRunnerDeps,
-  turn: ClaimedTurn,
+  seen: SeenTurn,
   lease: Lease,
   { words, reason }: { readonly words: string; readonly reason: string },
 ): Promise<Ending> {
+  const { turn } = seen;
   return commit(deps, lease, {
     turnId: turn.turnId,
     outcome: 'failed',
     reason,
-    entries: [asked(turn)],
-    parts: await partsOf(turn, `⚙️ ${words}`),
+    entries: [asked(seen)],
+    parts: [...(await partsOf(turn, `⚙️ ${words}`)), ...(await noticeOf(seen))],
     usage: null,
   });
 }
@@ -122,9 +132,14 @@ async function commit(deps: TurnRunnerDeps, lease: Lease, turn: TurnCommit): Pro
   return reason === undefined ? { outcome } : { outcome, reason };
 }
 
-/** What the person wrote, as the history keeps it. */
-function asked(turn: ClaimedTurn) {
-  return spoken('user', textOf(turn.messages));
+/** What the person wrote and sent, as the history keeps it. */
+function asked({ turn, media }: SeenTurn) {
+  return spoken('user', textOf(turn.messages, media.forHistory));
+}
+
+/** What the person is told of what could not be read, whatever the model makes of it. */
+async function noticeOf({ turn, media }: SeenTurn): Promise<NewPart[]> {
+  return media.notice === null ? [] : partsOf(turn, `⚙️ ${media.notice}`);
 }
 
 /** In steps, so that a long answer holds up no other chat (M06). */

@@ -15,6 +15,7 @@ export {
 } from './layer.ts';
 export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
+export { capUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
 export { type Layout, type LayoutEntry, layoutNamed } from './layouts.ts';
 export type { OverheardWords, PromptContext } from './prompt-context.ts';
 export { PromptError, type PromptErrorCode } from './prompt-error.ts';

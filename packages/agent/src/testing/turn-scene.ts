@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InboundMessage, LiveEvent, Logger } from '@parley/contracts';
+import type { LiveEvent, Logger } from '@parley/contracts';
+import { createDocumentReader } from '@parley/media';
 import { createAssembler, createLayerRegistry, houseLayers, layoutNamed } from '@parley/prompt';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { localTimeIn } from '../local-time.ts';
+import type { MediaDeps } from '../media/read-attachment.ts';
 import type { AgentPlace } from '../turn-facts.ts';
 import { createTurnRunner } from '../turn-runner.ts';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
+import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
 
 /** For tests: a real database, workspace and prompt around a model that does as it is told. */
 export interface TurnScene {
@@ -30,21 +33,8 @@ export interface TurnScene {
   close(): Promise<void>;
 }
 
-/** Where and by whom a message is written, where not by the owner in the direct chat. */
-export interface Writing {
-  readonly chat?: InboundMessage['chat'];
-  readonly sender?: InboundMessage['sender'];
-}
-
-/** The direct chat of the owner. */
-const OWNER_CHAT = 'c';
-const PLACE = { channel: 'test', account: 'default' } as const;
-const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
-const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };
-const OWNER = { id: '1', name: 'Ada', isBot: false };
-
-/** Opens a scene at 14:05 in Berlin on 21 November 2026. */
-export async function openTurnScene(): Promise<TurnScene> {
+/** Opens a scene at 14:05 in Berlin on 21 November 2026, without a speech service unless given. */
+export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<TurnScene> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
   const clock = () => Date.UTC(2026, 10, 21, 13, 5);
@@ -64,6 +54,13 @@ export async function openTurnScene(): Promise<TurnScene> {
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
     history: { entries: 100, characters: 1_000 },
+    media: {
+      readDocument: createDocumentReader(),
+      transcription: undefined,
+      fetch: () => Promise.reject(new Error('there is no network')),
+      characters: 200,
+      ...media,
+    },
     deliver: async (...chat) => void woken.push(chat.join('/')),
     bus: { publish: (event) => void events.push(event), subscribe: () => () => {} },
     log: loggerInto(logged),
@@ -89,12 +86,9 @@ export async function openTurnScene(): Promise<TurnScene> {
     woken,
     begin,
     run,
-    async write(text, { chat = DIRECT, sender = OWNER } = {}) {
+    write(text, writing = {}) {
       made += 1;
-      const base = { ...PLACE, messageId: `m${made}`, chat, sender, text, mentions: [] };
-      const message = { ...base, addressed: true, sentAt: 0, variables: {} };
-      const route = { ...PLACE, chatId: chat.id, target: TARGET };
-      await store.inbox.accept({ conversationId: chat.id, message, route, receivedAt: clock() });
+      return writeMessage(store, { messageId: `m${made}`, text, now: clock() }, writing);
     },
     answerNext: async (conversationId) => run(await begin(conversationId)),
     async owed(chatId = OWNER_CHAT) {

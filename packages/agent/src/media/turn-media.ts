@@ -1,0 +1,127 @@
+import type { Reader } from '@parley/contracts';
+import type { ModelImage } from '@parley/models';
+import type { InboxRow, Store, StoredAttachment } from '@parley/store';
+import { nameForPeople, standInFor } from './attachment-words.ts';
+import {
+  FILES_NOTE,
+  framedForHistory,
+  framedForModel,
+  isFramedAsFile,
+} from './frame-attachment.ts';
+import { type MediaDeps, type ReadAttachment, readAttachment } from './read-attachment.ts';
+
+/** What the attachments of a turn say, as words that stand with their messages. */
+export interface TurnMedia {
+  readonly images: readonly ModelImage[];
+  /** Names of everything that came, for a model that reads nothing. */
+  readonly attached: readonly string[];
+  /** For the model now: what came with a message, one text each. */
+  forModel(message: InboxRow): readonly string[];
+  /** For the history: the same, short. */
+  forHistory(message: InboxRow): readonly string[];
+  /** What people are told of what could not be read, in Markdown; null when all was. */
+  readonly notice: string | null;
+}
+
+/** What reading the attachments of a turn works with. */
+export interface TurnMediaDeps {
+  readonly store: Pick<Store, 'attachments'>;
+  readonly media: MediaDeps;
+  readonly clock: () => number;
+}
+
+/** Most that one request carries; providers take between 20 and 100 pictures and about 30 MB. */
+const MOST_IMAGES = 10;
+const MOST_IMAGE_BYTES = 20 * 1_024 * 1_024;
+
+/** Words for attachments that nobody has looked at. */
+export function unseenMedia(): TurnMedia {
+  const standIns = ({ message }: InboxRow) => (message.attachments ?? []).map(standInFor);
+  return { images: [], attached: [], forModel: standIns, forHistory: standIns, notice: null };
+}
+
+/** Reads what came with the messages of a turn, in their order and within its limits. */
+export async function readTurnMedia(
+  deps: TurnMediaDeps,
+  messages: readonly InboxRow[],
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<TurnMedia> {
+  const withFiles = messages.filter(({ message }) => message.attachments !== undefined);
+  if (withFiles.length === 0) return unseenMedia();
+  const stored = await deps.store.attachments.ofMessages(withFiles.map(({ seq }) => seq));
+  const read = await readAll(deps, stored, signal);
+  const images = read.flatMap((one) => (one.read.kind === 'image' ? [one.read.image] : []));
+  const firstFile = read.find((one) => isFramedAsFile(one.stored, one.read));
+  const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
+  return {
+    images,
+    attached: stored.map(nameForPeople),
+    forModel: (row) =>
+      of(row).flatMap((one) => [
+        ...(one === firstFile ? [FILES_NOTE] : []),
+        framedForModel(one.stored, one.read),
+      ]),
+    forHistory: (row) => of(row).map((one) => framedForHistory(one.stored, one.read)),
+    notice: noticeOf(read, reader),
+  };
+}
+
+interface Read {
+  readonly stored: StoredAttachment;
+  readonly read: ReadAttachment;
+}
+
+/** One after another: their bytes need not all be in memory, and documents share their limit. */
+async function readAll(
+  { store, media, clock }: TurnMediaDeps,
+  stored: readonly StoredAttachment[],
+  signal: AbortSignal,
+): Promise<readonly Read[]> {
+  const reading = { ...media, attachments: store.attachments, clock };
+  const all: Read[] = [];
+  let characters = media.characters;
+  let images = 0;
+  let imageBytes = 0;
+  for (const one of stored) {
+    let read = await readAttachment(reading, one, characters, signal);
+    if (read.kind === 'document') characters -= read.text.length;
+    if (read.kind === 'image') {
+      const size = read.image.bytes.byteLength;
+      if (images >= MOST_IMAGES) {
+        read = { kind: 'unread', why: `I can look at ${MOST_IMAGES} pictures at once` };
+      } else if (imageBytes + size > MOST_IMAGE_BYTES) {
+        read = { kind: 'unread', why: 'the pictures are larger together than I can look at' };
+      } else {
+        images += 1;
+        imageBytes += size;
+      }
+    }
+    all.push({ stored: one, read });
+  }
+  return all;
+}
+
+/** Each reason once, however many files it concerns; owners read what they can do about it. */
+function noticeOf(all: readonly Read[], reader: Reader): string | null {
+  const names = new Map<string, string[]>();
+  for (const { stored, read } of all) {
+    // Nobody expects an answer to an animated sticker.
+    if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
+    const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
+    const why = `${read.why}.${hint}`;
+    names.set(why, [...(names.get(why) ?? []), nameForPeople(stored)]);
+  }
+  if (names.size === 0) return null;
+  const list = new Intl.ListFormat('en');
+  return [...names]
+    .map(([why, unread]) => `I could not read ${list.format(counted(unread))}: ${why}`)
+    .join('\n\n');
+}
+
+/** Names that come several times, once with their number. */
+function counted(names: readonly string[]): string[] {
+  return [...Map.groupBy(names, (name) => name)].map(([name, { length }]) =>
+    length === 1 ? name : `${name} (${length} times)`,
+  );
+}

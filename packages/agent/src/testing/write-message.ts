@@ -1,0 +1,52 @@
+import type { Attachment, InboundMessage } from '@parley/contracts';
+import type { Store } from '@parley/store';
+
+/** Where and by whom a message is written, where not by the owner in the direct chat. */
+export interface Writing {
+  readonly chat?: InboundMessage['chat'];
+  readonly sender?: InboundMessage['sender'];
+  readonly files?: readonly SentFile[];
+}
+
+/** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
+export interface SentFile extends Omit<Attachment, 'ref'> {
+  readonly bytes: Uint8Array | null;
+}
+
+/** The direct chat of the owner. */
+export const OWNER_CHAT = 'c';
+/** Where the messages of these tests come from. */
+export const PLACE = { channel: 'test', account: 'default' } as const;
+const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
+const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };
+const OWNER = { id: '1', name: 'Ada', isBot: false };
+
+/** For tests: stores a message, with what came with it fetched already. */
+export async function writeMessage(
+  store: Store,
+  { messageId, text, now }: { messageId: string; text: string; now: number },
+  { chat = DIRECT, sender = OWNER, files = [] }: Writing,
+): Promise<void> {
+  const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
+  const message: InboundMessage = {
+    ...PLACE,
+    messageId,
+    chat,
+    sender,
+    text,
+    mentions: [],
+    addressed: true,
+    sentAt: 0,
+    variables: {},
+    ...(attachments.length > 0 && { attachments }),
+  };
+  const route = { ...PLACE, chatId: chat.id, target: TARGET };
+  await store.inbox.accept({ conversationId: chat.id, message, route, receivedAt: now });
+  const due = await store.attachments.due(PLACE.channel, PLACE.account, now, 99);
+  for (const [at, { bytes }] of files.entries()) {
+    const key = due[at];
+    if (key === undefined) throw new Error('the attachment was not stored');
+    if (bytes === null) await store.attachments.fail(key, 'it is gone', now);
+    else await store.attachments.keep(key, bytes, now);
+  }
+}
