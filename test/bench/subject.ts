@@ -58,7 +58,13 @@ function parley({ folder, telegram, modelUrl }: Surroundings) {
   const settings = {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
     channels: {
-      telegram: { token: telegram.token, apiRoot: telegram.apiRoot, access: { direct: 'open' } },
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        // The bot it is compared with does not pace itself either.
+        pace: false,
+        access: { direct: 'open' },
+      },
     },
     http: { port: 0 },
   };

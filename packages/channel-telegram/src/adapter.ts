@@ -28,12 +28,13 @@ const CAPABILITIES: Capabilities = {
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // 30 in any second, 20 in any minute of a group, one a second in a private chat after a few at once.
-  rates: {
-    account: { burst: 5, everyMs: 40 },
-    direct: { burst: 3, everyMs: 1_000 },
-    group: { burst: 5, everyMs: 4_000 },
-  },
+};
+
+/** 30 in any second, 20 in any minute of a group, one a second in a private chat after a few at once. */
+const RATES: Capabilities['rates'] = {
+  account: { burst: 5, everyMs: 40 },
+  direct: { burst: 3, everyMs: 1_000 },
+  group: { burst: 5, everyMs: 4_000 },
 };
 
 /** One Telegram bot. Nothing goes over the network before `start`. */
@@ -56,7 +57,7 @@ export function createTelegramAdapter(
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: CAPABILITIES,
+    capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller({ ...source, laneOf })).run(stopping);

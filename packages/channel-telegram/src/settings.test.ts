@@ -9,6 +9,7 @@ describe('the settings of a Telegram bot', () => {
       token,
       apiRoot: 'https://api.telegram.org',
       linkPreviews: false,
+      pace: true,
     });
   });
 

@@ -14,6 +14,10 @@ export const TelegramSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe('Let Telegram fetch and show pages that answers link to.'),
+  pace: z
+    .boolean()
+    .default(true)
+    .describe('Keep to the rates Telegram grants bots; false only for a server without them.'),
   webhook: z
     .strictObject({
       url: z
