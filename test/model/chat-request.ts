@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
-const Content = z.union([z.string(), z.array(TextPart)]).nullish();
+const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+=*)$/;
+/** Pictures by address are refused: nothing here may make a model's server fetch from elsewhere. */
+const ImagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.looseObject({ url: z.string().regex(DATA_URL, 'a picture as a data URL') }),
+});
+const Content = z.union([z.string(), z.array(z.union([TextPart, ImagePart]))]).nullish();
 
 /** A body of `POST /v1/chat/completions`, as far as the double cares; the rest is kept as sent. */
 export const ChatRequest = z.looseObject({
@@ -21,7 +27,25 @@ export type WireMessage = ChatRequest['messages'][number];
 /** The plain text of a message, whether it was sent as a string or as parts. */
 export function textOf(message: WireMessage | undefined): string {
   const content = message?.content ?? '';
-  return typeof content === 'string' ? content : content.map((part) => part.text).join('');
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** A picture as the double was shown it. */
+export interface SeenImage {
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The pictures of a message. */
+export function imagesOf(message: WireMessage | undefined): SeenImage[] {
+  const content = message?.content ?? '';
+  if (typeof content === 'string') return [];
+  return content.flatMap((part) => {
+    if (part.type !== 'image_url') return [];
+    const [, mimeType = '', base64 = ''] = DATA_URL.exec(part.image_url.url) ?? [];
+    return [{ mimeType, bytes: new Uint8Array(Buffer.from(base64, 'base64')) }];
+  });
 }
 
 /**
@@ -32,7 +56,8 @@ export function refusalOf(request: ChatRequest): string | null {
   let previous = '';
   for (const [index, message] of request.messages.entries()) {
     if (message.role === 'system' && index > 0) return 'System message must be at the beginning.';
-    if (message.role === 'user' && textOf(message).trim() === '') return 'A user message is empty.';
+    if (message.role === 'user' && textOf(message).trim() === '' && imagesOf(message).length === 0)
+      return 'A user message is empty.';
     if (message.role === previous && message.role !== 'tool') {
       return 'Conversation roles must alternate user/assistant/user/assistant/...';
     }

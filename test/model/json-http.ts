@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Reads a JSON body; undefined when there is none. Throws on text that is not JSON. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+/** Reads a whole body. */
+export async function readBytes(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
-  const text = Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
+}
+
+/** Reads a JSON body; undefined when there is none. Throws on text that is not JSON. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const text = (await readBytes(request)).toString('utf8');
   return text === '' ? undefined : JSON.parse(text);
 }
 

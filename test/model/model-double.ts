@@ -29,6 +29,13 @@ export interface RecordedRequest {
   readonly body: ChatRequest;
 }
 
+/** One recording that was sent to be transcribed. */
+export interface HeardSpeech {
+  readonly model: string;
+  readonly fileName: string;
+  readonly bytes: Uint8Array;
+}
+
 /** How many requests are remembered; a load of thousands keeps the newest ones. */
 const REMEMBERED = 2_000;
 
@@ -40,6 +47,10 @@ export class ModelDouble {
   readonly apiKey: string | undefined;
   latencyMs: number;
   pieceMs: number;
+  /** What is said in every recording. */
+  speech = 'words that were spoken';
+  /** The recordings that came, oldest first. */
+  readonly heard: HeardSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
   #queue: Reply[] = [];

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ChatRequest, ChatRequest as ChatRequestSchema, refusalOf } from './chat-request.ts';
 import { type AnswerHead, answerEvents, DONE, wholeAnswer } from './chat-wire.ts';
 import { handleControl } from './control.ts';
-import { readJson, sendJson } from './json-http.ts';
+import { readBytes, readJson, sendJson } from './json-http.ts';
 import type { ModelDouble } from './model-double.ts';
 import { sendFault, startStream } from './model-fault.ts';
 import { type FullReply, fullReply } from './scripted-reply.ts';
@@ -23,6 +23,9 @@ export async function handleModelRequest(
     if (request.method === 'GET' && path === '/v1/models') return sendModels(double, response);
     if (request.method === 'POST' && path === '/v1/chat/completions') {
       return await answerChat(double, request, response);
+    }
+    if (request.method === 'POST' && path === '/v1/audio/transcriptions') {
+      return await answerSpeech(double, request, response);
     }
     sendRefusal(response, 404, `Unknown address: ${request.method} ${path}`);
   } catch (error) {
@@ -50,6 +53,25 @@ async function answerChat(
   if (fault !== null) return sendFault(fault, response, head, reply);
   if (!body.stream) return sendJson(response, 200, wholeAnswer(head, reply));
   await streamAnswer(double, body, response, head, reply);
+}
+
+/** The endings by which OpenAI's service tells recordings apart. */
+const SPEECH_NAME = /\.(flac|mp3|mp4|mpeg|mpga|m4a|ogg|wav|webm)$/;
+
+async function answerSpeech(
+  double: ModelDouble,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  const form = await new Response(await readBytes(request), { headers }).formData();
+  const [file, model] = [form.get('file'), form.get('model')];
+  if (!(file instanceof File) || typeof model !== 'string' || !SPEECH_NAME.test(file.name)) {
+    return sendRefusal(response, 400, 'Invalid file format, or no model.');
+  }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  double.heard.push({ model, fileName: file.name, bytes });
+  sendJson(response, 200, { text: double.speech });
 }
 
 async function streamAnswer(
