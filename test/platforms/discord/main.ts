@@ -2,8 +2,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { startDiscordDouble } from './discord-double.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
-
-const PERSON = '200000000000001001';
+import { buttonsOf, PERSON, TYPED_HELP, Typist } from './typed-line.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,7 +15,8 @@ const double = await startDiscordDouble({
   port: Number(values.port),
   ...(values['real-limits'] ? { limits: REAL_LIMITS } : {}),
 });
-const here = values.guild ? double.channelId : double.dmWith(PERSON);
+const typist = new Typist(double);
+if (values.guild) typist.carryOut('!channel');
 
 const control = `${new URL(double.apiRoot).origin}/control`;
 const json = "-H 'content-type: application/json' -d";
@@ -27,8 +27,9 @@ console.log(`Discord double.
   guild    ${double.guildId}
   channel  ${double.channelId}
 
-Write here to talk to the bot as user ${PERSON} ${values.guild ? 'in the channel' : 'in direct messages'}; a line
-that begins with / is a slash command, with option=value after it. From another terminal:
+You are user ${PERSON}, ${values.guild ? 'in the channel' : 'in direct messages'}. ${TYPED_HELP}
+
+From another terminal:
   curl ${control}/say ${json} '{"channel":"${double.channelId}","from":"200000000000000007","text":"hello <@${double.me.id}>"}'
   curl '${control}/conversation?channel=${double.channelId}'
   curl '${control}/sends?after=0&wait=5000'
@@ -38,33 +39,24 @@ that begins with / is a slash command, with option=value after it. From another 
 
 let shown = 0;
 function showAnswers(): void {
-  for (const { seq, kind, route, visible, attachments } of double.sends(shown)) {
+  for (const { seq, kind, route, visible, attachments, message } of double.sends(shown)) {
     shown = seq;
     const place = route.threadId ?? route.channelId;
-    const where = place === here ? '' : ` in ${place}`;
+    const where = place === typist.here ? '' : ` in ${place}`;
     const files = attachments.map(({ url }) => `\n  ${url}`).join('');
-    console.log(`bot${where}${kind === 'edit' ? ' (edited)' : ''}: ${visible}${files}`);
+    const buttons = buttonsOf(message.components)
+      .map(({ label }) => ` [${label}]`)
+      .join('');
+    const alone = route.ephemeral ? ' (only you see this)' : '';
+    const edited = kind === 'edit' ? ' (edited)' : '';
+    console.log(`bot${where}${edited}${alone}: ${visible}${buttons}${files}`);
   }
-}
-
-/** A line as the person means it: text, or a slash command with its options. */
-function perform(line: string): void {
-  if (line.trim() === '') return;
-  if (!line.startsWith('/')) {
-    double.say({ channel: here, from: PERSON, text: line });
-    return;
-  }
-  const [name = '', ...rest] = line.slice(1).split(' ');
-  const options = Object.fromEntries(
-    rest.map((part) => [part.split('=')[0] ?? '', part.slice(part.indexOf('=') + 1)]),
-  );
-  double.slash({ channel: here, from: PERSON, name, options });
 }
 
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   try {
-    perform(line);
+    typist.carryOut(line);
   } catch (error) {
     console.log(error instanceof Error ? error.message : String(error));
   }

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+
+const ANN = '200000000000000501';
+const STRANGER = '200000000000000999';
+
+let discord: DiscordDouble;
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+let direct: string;
+
+beforeAll(async () => {
+  [discord, model] = await Promise.all([startDiscordDouble(), startModelDouble()]);
+  model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  folder = makeDataFolder({
+    owners: [`discord:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    channels: {
+      discord: {
+        token: discord.token,
+        apiRoot: discord.apiRoot,
+        access: { allowGroups: [discord.channelId] },
+      },
+    },
+  });
+  direct = discord.dmWith(ANN);
+  parley = await startParleyProcess(folder.path);
+  await discord.waitFor(() => discord.gateway().identifies > 0, 15_000);
+});
+afterAll(async () => {
+  await parley.end('SIGKILL');
+  await Promise.all([discord.close(), model.close()]);
+  folder.remove();
+});
+
+const answers = (channel: string) =>
+  discord
+    .conversation(channel)
+    .filter(({ from }) => from === 'bot')
+    .map(({ visible }) => visible);
+const untilAnswers = (channel: string, count: number) =>
+  discord.waitFor(() => answers(channel).length >= count && answers(channel), 15_000);
+
+describe('a conversation in Discord', () => {
+  it('[F03] [G01] begins with a direct message and is answered by the model', async () => {
+    discord.say({ channel: direct, text: 'I like parrots' });
+    expect(await untilAnswers(direct, 1)).toEqual(['You said: I like parrots']);
+  });
+
+  it('[F06] [F11] goes on in the thread where the bot was mentioned, and nowhere else', async () => {
+    const thread = discord.thread({ channel: discord.channelId, name: 'plans', from: ANN });
+    discord.say({ channel: thread, from: STRANGER, text: 'not for the bot' });
+    const asked = discord.say({
+      channel: thread,
+      from: STRANGER,
+      text: `<@${discord.me.id}> for the bot`,
+    });
+    expect(await untilAnswers(thread, 1)).toEqual([expect.stringContaining('for the bot')]);
+    expect(discord.conversation(thread).at(-1)?.replyTo).toBe(asked.id);
+    expect(answers(discord.channelId)).toEqual([]);
+  });
+
+  it('[F09] knows its commands from the menu', async () => {
+    const before = answers(direct).length;
+    await discord.waitFor(() => discord.calls('PUT /applications/').length > 0);
+    const id = discord.slash({ channel: direct, from: ANN, name: 'whoami' });
+    const all = await untilAnswers(direct, before + 1);
+    expect(all.at(-1)).toContain(ANN);
+    expect(discord.interaction(id).answered).toBe(true);
+  });
+
+  it('[D01] answers after a restart what was written meanwhile, once', async () => {
+    const before = answers(direct).length;
+    const { code } = await parley.end('SIGTERM');
+    expect(code).toBe(0);
+    discord.say({ channel: direct, text: 'while you were away' });
+    parley = await startParleyProcess(folder.path);
+    const all = await untilAnswers(direct, before + 1);
+    expect(all.at(-1)).toBe('You said: while you were away');
+    discord.say({ channel: direct, text: 'and now?' });
+    expect((await untilAnswers(direct, before + 2)).slice(before)).toEqual([
+      'You said: while you were away',
+      'You said: and now?',
+    ]);
+  });
+});
