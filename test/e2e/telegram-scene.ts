@@ -54,6 +54,7 @@ export async function startTelegramScene(): Promise<TelegramScene> {
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
     http: { port: 0 },
+    media: { maxFileMb: 1, transcription: { baseUrl: model.baseUrl, model: 'ears' } },
     channels: {
       telegram: {
         token: telegram.token,

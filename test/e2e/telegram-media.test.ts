@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { imagesOf, textOf } from '../model/chat-request.ts';
+import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
+const JPEG = latin1('\u00ff\u00d8\u00ff\u00e0 and pixels');
+const PNG = latin1('\u0089PNG\r\n\u001a\n and pixels');
+const OGG = latin1('OggS and sound');
+
+let scene: TelegramScene;
+beforeAll(async () => {
+  scene = await startTelegramScene();
+});
+afterAll(() => scene.close());
+
+const count = (chat: number) => scene.answers(chat).length;
+const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
+/** Waits until the chat shows `more` further messages of the bot, then gives back those. */
+const next = async (chat: number, before: number, more = 1, withinMs = 20_000) =>
+  (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
+
+describe('what people send in Telegram besides text', () => {
+  it('[F10] a picture reaches the model with its caption; later turns know that there was one', async () => {
+    const before = count(ANN);
+    scene.telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
+    expect(await next(ANN, before)).toEqual(['You said: what is it?']);
+    expect(imagesOf(newest())).toEqual([{ mimeType: 'image/jpeg', bytes: JPEG }]);
+    scene.telegram.say({ chat: ANN, text: 'are you sure?' });
+    await next(ANN, before + 1);
+    expect(imagesOf(newest())).toEqual([]);
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
+  });
+
+  it('[F08] [F10] an album is one turn with all its pictures', async () => {
+    const before = count(BO);
+    const asked = scene.model.total;
+    const album = { chat: BO, album: 'a1' };
+    scene.telegram.say({ ...album, text: 'both?', file: { kind: 'photo', bytes: JPEG } });
+    scene.telegram.say({ ...album, file: { kind: 'photo', bytes: PNG } });
+    await next(BO, before);
+    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG, PNG]);
+    expect(scene.model.total).toBe(asked + 1);
+  });
+
+  it('[F10] a voice message is transcribed and answered like words', async () => {
+    const before = count(ANN);
+    scene.model.speech = 'when is the next train?';
+    scene.telegram.say({ chat: ANN, file: { kind: 'voice', bytes: OGG, type: 'audio/ogg' } });
+    expect((await next(ANN, before))[0]).toContain('when is the next train?');
+    expect(scene.model.heard).toEqual([{ model: 'ears', fileName: 'speech.ogg', bytes: OGG }]);
+  });
+
+  it('[F10] a document is read; one that cannot be read is told by its name', async () => {
+    const before = count(ANN);
+    const name = 'minutes.txt';
+    const minutes = latin1('We agreed on tea.');
+    scene.telegram.say({
+      chat: ANN,
+      text: 'sum up',
+      file: { kind: 'document', name, bytes: minutes },
+    });
+    await next(ANN, before);
+    expect(textOf(newest())).toMatch(/document "minutes.txt"\n---\nWe agreed on tea\.\n<\/file id/);
+    const broken = latin1('%PDF-1.7 and nothing more');
+    const file = { kind: 'document', name: 'a.pdf', bytes: broken } as const;
+    scene.telegram.say({ chat: ANN, text: 'and this?', file });
+    const [answer, notice] = await next(ANN, before + 1, 2);
+    expect(answer).toBe('You said: and this?');
+    expect(notice).toBe(
+      '⚙️ I could not read the document a.pdf: it is damaged or not what it seems to be.',
+    );
+  });
+
+  it('[F10] a file that is too large is told, and not even fetched', async () => {
+    const before = count(ANN);
+    const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
+    scene.telegram.say({ chat: ANN, text: 'too much?', file });
+    expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
+    expect(imagesOf(newest())).toEqual([]);
+  });
+
+  it('[F10] a file that cannot be fetched at first comes a little later', async () => {
+    const before = count(ANN);
+    scene.telegram.fault({ kind: 'status', status: 502, method: 'getFile' });
+    scene.telegram.say({ chat: ANN, text: 'patience', file: { kind: 'photo', bytes: PNG } });
+    await next(ANN, before, 1, 40_000);
+    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([PNG]);
+  });
+
+  it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
+    const before = count(ANN);
+    const asked = scene.model.total;
+    const fetches = scene.telegram.calls('getFile').length;
+    scene.telegram.fault({ kind: 'hang', method: 'getFile' });
+    scene.telegram.say({ chat: ANN, text: 'still there?', file: { kind: 'photo', bytes: JPEG } });
+    await scene.telegram.waitFor(() => scene.telegram.calls('getFile').length > fetches);
+    await scene.parley.end('SIGKILL');
+    scene.telegram.clearFaults();
+    await scene.startAgain();
+    expect(await next(ANN, before, 1, 40_000)).toEqual(['You said: still there?']);
+    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG]);
+    expect(scene.model.total).toBe(asked + 1);
+  });
+});
