@@ -16,7 +16,8 @@ async function unlinkedParley() {
   const double = await startWhatsAppDouble();
   const folder = makeDataFolder({
     http: { port: 0 },
-    channels: { whatsapp: { url: double.url } },
+    log: { level: 'debug' },
+    channels: { whatsapp: { url: double.url, access: { direct: 'open' } } },
   });
   const parley = await startParleyProcess(folder.path);
   onTestFinished(async () => {
@@ -51,7 +52,15 @@ describe('linking WhatsApp', () => {
     await expect.poll(async () => (await ask(parley, PICTURE)).status).toBe(404);
     const secret = code?.split(',').at(-2) ?? '';
     expect(secret.length).toBeGreaterThan(20);
-    expect(parley.out() + parley.err()).not.toContain(secret);
+    const ann = double.addPerson({ name: 'Ann' });
+    await double.say({ chat: ann.id, text: '/whoami' });
+    await double.say({ chat: ann.id, text: 'hello' });
+    const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
+    await double.waitFor(() => answers().length >= 2, 20_000);
+    const log = parley.out() + parley.err();
+    expect(log).toContain('"outcome":"answered"');
+    for (const name of [secret, ann.pn, ann.lid, double.me.pn, double.me.lid])
+      expect(log).not.toContain(name?.split('@')[0]);
   });
 
   it.runIf(chromiumPath)(

@@ -52,7 +52,7 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
 }
 
 /** The words of a message; empty where there are none. */
-export function textOf(content: proto.IMessage): string {
+function textOf(content: proto.IMessage): string {
   return (
     content.conversation ||
     content.extendedTextMessage?.text ||

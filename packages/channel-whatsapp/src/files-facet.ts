@@ -76,6 +76,7 @@ function messageOf({ kind, key, chat, id, writer }: MediaRef): WAMessage {
 function timeout(ms: number, signal: AbortSignal): Promise<never> {
   const over = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   return new Promise((_, reject) => {
+    if (over.aborted) reject(over.reason);
     over.addEventListener('abort', () => reject(over.reason), { once: true });
   });
 }

@@ -4,10 +4,10 @@ import type { PersonIds } from './jids.ts';
 
 /** Messages that can be quoted, reacted to in a group, or changed by their writer; older ones cannot. */
 const REMEMBERED = 1_000;
-/** Characters of a quoted text that go along; phones show two or three lines. */
+/** Characters of a text that are kept, for quotes: phones show two or three lines. */
 const SHOWN = 300;
 
-/** A message, and every name of who wrote it. */
+/** A message with the beginning of its text, and every name of who wrote it. */
 export interface Remembered {
   readonly message: InboundMessage;
   readonly from: PersonIds;
@@ -18,7 +18,8 @@ export class RecentMessages {
   readonly #messages = new Map<string, Remembered>();
 
   remember(message: InboundMessage, from: PersonIds): void {
-    this.#messages.set(keyOf(message.chat.id, message.messageId), { message, from });
+    const kept = { ...message, text: message.text.slice(0, SHOWN) };
+    this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
     const [oldest] = this.#messages.keys();
     if (this.#messages.size > REMEMBERED && oldest !== undefined) this.#messages.delete(oldest);
   }
@@ -38,7 +39,7 @@ export function quoteOf({ message, from }: Remembered): WAMessage {
   const participant = from.lid ?? from.pn ?? '';
   return {
     key: { remoteJid: message.chat.id, id: message.messageId, participant, fromMe: false },
-    message: { conversation: message.text.slice(0, SHOWN) },
+    message: { conversation: message.text },
   };
 }
 

@@ -1,7 +1,7 @@
 import { parseCommand } from '@parley/channels';
 import { InboundMessage } from '@parley/contracts';
 import type { proto } from '@whiskeysockets/baileys';
-import { type Shown, shownIn, textOf } from './content.ts';
+import { type Shown, shownIn } from './content.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './jids.ts';
 
 /** A message with what stands on its envelope. */
@@ -86,7 +86,7 @@ export function reworded(
   known: Pick<Knowledge, 'me' | 'people'>,
 ): InboundMessage | undefined {
   const shown = shownIn(content, { chat: old.chat.id, id: old.messageId });
-  const text = shown?.text ?? textOf(content);
+  const text = shown?.text ?? '';
   if (text === '' && old.attachments === undefined) return undefined;
   const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known.me));
   return { ...old, text, addressed, mentions: shown ? mentionsOf(shown, known) : old.mentions };

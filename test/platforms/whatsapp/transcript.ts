@@ -65,6 +65,8 @@ export class Transcript {
   readonly #messages: VisibleMessage[] = [];
   /** Chat and id, to the place in the list. */
   readonly #places = new Map<string, number>();
+  /** Chat, writer and id of all that was applied: phones take nothing twice. */
+  readonly #applied = new Set<string>();
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
   readonly #problems: unknown[] = [];
@@ -77,6 +79,13 @@ export class Transcript {
 
   /** Applies what a message does; the same id again, and changes of what is not there, do nothing. */
   apply(source: Source, content: Content): void {
+    const name = `${source.chat} ${source.from} ${source.id}`;
+    if (!this.#applied.has(name)) this.#apply(source, content);
+    this.#applied.add(name);
+    this.changes.changed();
+  }
+
+  #apply(source: Source, content: Content): void {
     if (content.kind === 'message') this.#show(source, content);
     if (content.kind === 'edit' && this.#isAuthor(source, content.id)) {
       this.#change(source.chat, content.id, (old) => ({
@@ -100,7 +109,6 @@ export class Transcript {
         return { ...old, reactions };
       });
     }
-    this.changes.changed();
   }
 
   read(chat: string, ids: readonly string[], reader: string): void {
