@@ -121,7 +121,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     random: Math.random,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none' }),
-    media: { fileBytes: 1_000, messageBytes: 2_000 },
+    media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
     accounts,
     http: { host: '127.0.0.1', port, token: TOKEN },
     metrics: async () => '',

@@ -138,7 +138,11 @@ async function compose(
 const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
 
 /** The settings count in megabytes, everything else in bytes. */
-function mediaLimits({ maxFileMb, maxMessageMb }: LoadedSettings['settings']['media']) {
+function mediaLimits(media: LoadedSettings['settings']['media']) {
   const bytes = 1_024 * 1_024;
-  return { fileBytes: maxFileMb * bytes, messageBytes: maxMessageMb * bytes };
+  return {
+    fileBytes: media.maxFileMb * bytes,
+    messageBytes: media.maxMessageMb * bytes,
+    keptBytes: media.maxKeptMb * bytes,
+  };
 }

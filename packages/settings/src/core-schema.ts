@@ -99,6 +99,11 @@ const Media = z
       .max(200)
       .default(50)
       .describe('All files of one message together, in megabytes.'),
+    maxKeptMb: z
+      .number()
+      .min(200)
+      .default(2_000)
+      .describe('All files that are kept at a time, for a day at most, in megabytes.'),
     maxCharacters: z
       .int()
       .min(1_000)

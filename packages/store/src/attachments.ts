@@ -53,6 +53,8 @@ export interface AttachmentRepository {
   bytes(key: AttachmentKey): Promise<Uint8Array | null>;
   /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
   keepText(key: AttachmentKey, text: string, now: number): Promise<void>;
+  /** How many bytes are kept of all accounts together. */
+  bytesKept(): Promise<number>;
   /**
    * Drops what no turn will read: bytes that were fetched before `before` and whose message is over.
    * The row stays, so that a history can say that there was a file.

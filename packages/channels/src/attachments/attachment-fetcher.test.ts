@@ -50,7 +50,7 @@ function start(
       attachments: store.attachments,
       files: fetch === undefined ? undefined : { maxBytes: 100, fetch: noted },
       lanes: { kick: async (id) => void kicked.push(id) },
-      limits: { fileBytes: 10, messageBytes: 15 },
+      limits: { fileBytes: 10, messageBytes: 15, keptBytes: 25 },
       clock: () => now,
       log: recording.log,
     },
@@ -140,6 +140,22 @@ describe('fetching attachments', () => {
     expect(await store.attachments.due('telegram', 'default', 0, 1)).toMatchObject([
       { attempts: 0 },
     ]);
+  });
+
+  it('[F10] [D07] drops files of answered messages to make room, and refuses when there is none', async () => {
+    start(async () => new Uint8Array(9));
+    await send('1', [image('a')]);
+    await expect.poll(() => states(1)).toEqual(['ready']);
+    const place = { channel: 'telegram', account: 'default', chatId: '42' };
+    await store.inbox.revise({ ...place, messageId: '1' }, null);
+    now = 1;
+    await send('2', [image('b')]);
+    await expect.poll(() => states(2)).toEqual(['ready']);
+    await send('3', [image('c')]);
+    await expect.poll(() => states(3)).toEqual(['ready']);
+    expect(await store.attachments.bytes({ messageSeq: 1, index: 0 })).toBeNull();
+    await send('4', [image('d')]);
+    await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
   it('[F10] says so where a channel hands out no files', async () => {

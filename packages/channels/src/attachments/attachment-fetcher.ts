@@ -114,7 +114,7 @@ async function fetchOne(
     await attachments.fail(due, why, clock());
     await deps.lanes.kick(due.conversationId);
   };
-  const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0);
+  const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0, await roomOf(deps));
   if (files === undefined || plan.kind === 'refuse') {
     await giveUp(plan.kind === 'refuse' && files !== undefined ? plan.why : NO_FILES);
     return true;
@@ -138,6 +138,14 @@ async function fetchOne(
     await deps.lanes.kick(due.conversationId);
   }
   return true;
+}
+
+/** What may still be kept; files that no turn needs any more make room before their time. */
+async function roomOf({ attachments, limits, clock }: AttachmentFetcherDeps): Promise<number> {
+  const room = limits.keptBytes - (await attachments.bytesKept());
+  if (room >= limits.fileBytes) return room;
+  await attachments.forget(clock(), clock());
+  return limits.keptBytes - (await attachments.bytesKept());
 }
 
 const NO_FILES = 'I cannot fetch files from this channel';

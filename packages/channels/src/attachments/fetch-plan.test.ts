@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { afterFetchFailure, planFetch } from './fetch-plan.ts';
 
 const MB = 1_024 * 1_024;
-const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB };
+const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB, keptBytes: 100 * MB };
 const due = (size: number | undefined, bytesTaken = 0) => ({
   attachment: { kind: 'image' as const, ref: 'r', ...(size === undefined ? {} : { size }) },
   bytesTaken,
@@ -16,7 +16,10 @@ describe('how much of an attachment is fetched', () => {
     ['the platform may hand out less', due(1), 8 * MB, 8 * MB],
     ['a message may have room for less', due(1, 45 * MB), 99 * MB, 5 * MB],
   ])('[F10] %s', (_case, attachment, platform, limit) => {
-    expect(planFetch(attachment, limits, platform)).toMatchObject({ kind: 'fetch', limit });
+    expect(planFetch(attachment, limits, platform, 99 * MB)).toMatchObject({
+      kind: 'fetch',
+      limit,
+    });
   });
 
   it.each([
@@ -25,9 +28,14 @@ describe('how much of an attachment is fetched', () => {
     ['the message has no room left', due(6 * MB, 45 * MB), 99 * MB, '50 MB together'],
     ['the message is full', due(undefined, 50 * MB), 99 * MB, '50 MB together'],
   ])('[F10] nothing when %s', (_case, attachment, platform, why) => {
-    const plan = planFetch(attachment, limits, platform);
+    const plan = planFetch(attachment, limits, platform, 99 * MB);
     expect(plan).toEqual({ kind: 'refuse', why: expect.stringContaining(why) });
   });
+});
+
+it('[F10] [D07] nothing is fetched where a largest file might have no room', () => {
+  expect(planFetch(due(1), limits, 99 * MB, 20 * MB - 1)).toMatchObject({ kind: 'refuse' });
+  expect(planFetch(due(1), limits, 99 * MB, 20 * MB)).toMatchObject({ kind: 'fetch' });
 });
 
 describe('after a fetch that failed', () => {

@@ -6,6 +6,8 @@ export interface MediaLimits {
   readonly fileBytes: number;
   /** All files of one message together. */
   readonly messageBytes: number;
+  /** All files that are kept at a time. */
+  readonly keptBytes: number;
 }
 
 /** Whether to fetch an attachment, and how many bytes at most; `why` completes the refusal for people. */
@@ -27,12 +29,19 @@ const MB = 1_024 * 1_024;
 /** All within the minute for which a message waits for its files. */
 const WAITS_MS = [2_000, 6_000, 20_000];
 
-/** Decides how much of an attachment may be fetched. `platformBytes`: what the platform hands to bots. */
+/**
+ * Decides how much of an attachment may be fetched. `platformBytes`: what the platform hands to bots;
+ * `room`: what may still be kept.
+ */
 export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,
   limits: MediaLimits,
   platformBytes: number,
+  room: number,
 ): FetchPlan {
+  if (room < limits.fileBytes) {
+    return { kind: 'refuse', why: 'I have no room for more files at the moment' };
+  }
   const perFile = Math.min(limits.fileBytes, platformBytes);
   const left = limits.messageBytes - due.bytesTaken;
   const why =

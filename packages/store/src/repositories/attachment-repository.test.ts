@@ -137,8 +137,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
       await store.attachments.forget(10, 12);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
+      expect(await store.attachments.bytesKept()).toBe(BYTES.length);
       await store.attachments.forget(11, 12);
       expect(await store.attachments.bytes(photo)).toBeNull();
+      expect(await store.attachments.bytesKept()).toBe(0);
       expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
         { state: 'ready', name: 'cat.jpg' },
       ]);

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Updateable } from 'kysely';
-import type { AttachmentKey, AttachmentRepository } from '../attachments.ts';
+import type { AttachmentKey, AttachmentRepository, StoredAttachment } from '../attachments.ts';
 import type { Database, Sql } from '../database.ts';
 import type { AttachmentTable, Tables } from '../tables.ts';
 import { dueAttachments } from './due-attachments.ts';
@@ -41,28 +41,7 @@ export function attachmentRepository(database: Database): AttachmentRepository {
 
     fail: (key, reason, now) => change(key, { state: 'failed', reason, updated_at: now }),
 
-    ofMessages: (messageSeqs) =>
-      database.read(async (sql) => {
-        if (messageSeqs.length === 0) return [];
-        const rows = await sql
-          .selectFrom('attachment')
-          .select(['inbox_seq', 'attachment_index', 'kind', 'name', 'mime_type', 'state'])
-          .select(['reason', 'text'])
-          .where('inbox_seq', 'in', messageSeqs)
-          .orderBy('inbox_seq')
-          .orderBy('attachment_index')
-          .execute();
-        return rows.map((row) => ({
-          messageSeq: row.inbox_seq,
-          index: row.attachment_index,
-          kind: row.kind,
-          name: row.name,
-          mimeType: row.mime_type,
-          state: row.state,
-          reason: row.reason,
-          text: row.text,
-        }));
-      }),
+    ofMessages: (messageSeqs) => database.read((sql) => ofMessages(sql, messageSeqs)),
 
     bytes: (key) =>
       database.read(async (sql) => {
@@ -85,8 +64,43 @@ export function attachmentRepository(database: Database): AttachmentRepository {
           .execute();
       }, 'process'),
 
+    bytesKept: () =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('attachment')
+          .select((eb) => eb.fn.sum<number | null>('size').as('kept'))
+          .where('bytes', 'is not', null)
+          .executeTakeFirst();
+        return row?.kept ?? 0;
+      }),
+
     forget: (before, now) => database.write((sql) => forget(sql, before, now), 'process'),
   };
+}
+
+async function ofMessages(
+  sql: Sql,
+  messageSeqs: readonly number[],
+): Promise<readonly StoredAttachment[]> {
+  if (messageSeqs.length === 0) return [];
+  const rows = await sql
+    .selectFrom('attachment')
+    .select(['inbox_seq', 'attachment_index', 'kind', 'name', 'mime_type', 'state'])
+    .select(['reason', 'text'])
+    .where('inbox_seq', 'in', messageSeqs)
+    .orderBy('inbox_seq')
+    .orderBy('attachment_index')
+    .execute();
+  return rows.map((row) => ({
+    messageSeq: row.inbox_seq,
+    index: row.attachment_index,
+    kind: row.kind,
+    name: row.name,
+    mimeType: row.mime_type,
+    state: row.state,
+    reason: row.reason,
+    text: row.text,
+  }));
 }
 
 async function updatePending(
