@@ -74,8 +74,8 @@ async function put(
   { messageId, nonce }: Streamed,
 ): Promise<string> {
   const { chatId, threadId = chatId, replyToMessageId } = part.route;
-  if (messageId !== undefined && (await becomes(api, threadId, messageId, body, extras)))
-    return messageId;
+  const mayBecome = messageId !== undefined && !notifies(part);
+  if (mayBecome && (await becomes(api, threadId, messageId, body, extras))) return messageId;
   const origin = originBody(nonce ?? part.idempotencyKey, replyToMessageId);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
   // With the nonce of a streamed message Discord gives back that one, as it was then.
@@ -83,6 +83,11 @@ async function put(
     await api.change(threadId, sent.id, body, extras);
   if (messageId !== undefined) await removeDraft(api, threadId, messageId, log);
   return sent.id;
+}
+
+/** Whether it is to make somebody's phone ring, which a change of a message does not. */
+function notifies({ body, route }: OutboundPart): boolean {
+  return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
 
 async function removeDraft(

@@ -39,7 +39,7 @@ function streams() {
 
 it('[F12] what was shown beyond the finished answer is taken away, and then forgotten', async () => {
   const { all, removed, waiting, values } = streams();
-  await all.update(ADDRESS, 't', growing('a', 'b', 'c'));
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
   const found = await Promise.all([0, 1].map((index) => all.claim(part(index), async (it) => it)));
   expect(found).toEqual([{ messageId: '1' }, { messageId: '2' }]);
   expect(waiting).toHaveLength(1);

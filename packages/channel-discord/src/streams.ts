@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatAddress, GrowingAnswer } from '@parley/channels';
 import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
+import { callFailureOf } from './call-failure.ts';
 import type { DiscordApi } from './discord-api.ts';
 import { contentBody, originBody } from './message-body.ts';
 
@@ -25,7 +26,7 @@ export interface StreamDeps {
 interface Shown {
   /** Undefined while it is not known whether Discord has it. */
   messageId: string | undefined;
-  /** As it stands; undefined when an earlier process wrote it. */
+  /** As it stands, without space around it; undefined when an earlier process wrote it. */
   text: string | undefined;
 }
 
@@ -34,7 +35,7 @@ interface Turn {
   channelId: string;
   readonly shown: Shown[];
   readonly claimed: Set<number>;
-  /** Finished parts come: nothing unfinished is shown any more. */
+  /** Finished parts come, or Discord refuses: nothing unfinished is shown any more. */
   isFinal: boolean;
   /** The work on this turn that was begun last. */
   last: Promise<unknown>;
@@ -44,6 +45,8 @@ interface Turn {
 
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
+/** Less is not worth showing early: a short answer comes as one message that was never edited. */
+const LEAST_CHARACTERS = 80;
 /** Turns in memory; of those that never finish the oldest is forgotten. */
 const MOST_TURNS = 500;
 
@@ -62,21 +65,31 @@ export class Streams {
   /** Shows what an answer is so far: new parts as messages, and at most one edit. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
-    await this.#alone(turn, async () => {
-      if (turn.isFinal) return;
-      const { settled, open } = answer.show();
-      const texts = [...settled, ...open].map(({ text }) => text);
-      let edits = 0;
-      for (const [place, text] of texts.entries()) {
-        if (turn.isFinal || text.trim() === '') return;
-        const shown = turn.shown[place];
-        if (shown?.messageId === undefined) await this.#begin(turn, place, text, address);
-        else if (shown.text !== text && edits === 0) {
-          edits += 1;
-          await this.#edit(turn.channelId, shown, shown.messageId, text);
-        }
+    try {
+      await this.#alone(turn, () => this.#show(turn, address, answer));
+    } catch (thrown) {
+      // Asking again every second would only be refused again, and Discord counts refusals.
+      if (callFailureOf(thrown).kind === 'refused') turn.isFinal = true;
+      throw thrown;
+    }
+  }
+
+  async #show(turn: Turn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
+    if (turn.isFinal) return;
+    const { settled, open } = answer.show();
+    const texts = [...settled, ...open].map(({ text }) => text);
+    const [first = ''] = texts;
+    if (turn.shown.length === 0 && first.length < LEAST_CHARACTERS) return;
+    let edits = 0;
+    for (const [place, text] of texts.entries()) {
+      if (turn.isFinal || text.trim() === '') return;
+      const shown = turn.shown[place];
+      if (shown?.messageId === undefined) await this.#begin(turn, place, text, address);
+      else if (shown.text !== text.trim() && edits === 0) {
+        edits += 1;
+        await this.#edit(turn.channelId, shown, shown.messageId, text);
       }
-    });
+    }
   }
 
   /** Sends a finished part while nothing else happens to its turn; `send` learns what is at its place. */
@@ -133,8 +146,8 @@ export class Streams {
 
   async #load(turn: Turn): Promise<void> {
     if (turn.loaded) return;
-    const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId);
-    const ids = text === undefined ? [] : Stored.parse(JSON.parse(text));
+    const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId) ?? '[]';
+    const ids = Stored.parse(JSON.parse(text));
     turn.shown.push(...ids.map((id) => ({ messageId: id ?? undefined, text: undefined })));
     turn.loaded = true;
   }
@@ -148,6 +161,7 @@ export class Streams {
     const origin = originBody(nonceOf(turn.turnId, place), replyTo);
     const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin });
     shown.messageId = sent.id;
+    // With a nonce that Discord knows it gives back an earlier text.
     shown.text = sent.content;
     await this.#save(turn);
   }
@@ -158,7 +172,7 @@ export class Streams {
       messageId,
       contentBody(text, {}, this.#deps.linkPreviews),
     );
-    shown.text = text;
+    shown.text = text.trim();
   }
 
   async #save({ turnId, shown }: Turn): Promise<void> {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -128,6 +128,18 @@ describe('the Discord adapter sends', () => {
     expect(gone).toEqual({ kind: 'gone' });
   });
 
+  it('[D05] nothing that is too long or too large, and says so', async () => {
+    const { double, adapter } = await scene();
+    const long = adapter.send(part(double.channelId, 'x'.repeat(2_001)), noSignal());
+    expect(await failureOf(long)).toEqual({ kind: 'refused' });
+    const path = join(tmpdir(), `parley-discord-large-${process.pid}`);
+    await writeFile(path, Buffer.alloc(11 * 1024 * 1024));
+    const file = { kind: 'document', name: 'a.bin', mimeType: 'application/x', path } as const;
+    const large = adapter.send(part(double.channelId, 'x', { file }), noSignal());
+    await expect(large).rejects.toThrow('larger than this server allows');
+    await rm(path);
+  });
+
   it.each([
     [false, 'chat'],
     [true, 'account'],
@@ -169,6 +181,7 @@ describe('the Discord adapter sends', () => {
     const missing = { ...file, path: `${path}-missing` };
     const refused = adapter.send(part(double.channelId, 'x', { file: missing }), noSignal());
     expect(await failureOf(refused)).toEqual({ kind: 'refused' });
+    await rm(path);
   });
 
   it('[F12] typing, edits, deletions and reactions, each a ChannelError when refused', async () => {

@@ -9,6 +9,10 @@ afterEach(endScenes);
 const TARGET = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
 const LONG = Array.from({ length: 60 }, (_, n) => `Line ${n}: ${'word '.repeat(20)}`).join('\n\n');
 
+/** Enough to be worth showing before the rest is there. */
+const START =
+  'This answer begins with a sentence that is long enough to be shown before it is over.';
+
 /** An answer that has come so far. */
 function growing(text: string): GrowingAnswer {
   const renderer = createPrefixRenderer(TARGET);
@@ -36,14 +40,14 @@ describe('[F12] an answer grows on Discord', () => {
   it('as one message that is edited, quotes the question and becomes the finished answer', async () => {
     const here = await scene();
     const question = here.double.say({ channel: here.double.channelId, from: ANN, text: 'q' });
-    await grow(here, 'It', question.id);
-    await grow(here, 'It is');
-    await grow(here, 'It is');
-    expect(visible(here)).toEqual(['q', 'It is']);
-    const [id] = await finish(here, 'It is **done**.');
+    await grow(here, START, question.id);
+    await grow(here, `${START} It is`);
+    await grow(here, `${START} It is`);
+    expect(visible(here)).toEqual(['q', `${START} It is`]);
+    const [id] = await finish(here, `${START} It is **done**.`);
     expect(here.double.conversation(here.double.channelId)).toMatchObject([
       { visible: 'q' },
-      { id, visible: 'It is done.', replyTo: question.id },
+      { id, visible: `${START} It is done.`, replyTo: question.id },
     ]);
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message', 'edit', 'edit']);
   });
@@ -67,11 +71,11 @@ describe('[F12] an answer grows on Discord', () => {
   it('and is taken up by the finished answer also after a restart', async () => {
     const values = memoryValues();
     const before = await scene({ values });
-    await grow(before, 'half of');
+    await grow(before, START);
     await before.adapter.stop();
     const after = await scene({ values, on: before.double });
-    await grow(after, 'half of it');
-    expect(visible(after)).toEqual(['half of it']);
+    await grow(after, `${START} half of it`);
+    expect(visible(after)).toEqual([`${START} half of it`]);
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);
   });
@@ -80,26 +84,52 @@ describe('[F12] an answer grows on Discord', () => {
     const values = memoryValues();
     const before = await scene({ values });
     before.double.fault({ kind: 'hang-up', after: true });
-    await expect(grow(before, 'half of')).rejects.toThrow('may have arrived');
+    await expect(grow(before, START)).rejects.toThrow('may have arrived');
     await before.adapter.stop();
     const after = await scene({ values, on: before.double });
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);
   });
 
+  it('not at all where it is short: then it comes as one message', async () => {
+    const here = await scene();
+    await grow(here, 'Yes, it');
+    expect(visible(here)).toEqual([]);
+    await finish(here, 'Yes, it is.');
+    expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
+  });
+
+  it('[M05] as a new message at the end where it notifies somebody, which edits do not', async () => {
+    const here = await scene();
+    await grow(here, START);
+    const text = `<@${ANN}> ${START}`;
+    const more = { body: { text, plain: text }, turnId: 't1', mentions: 'live' as const };
+    await here.adapter.send(part(here.double.channelId, '', more), noSignal());
+    expect(here.double.sends().at(-1)).toMatchObject({ kind: 'message', pings: { users: [ANN] } });
+    expect(visible(here)).toEqual([text]);
+  });
+
   it('no more once the finished answer is being sent', async () => {
     const here = await scene();
-    await grow(here, 'half');
+    await grow(here, START);
     here.double.fault({ kind: 'delay', ms: 50, call: 'PATCH' });
     const finishing = finish(here, 'whole');
-    await grow(here, 'half of');
+    await grow(here, `${START} half of`);
     await finishing;
     expect(visible(here)).toEqual(['whole']);
   });
 
+  it('no more where Discord refuses it, which counts refusals', async () => {
+    const here = await scene();
+    here.double.deny(here.double.channelId, 'send');
+    await expect(grow(here, START)).rejects.toThrow('Send Messages');
+    await grow(here, `${START} And so on.`);
+    expect(here.double.calls('POST /channels/')).toHaveLength(1);
+  });
+
   it('and is sent anew where somebody has deleted what was shown', async () => {
     const here = await scene();
-    await grow(here, 'half');
+    await grow(here, START);
     const [shown] = here.double.conversation(here.double.channelId);
     here.double.erase(here.double.channelId, shown?.id ?? '');
     await finish(here, 'whole');
@@ -108,7 +138,7 @@ describe('[F12] an answer grows on Discord', () => {
 
   it('[D04] and the finished part sent twice changes nothing', async () => {
     const here = await scene();
-    await grow(here, 'half');
+    await grow(here, START);
     const once = await finish(here, 'whole');
     expect(await finish(here, 'whole')).toEqual(once);
     expect(visible(here)).toEqual(['whole']);

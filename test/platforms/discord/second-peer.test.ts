@@ -95,9 +95,9 @@ describe('the Discord adapter against a server by others', () => {
     const { channelId } = server.manifest.fixture;
     const place = { chatId: channelId };
     const answer = createPrefixRenderer({ dialect: 'discord', maxLength: 2000, unit: 'utf16' });
-    answer.push('half');
+    answer.push('half of a sentence '.repeat(6));
     await here.adapter.streaming?.update(place, 'turn_9', answer);
-    answer.push(' of it');
+    answer.push('and a bit');
     await here.adapter.streaming?.update(place, 'turn_9', answer);
     const whole = part(channelId, 'all of it', { turnId: 'turn_9', idempotencyKey: 'k9' });
     const { platformMessageId: id } = await here.adapter.send(whole, noSignal());
