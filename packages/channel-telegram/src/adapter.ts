@@ -15,6 +15,7 @@ import { createTakeUpdate } from './take-update.ts';
 import { connectTelegramApi } from './telegram-api.ts';
 import { createTyping } from './typing.ts';
 import { Webhook } from './webhook.ts';
+import type { BotIdentity } from './wire-message.ts';
 
 const CAPABILITIES: Capabilities = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
@@ -51,7 +52,7 @@ export function createTelegramAdapter(
   const typing = createTyping(api, stopping);
   const { finish, ...streaming } = createDrafts({ api, log, clock, stopping });
   const take = createTakeUpdate({ ...context, api, stopping, seen: typing.seen });
-  const connected = () => keepMenu({ ...context, api }, stopping);
+  const connected = (me: BotIdentity) => keepMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...ambience, api, take, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });

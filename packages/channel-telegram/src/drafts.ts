@@ -19,6 +19,8 @@ export interface Drafts extends StreamingFacet {
   finish(turnId: string): Promise<void>;
 }
 
+/** A draft that takes longer is of no use, and its answer waits for it. In ms. */
+const DRAFT_TIMEOUT_MS = 5_000;
 /** Turns that are over; remembered for as long as an update could still come. */
 const REMEMBERED = 1_000;
 
@@ -40,8 +42,9 @@ export function createDrafts({ api, log, clock, stopping }: DraftsDeps): Drafts 
     text: string,
   ) => {
     const draft = { chat_id: chatId, draft_id: draftId(turnId), text, parse_mode: 'HTML' };
+    const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
     try {
-      await api.call('sendMessageDraft', { ...draft, ...threadOf(threadId) }, stopping);
+      await api.call('sendMessageDraft', { ...draft, ...threadOf(threadId) }, limit);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind !== 'refused') throw thrown;

@@ -3,6 +3,7 @@ import type { CommandInfo } from '@parley/channels';
 import { type AdapterValues, type Logger, reasonOf } from '@parley/contracts';
 import { callFailureOf } from './call-failure.ts';
 import type { TelegramApi } from './telegram-api.ts';
+import type { BotIdentity } from './wire-message.ts';
 
 /** What keeping the menu needs. */
 export interface MenuDeps {
@@ -11,6 +12,9 @@ export interface MenuDeps {
   readonly commands: readonly CommandInfo[];
   readonly log: Logger;
 }
+
+/** The bot whose menu it is: a new token may belong to another one, which has none yet. */
+type Owner = Pick<BotIdentity, 'id'>;
 
 /** Most entries Telegram takes. */
 const MAX_COMMANDS = 100;
@@ -52,11 +56,13 @@ export function menuName(name: string): string {
 }
 
 /** Puts the commands into Telegram's own menu (F09), if they are not there yet. Never rejects. */
-export async function keepMenu(deps: MenuDeps, signal: AbortSignal): Promise<void> {
+export async function keepMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
   const { api, values, log } = deps;
   const { entries, leftOut } = menuOf(deps.commands);
   if (leftOut.length > 0) log.warn({ commands: leftOut }, "not in Telegram's menu: no legal name");
-  const print = createHash('sha256').update(JSON.stringify(entries)).digest('base64url');
+  const print = createHash('sha256')
+    .update(JSON.stringify([bot.id, entries]))
+    .digest('base64url');
   try {
     const known = (await values.get(MENU.kind, [MENU.id])).get(MENU.id);
     if (known === print || (known === undefined && entries.length === 0)) return;

@@ -14,7 +14,7 @@ export interface PollerDeps extends TelegramAmbience {
   readonly take: TakeUpdate;
   readonly laneOf: (update: WireUpdate) => string;
   /** Called once after the first poll that succeeded; runs beside the polls and never rejects. */
-  readonly connected: () => Promise<void>;
+  readonly connected: (me: BotIdentity) => Promise<void>;
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export class Poller {
     this.#failures = 0;
     if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
     this.#connected = true;
-    this.#beside ??= this.#deps.connected();
+    this.#beside ??= this.#deps.connected(me);
   }
 
   /** Gives back whether to go on. */

@@ -20,7 +20,7 @@ export interface WebhookDeps
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
   readonly take: TakeUpdate;
   /** Called once after the webhook was set for the first time; never rejects. */
-  readonly connected: () => Promise<void>;
+  readonly connected: (me: BotIdentity) => Promise<void>;
 }
 
 /** An update is far smaller; this leaves room for what is to come. In bytes. */
@@ -111,7 +111,7 @@ export class Webhook implements HttpFacet {
       report({ kind: 'connected', as: `@${me.username}` });
     }
     this.#connected = true;
-    this.#beside ??= this.#deps.connected();
+    this.#beside ??= this.#deps.connected(me);
   }
 
   async #set(signal: AbortSignal): Promise<void> {

@@ -179,10 +179,20 @@ describe('the menu of commands', () => {
     const second = await scene({ commands, values });
     second.double.say({ chat: ANN, text: '/my_skill now' });
     await second.adapter.start();
-    await second.double.waitFor(() => second.received.length === 1);
+    // Some polls later the menu would have been set.
+    for (let polls = 1; polls <= 4; polls += 1) {
+      await second.double.waitFor(() => second.received.length === polls);
+      second.double.say({ chat: ANN, text: 'more' });
+    }
     await second.adapter.stop();
     expect(second.double.calls('setMyCommands')).toEqual([]);
     expect(second.received[0]?.text).toBe('/my-skill now');
+
+    const botToken = '7000000002:another-bot-with-the-same-name-here';
+    const other = await scene({ commands, values, double: { botToken } });
+    await other.adapter.start();
+    await other.double.waitFor(() => other.double.calls('setMyCommands').length === 2);
+    await other.adapter.stop();
 
     const third = await scene({ commands: commands.slice(0, 1), values });
     await third.adapter.start();

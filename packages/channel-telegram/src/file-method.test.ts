@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { fileMethodOf } from './file-method.ts';
+
+const MB = 1024 * 1024;
+
+describe('how a file is sent', () => {
+  it.each<[Parameters<typeof fileMethodOf>[0], number, string]>([
+    [{ kind: 'image', mimeType: 'image/JPEG' }, MB, 'sendPhoto'],
+    [{ kind: 'image', mimeType: 'image/webp' }, 10 * MB, 'sendPhoto'],
+    [{ kind: 'image', mimeType: 'image/png' }, 10 * MB + 1, 'sendDocument'],
+    [{ kind: 'image', mimeType: 'image/gif' }, 20 * MB, 'sendAnimation'],
+    [{ kind: 'image', mimeType: 'image/svg+xml' }, 1, 'sendDocument'],
+    [{ kind: 'voice', mimeType: 'audio/ogg; codecs=opus' }, MB, 'sendVoice'],
+    [{ kind: 'voice', mimeType: 'audio/wav' }, MB, 'sendDocument'],
+    [{ kind: 'audio', mimeType: 'audio/mpeg' }, MB, 'sendAudio'],
+    [{ kind: 'audio', mimeType: 'audio/flac' }, MB, 'sendDocument'],
+    [{ kind: 'video', mimeType: 'video/mp4' }, 50 * MB, 'sendVideo'],
+    [{ kind: 'video', mimeType: 'video/webm' }, MB, 'sendDocument'],
+    [{ kind: 'document', mimeType: 'video/mp4' }, MB, 'sendDocument'],
+  ])('[F10] %o of %i bytes by %3$s', (file, bytes, method) => {
+    expect(fileMethodOf(file, bytes).method).toBe(method);
+  });
+});
