@@ -21,7 +21,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function load(yaml: string) {
   const file = join(folder, 'parley.yaml');
   writeFileSync(file, yaml);
-  const env = { TELEGRAM_BOT_TOKEN: `123456:${'A'.repeat(35)}`, POSTGRES_PASSWORD: 'pg' };
+  const env = {
+    TELEGRAM_BOT_TOKEN: `123456:${'A'.repeat(35)}`,
+    DISCORD_BOT_TOKEN: 'MTkw.abc.def',
+    POSTGRES_PASSWORD: 'pg',
+  };
   return loadSettings({ file, env, dataFolder: folder, ...schemas });
 }
 
@@ -49,6 +53,7 @@ describe('the files in config/', () => {
     if (result.kind !== 'ok') return;
     expect(Object.values(result.channels)).toEqual([
       expect.objectContaining({ kind: 'ok', channel: 'telegram', activation: 'mention' }),
+      expect.objectContaining({ kind: 'ok', channel: 'discord' }),
       expect.objectContaining({ kind: 'ok', channel: 'whatsapp' }),
     ]);
     const sections = [...template.matchAll(/^#(\w+):/gm)].map((match) => match[1]);
