@@ -79,6 +79,12 @@ describe('WhatsApp without its optional library', () => {
   });
 });
 
+describe('WhatsApp', () => {
+  it('[F05] never answers a stranger', () => {
+    expect(whatsapp.answersStrangers).toBe(false);
+  });
+});
+
 describe('WhatsApp that nobody has configured', () => {
   it('[F03] brings neither Baileys nor the drawing of codes', () => {
     const program = `
@@ -92,6 +98,5 @@ describe('WhatsApp that nobody has configured', () => {
     expect(names).toContain('./settings.ts');
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/baileys|signal$/)]));
     expect(names).not.toContain('qrcode');
-    expect(whatsapp.id).toBe('whatsapp');
   });
 });

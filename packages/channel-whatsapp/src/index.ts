@@ -25,6 +25,8 @@ export function whatsappFrom(library: () => Promise<Library>) {
   return {
     id: 'whatsapp',
     settings: WhatsAppSettings,
+    // Writing to people who are not known is what WhatsApp blocks numbers for.
+    answersStrangers: false,
     async load(): Promise<ConnectWhatsApp> {
       // Before the import: libsignal prints private keys.
       quietLibsignal();
