@@ -174,6 +174,7 @@ describe('the menu of commands', () => {
       { command: 'my_skill', description: 'x'.repeat(256) },
     ]);
     expect(first.logged.join()).toContain('Ärger');
+    await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
     await first.adapter.stop();
 
     const second = await scene({ commands, values });

@@ -141,6 +141,9 @@ describe('the Telegram adapter is called by a webhook', () => {
     double.say({ chat: ANN, text: 'hi' });
     await double.waitFor(() => received.length === 1);
     const stopped = adapter.stop().then(() => order.push('stopped'));
+    // Whatever does not wait for the message is over by now.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
     store.resolve();
     await stopped;
     expect(order).toEqual(['stored', 'stopped']);
