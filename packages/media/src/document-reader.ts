@@ -66,7 +66,7 @@ function readInThread(
   );
   signal.addEventListener('abort', stop, { once: true });
   thread.once('message', resolve);
-  thread.once('error', () => resolve(refused('reading it took too much memory, or it is damaged')));
+  thread.on('error', () => resolve(refused('reading it took too much memory, or it is damaged')));
   thread.once('exit', () => resolve(refused('reading it ended without a result')));
   return promise.finally(() => {
     clearTimeout(timer);

@@ -1,3 +1,4 @@
+import type { Logger } from '@parley/contracts';
 import {
   imageTypeOf,
   type ReadDocument,
@@ -31,6 +32,7 @@ export type ReadAttachment =
 export interface ReadingDeps extends MediaDeps {
   readonly attachments: Pick<AttachmentRepository, 'bytes' | 'keepText'>;
   readonly clock: () => number;
+  readonly log: Logger;
 }
 
 /** Reads one attachment. `charactersLeft`: what this turn has left for documents. */
@@ -66,14 +68,18 @@ const CANNOT_LISTEN: ReadAttachment = {
 };
 
 async function listen(
-  { transcription, fetch, attachments, clock }: ReadingDeps,
+  { transcription, fetch, attachments, clock, log }: ReadingDeps,
   stored: StoredAttachment,
   bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
   if (transcription === undefined) return CANNOT_LISTEN;
   const heard = await transcribe(bytes, transcription, { fetch, signal });
-  if (heard.kind === 'refused') return { ...unread(heard.reason), hint: `${heard.detail}.` };
+  if (heard.kind === 'refused') {
+    // The owner may not be the one who sent it, and mends it all the same.
+    if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
+    return { ...unread(heard.reason), hint: `${heard.detail}.` };
+  }
   if (heard.text === '') return unread('nothing is said in it');
   await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };

@@ -98,6 +98,12 @@ describe('a document', () => {
     expect(content().match(/What chat users attached/g)).toHaveLength(1);
   });
 
+  it('[P18] has a closing line that depends on its text', async () => {
+    await ask([document('one'), document('two')]);
+    const ids = [...content().matchAll(/<file id="(\w+)">/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('[F10] stays in the history with its beginning, not as a whole', async () => {
     await ask([document(`first line\n${'x'.repeat(150)}`, 'a.txt')]);
     expect(await remembered()).toContain('[document \\"a.txt\\", which begins: \\"first line');
@@ -169,6 +175,7 @@ describe('a voice message', () => {
     const [, first, second] = (await scene.owed()).join('\n').split('I could not read ');
     expect(first).toMatch(/my speech service did not answer. .*refused the key/);
     expect(second).toContain('nothing is said in it');
+    expect(scene.logged.join()).toMatch(/warn: recording not transcribed .*refused the key/);
   });
 });
 

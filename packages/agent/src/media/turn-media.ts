@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { Logger, Reader } from '@parley/contracts';
 import type { ModelImage } from '@parley/models';
 import type { InboxRow, Store, StoredAttachment } from '@parley/store';
 import { nameForPeople, standInFor } from './attachment-words.ts';
@@ -28,6 +28,7 @@ export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
   readonly clock: () => number;
+  readonly log: Logger;
 }
 
 /** Most that one request carries; providers take between 20 and 100 pictures and about 30 MB. */
@@ -74,11 +75,11 @@ interface Read {
 
 /** One after another: their bytes need not all be in memory, and documents share their limit. */
 async function readAll(
-  { store, media, clock }: TurnMediaDeps,
+  { store, media, clock, log }: TurnMediaDeps,
   stored: readonly StoredAttachment[],
   signal: AbortSignal,
 ): Promise<readonly Read[]> {
-  const reading = { ...media, attachments: store.attachments, clock };
+  const reading = { ...media, attachments: store.attachments, clock, log };
   const all: Read[] = [];
   let characters = media.characters;
   let images = 0;
