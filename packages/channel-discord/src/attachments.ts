@@ -13,24 +13,32 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
   [4, 'gif'],
 ]);
 
-/** The files and stickers of a message, and of one that it forwards. */
+/**
+ * The files and stickers of a message, and of one that it forwards. Where it has none, those of the one
+ * it answers: "what is this?" below a picture means the picture.
+ */
 export function attachmentsOf(message: WireMessage): Attachment[] {
   const forwarded = message.message_snapshots?.map((snapshot) => snapshot.message) ?? [];
-  return [message, ...forwarded]
-    .flatMap((content) => [
-      ...content.attachments.map((file) => fileOf(file, message)),
-      ...stickersOf(content),
-    ])
-    .slice(0, MOST);
+  const own = [message, ...forwarded].flatMap((content) => filesOf(content, message, message.id));
+  const answered = message.referenced_message;
+  const id = answered?.id;
+  if (own.length > 0 || answered == null || id === undefined) return own.slice(0, MOST);
+  return filesOf(answered, message, id).slice(0, MOST);
 }
 
-function fileOf(file: WireAttachment, { channel_id, id }: WireMessage): Attachment {
+/** `id` is that of the message to ask for fresh addresses. */
+function filesOf(content: WireContent, { channel_id }: WireMessage, id: string): Attachment[] {
+  const files = content.attachments.map((file) => fileOf(file, channel_id, id));
+  return [...files, ...stickersOf(content)];
+}
+
+function fileOf(file: WireAttachment, channelId: string, messageId: string): Attachment {
   return {
     kind: kindOf(file),
     name: file.filename,
     ...(file.content_type == null ? {} : { mimeType: file.content_type }),
     size: file.size,
-    ref: writeRef({ url: file.url, channelId: channel_id, messageId: id, fileId: file.id }),
+    ref: writeRef({ url: file.url, channelId, messageId, fileId: file.id }),
   };
 }
 

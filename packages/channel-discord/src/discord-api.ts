@@ -57,7 +57,7 @@ export interface DiscordApi {
 }
 
 /** Longer waits for a rate limit are left to the core, which does other things meanwhile. In ms. */
-export const LONGEST_OWN_WAIT_MS = 6_000;
+const LONGEST_OWN_WAIT_MS = 6_000;
 const Own = z.object({ id: Snowflake, content: z.string().default('') });
 const PAGE = 100;
 

@@ -1,5 +1,5 @@
 import { ChannelError, type ChannelFailure } from '@parley/contracts';
-import type { CallFailure } from './call-failure.ts';
+import { type CallFailure, callFailureOf } from './call-failure.ts';
 
 /** Slow mode names no time; a channel can have up to six hours. In ms. */
 const SLOW_MODE_MS = 10_000;
@@ -71,5 +71,14 @@ function adviceFor(code: number): string {
       return 'The file is larger than this server allows.';
     default:
       return '';
+  }
+}
+
+/** Does something in a channel; what is thrown is a `ChannelError`. */
+export async function translated<T>(channelId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw sendErrorOf(callFailureOf(thrown), channelId, thrown);
   }
 }

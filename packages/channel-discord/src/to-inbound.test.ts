@@ -127,6 +127,32 @@ describe('[F01] a Discord message as the core knows it', () => {
     expect(message).not.toHaveProperty('replyTo');
   });
 
+  it('[F10] brings the files of the message it answers, where it has none itself', () => {
+    const author = { id: '5', username: 'ben' };
+    const answered = {
+      id: '50',
+      author,
+      content: 'for <@900>',
+      mentions: [me],
+      attachments: [file],
+    };
+    const message = { message_reference: { message_id: '50' }, referenced_message: answered };
+    expect(read(message)).toMatchObject({
+      attachments: [{ ref: `${file.url}#10/50/3` }],
+      replyTo: { messageId: '50', senderId: '5', text: 'for @parley' },
+    });
+    const own = { ...file, id: '4' };
+    expect(read({ ...message, attachments: [own] })?.attachments).toMatchObject([
+      { ref: `${file.url}#10/100/4` },
+    ]);
+  });
+
+  it('has the question and the answers of a poll in words', () => {
+    const answers = ['Tea', 'Coffee'].map((text) => ({ poll_media: { text } }));
+    const message = read({ content: '', poll: { question: { text: 'What?' }, answers } });
+    expect(message?.text).toBe('Poll: What?\n- Tea\n- Coffee');
+  });
+
   it('answers a message that was deleted since', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });

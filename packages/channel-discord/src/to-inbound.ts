@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/contracts';
 import { attachmentsOf } from './attachments.ts';
 import type { Place } from './places.ts';
 import { plainMentions } from './plain-mentions.ts';
-import type { WireMessage, WireUser } from './wire.ts';
+import type { WireMention, WireMessage, WirePoll, WireUser } from './wire.ts';
 
 /** Message types that people and bots write: a message, a reply, and the answers to commands. */
 const WRITTEN: ReadonlySet<number> = new Set([0, 19, 20, 23]);
@@ -33,7 +33,7 @@ export function toInbound(
     sender: senderOf(message),
     text,
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...replyOf(message),
+    ...replyOf(message, place),
     mentions,
     addressed: place.chat.type === 'direct' || named || replied || namesRole(message, place),
     sentAt: Date.parse(message.timestamp),
@@ -60,31 +60,43 @@ function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean 
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** The words; a forwarded message has those of the one it carries. The bot's own name in front is no word. */
+/** The words. The bot's own name in front is none of them. */
 function textOf(
   message: WireMessage,
   place: Place,
   me: string,
 ): { readonly text: string; readonly leading: boolean } {
-  const forwarded = message.message_snapshots?.[0]?.message.content ?? '';
-  const written = message.content === '' ? forwarded : message.content;
+  const written = writtenIn(message);
   const own = [`@!?${me}`, ...(place.botRole === undefined ? [] : [`@&${place.botRole}`])];
   const front = new RegExp(`^\\s*<(?:${own.join('|')})>[\\s,:]*`);
   const text = written.replace(front, '');
-  const names = new Map(
-    message.mentions.map((user) => [user.id, displayName(user, user.member?.nick)]),
-  );
-  return { text: plainMentions(text, names, place.nameOf), leading: text !== written };
+  const plain = plainMentions(text, namesIn(message.mentions), place.nameOf);
+  return { text: plain, leading: text !== written };
 }
 
-function replyOf(message: WireMessage): Pick<InboundMessage, 'replyTo'> {
+/** What was written; else what is forwarded, or asked in a poll. */
+function writtenIn({ content, message_snapshots, poll }: WireMessage): string {
+  if (content !== '') return content;
+  if (poll != null) return pollWords(poll);
+  return message_snapshots?.[0]?.message.content ?? '';
+}
+
+function pollWords({ question, answers }: WirePoll): string {
+  const lines = answers.map(({ poll_media }) => `- ${poll_media.text}`);
+  return [`Poll: ${question.text}`, ...lines].join('\n');
+}
+
+function namesIn(mentions: readonly WireMention[]): ReadonlyMap<string, string> {
+  return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
+}
+
+function replyOf(message: WireMessage, place: Place): Pick<InboundMessage, 'replyTo'> {
   const { message_reference: reference, referenced_message: answered } = message;
   if (reference?.message_id === undefined || reference.type === FORWARD) return {};
+  const messageId = reference.message_id;
+  if (answered == null) return { replyTo: { messageId } };
+  const text = plainMentions(answered.content, namesIn(answered.mentions), place.nameOf);
   return {
-    replyTo: {
-      messageId: reference.message_id,
-      ...(answered == null ? {} : { senderId: answered.author.id }),
-      ...(answered == null || answered.content === '' ? {} : { text: answered.content }),
-    },
+    replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };
 }

@@ -37,6 +37,26 @@ const content = {
 const WireContent = z.object(content);
 export type WireContent = z.infer<typeof WireContent>;
 
+const WireMention = WireUser.extend({ member: WireMember.nullish() });
+export type WireMention = z.infer<typeof WireMention>;
+
+/** A question with answers to choose from. */
+const WirePoll = z.object({
+  question: z.object({ text: z.string().default('') }),
+  answers: z
+    .array(z.object({ poll_media: z.object({ text: z.string().default('') }) }))
+    .default([]),
+});
+export type WirePoll = z.infer<typeof WirePoll>;
+
+/** The message that another one answers. */
+const WireAnswered = z.object({
+  ...content,
+  id: Snowflake.optional(),
+  author: WireUser,
+  mentions: z.array(WireMention).default([]),
+});
+
 /** What Parley reads of a message, the same from gateway and REST; only the gateway adds the server. */
 export const WireMessage = z.object({
   ...content,
@@ -49,12 +69,13 @@ export const WireMessage = z.object({
   timestamp: z.string(),
   edited_timestamp: z.string().nullish(),
   webhook_id: Snowflake.nullish(),
-  mentions: z.array(WireUser.extend({ member: WireMember.nullish() })).default([]),
+  mentions: z.array(WireMention).default([]),
   mention_roles: z.array(Snowflake).default([]),
   message_reference: z
     .object({ type: z.int().default(0), message_id: Snowflake.optional() })
     .nullish(),
-  referenced_message: z.object({ author: WireUser, content: z.string().default('') }).nullish(),
+  referenced_message: WireAnswered.nullish(),
+  poll: WirePoll.nullish(),
   message_snapshots: z.array(z.object({ message: WireContent })).nullish(),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
