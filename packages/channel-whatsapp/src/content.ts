@@ -1,5 +1,6 @@
 import type { Attachment } from '@parley/contracts';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { described } from './described.ts';
 import { attachmentIn, type MediaPlace } from './media-ref.ts';
 
 /** What a message shows to people. */
@@ -62,7 +63,7 @@ function textOf(content: proto.IMessage): string {
     content.buttonsResponseMessage?.selectedDisplayText ||
     content.listResponseMessage?.title ||
     content.templateButtonReplyMessage?.selectedDisplayText ||
-    ''
+    described(content)
   );
 }
 
@@ -78,7 +79,9 @@ function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
     content.stickerMessage ??
     content.buttonsResponseMessage ??
     content.listResponseMessage ??
-    content.templateButtonReplyMessage;
+    content.templateButtonReplyMessage ??
+    content.locationMessage ??
+    content.contactMessage;
   return holder?.contextInfo ?? undefined;
 }
 
