@@ -23,7 +23,13 @@ export function turnReader(
   deps: Pick<TurnPromptDeps, 'agent' | 'owners' | 'clock'>,
 ): Reader {
   const facts = turnFacts(turn, deps.agent, deps.clock());
-  return readerOf(facts, deps.owners, turn.conversationId);
+  return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
+}
+
+/** An account that an owner linked with their own is an owner's, too: ingress has said so (F13). */
+function ownersOf(turn: ClaimedTurn, person: string, named: readonly string[]): readonly string[] {
+  const isOwners = turn.messages.every(({ fromOwner }) => fromOwner === true);
+  return isOwners ? [...named, person] : named;
 }
 
 /** The prompt of a turn, built anew each time (P01). */
@@ -32,7 +38,7 @@ export async function turnPrompt(
   deps: TurnPromptDeps,
 ): Promise<AssembledPrompt> {
   const facts = turnFacts(turn, deps.agent, deps.clock());
-  const reader = readerOf(facts, deps.owners, turn.conversationId);
+  const reader = turnReader(turn, deps);
   const view = deps.workspace.for(reader);
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   return deps.prompt.assemble({

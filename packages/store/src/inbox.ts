@@ -1,4 +1,5 @@
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { LinkAction, LinkAsker, LinkResult } from './links.ts';
 import type { ChatKey } from './outbox.ts';
 import type { PairingRequest } from './pairing.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
@@ -14,7 +15,8 @@ export type CommandEffect =
    */
   | { readonly kind: 'stop' }
   /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
-  | { readonly kind: 'pair'; readonly code: string | null };
+  | { readonly kind: 'pair'; readonly code: string | null }
+  | { readonly kind: 'link'; readonly asker: LinkAsker; readonly action: LinkAction };
 
 /** What a command's effect found, so that the answer can say it. */
 export interface CommandResult {
@@ -28,6 +30,8 @@ export interface CommandResult {
     readonly approved: PairingRequest | null;
     readonly pending: readonly PairingRequest[];
   };
+  /** Of `/link`. */
+  readonly link?: LinkResult;
 }
 
 /** Names a message as its platform does. */

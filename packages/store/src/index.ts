@@ -7,6 +7,7 @@ export type {
 export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
+export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';

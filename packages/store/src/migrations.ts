@@ -3,6 +3,7 @@ import { ATTACHMENTS } from './migrations/0004-attachments.ts';
 import { INGRESS_FACTS } from './migrations/0005-ingress-facts.ts';
 import { PAIRING } from './migrations/0006-pairing.ts';
 import { DECISIONS } from './migrations/0007-decisions.ts';
+import { LINKS } from './migrations/0008-links.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -127,4 +128,5 @@ export const MIGRATIONS: readonly Migration[] = [
   INGRESS_FACTS,
   PAIRING,
   DECISIONS,
+  LINKS,
 ];

@@ -10,6 +10,7 @@ import { attachmentRepository } from './repositories/attachment-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
+import { linkRepository } from './repositories/link-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
@@ -54,6 +55,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     outbox: outboxRepository(database, newId),
     overheard: overheardRepository(database),
     decisions: decisionRepository(database),
+    links: linkRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LinkAction } from './links.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
@@ -16,7 +17,7 @@ import { answer, claim, hold, message, part, routeTo } from './testing/messages.
  * conversations, once at the start of a process that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
-  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_pending|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept)|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
 
 describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
@@ -53,6 +54,7 @@ describe('the plan of every query', () => {
       'overheard',
       'let_in',
       'decision',
+      'person_link',
     ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
@@ -80,6 +82,17 @@ async function useEverything(store: Store): Promise<void> {
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
   await store.inbox.ownerRoute();
+  const link = (id: string, personId: string, action: LinkAction) =>
+    store.inbox.command(
+      message(id),
+      { kind: 'link', asker: { personId, isOwner: true }, action },
+      () => [],
+    );
+  await link('l1', 'a:1', { kind: 'make', code: 'LINK' });
+  await link('l2', 'b:1', { kind: 'type', code: 'LINK' });
+  await link('l3', 'a:1', { kind: 'type', code: 'LINK' });
+  await link('l4', 'a:1', { kind: 'leave', personId: 'b:1' });
+  await store.links.of('a:1');
   const applicant = { ...chat, senderId: 'u', senderName: 'Bo', route: chat };
   await store.pairing.request(applicant, 'CODE', [part('code')], 0);
   await store.pairing.pending(0);
@@ -145,5 +158,6 @@ async function useAttachments(store: Store): Promise<void> {
     await store.attachments.bytes(key);
     await store.attachments.ofMessages([key.messageSeq]);
   }
+  await store.attachments.bytesKept();
   await store.attachments.forget(1, 1);
 }

@@ -3,6 +3,7 @@ import type { AttachmentRepository } from './attachments.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
+import type { LinkRepository } from './links.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
@@ -20,6 +21,7 @@ export interface Store {
   readonly overheard: OverheardRepository;
   readonly pairing: PairingRepository;
   readonly decisions: DecisionRepository;
+  readonly links: LinkRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

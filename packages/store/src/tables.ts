@@ -180,6 +180,26 @@ export interface DecisionTable {
   decided_at: number;
 }
 
+/** Accounts of one person; those with the same `link_id` belong together. */
+export interface PersonLinkTable {
+  person_id: string;
+  link_id: string;
+  /** 1: an owner confirmed it, so its members may do what an owner may. */
+  by_owner: number;
+  linked_at: number;
+}
+
+/** Codes of `/link` that are still valid; the routes are JSON, the typist is null until somebody typed it. */
+export interface LinkCodeTable {
+  code: string;
+  maker_id: string;
+  maker_route: string;
+  maker_is_owner: number;
+  typist_id: Generated<string | null>;
+  typist_route: Generated<string | null>;
+  expires_at: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -202,5 +222,7 @@ export interface Tables {
   pairing_request: PairingRequestTable;
   let_in: LetInTable;
   decision: DecisionTable;
+  person_link: PersonLinkTable;
+  link_code: LinkCodeTable;
   parley_migration: MigrationTable;
 }

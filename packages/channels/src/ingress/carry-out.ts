@@ -1,12 +1,14 @@
-import type { LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
+import type { InboundMessage, LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
 import type {
   AdmittedMessage,
   CommandEffect,
   CommandResult,
   DecisionRepository,
   InboxRepository,
+  NewPart,
 } from '@parley/store';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
+import { linkEffect, linkNews } from './link.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
 import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
@@ -24,6 +26,8 @@ export interface CommandDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
+  /** A fresh one-time code, unguessable. */
+  readonly newCode: () => string;
   readonly pass: PassPoint;
 }
 
@@ -49,10 +53,11 @@ export async function carryOut(
     stories: await storiesFor(deps, decision, route),
     now: admitted.receivedAt,
   };
+  const effect = effectOf(decision, command, message, standing.isOwner, deps.newCode);
   const woken: ReplyRoute[] = [route];
-  const result = await deps.store.inbox.command(admitted, effectOf(decision, command), (found) => {
+  const result = await deps.store.inbox.command(admitted, effect, (found) => {
     const answer = partsOf(answerOf(decision, command, facts, found), route);
-    const news = newsFor(found);
+    const news = newsFor(found, message);
     woken.push(...news.map((part) => part.route));
     return [...answer, ...news];
   });
@@ -84,18 +89,30 @@ function answerOf(
 }
 
 /** What people elsewhere must be told of a command's effect. */
-function newsFor({ pairing }: CommandResult) {
+function newsFor({ pairing, link }: CommandResult, message: InboundMessage): readonly NewPart[] {
   const approved = pairing?.approved;
-  return approved ? welcomeParts(approved) : [];
+  const news = linkNews(link, message);
+  return [
+    ...(approved ? welcomeParts(approved) : []),
+    ...(news === null ? [] : partsOf(news.text, news.route)),
+  ];
 }
 
-function effectOf(decision: CommandDecision, { argument }: TypedCommand): CommandEffect {
+function effectOf(
+  decision: CommandDecision,
+  { argument }: TypedCommand,
+  message: InboundMessage,
+  isOwner: boolean,
+  newCode: () => string,
+): CommandEffect {
   if (decision.kind !== 'run') return { kind: 'none' };
   switch (decision.name) {
     case 'stop':
       return { kind: 'stop' };
     case 'new':
       return { kind: 'new-session' };
+    case 'link':
+      return linkEffect(message, argument, isOwner, newCode());
     case 'pair':
       return { kind: 'pair', code: typedCode(argument) };
     default:

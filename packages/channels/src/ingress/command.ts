@@ -29,6 +29,7 @@ const TABLE = [
   { name: 'heartbeat', summary: 'my standing tasks', ...OWNER, later: 'acting on my own' },
   { name: 'why', summary: 'what became of the last messages', ...OWNER },
   { name: 'pair', summary: 'let somebody in', who: 'owner', where: 'direct' },
+  { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct' },
 ] as const satisfies readonly CommandSpec[];
 
 /** The name of a command, without its slash. */

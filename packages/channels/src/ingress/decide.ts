@@ -26,7 +26,7 @@ export interface DecisionRules {
 export function decideIngress(
   message: InboundMessage,
   { policy, limits }: Pick<DecisionRules, 'policy' | 'limits'>,
-  standing: Standing,
+  standing: Pick<Standing, 'isOwner' | 'isLetIn'>,
 ): IngressDecision {
   if (message.sender.isBot) return ignore('written by a bot');
   const access = decideAccess(message, policy, standing);

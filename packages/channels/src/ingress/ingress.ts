@@ -25,7 +25,7 @@ import { type Standing, standingOf } from './standing.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions'>;
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links'>;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
@@ -56,8 +56,8 @@ export function createIngress(deps: IngressDeps): Receive {
     deps.pass('received');
     const message = joinAlbum(validate(unchecked));
     const route = routeOf(message, capabilities, deps.rules.policy.answers);
-    const conversationId = conversationIdOf(message);
     const standing = await standingOf(deps, message);
+    const conversationId = standing.mainConversation ?? conversationIdOf(message);
     const decision = decideIngress(message, deps.rules, standing);
     const receivedAt = deps.clock();
     const settles = settlesAt(message, capabilities.target, receivedAt);

@@ -2,6 +2,7 @@ import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult, MessageStory } from '@parley/store';
 import { personId } from './access.ts';
 import { COMMANDS, type CommandDecision, type CommandName, type ReadyCommand } from './command.ts';
+import { linkText } from './link.ts';
 import { pairText } from './pairing-notices.ts';
 import { whyText } from './why.ts';
 
@@ -43,6 +44,8 @@ export function commandAnswer(
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
       return whyText(stories, now, audience);
+    case 'link':
+      return linkText(result.link);
     case 'pair':
       return pairText(argument, result.pairing ?? { approved: null, pending: [] });
   }

@@ -1,5 +1,7 @@
 import type { Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
+import type { AdmittedMessage } from '../rows.ts';
+import { applyLink } from './link-effect.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { clearOverheard, giveBackOverheard } from './overheard-repository.ts';
 import { approveRequest, pendingRequests } from './pairing-repository.ts';
@@ -14,9 +16,8 @@ const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
  */
 export async function applyCommand(
   sql: Sql,
-  conversationId: string,
+  { conversationId, route, receivedAt: now }: AdmittedMessage,
   effect: CommandEffect,
-  now: number,
 ): Promise<Found> {
   switch (effect.kind) {
     case 'none':
@@ -35,6 +36,11 @@ export async function applyCommand(
         stoppedTurn: await stopTurn(sql, conversationId, now),
         setAside: await setAside(sql, conversationId),
       };
+    case 'link': {
+      const { asker, action } = effect;
+      const link = await applyLink(sql, asker, action, route, now);
+      return { ...NOTHING, link };
+    }
     case 'pair': {
       const approved = effect.code === null ? null : await approveRequest(sql, effect.code, now);
       return { ...NOTHING, pairing: { approved, pending: await pendingRequests(sql, now) } };

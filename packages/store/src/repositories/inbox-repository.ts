@@ -31,8 +31,8 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
       database.write(async (sql): Promise<CommandResult> => {
         const seq = await insertOnce(database, sql, admitted, 'done');
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
-        const { conversationId, receivedAt } = admitted;
-        const found = await applyCommand(sql, conversationId, effect, receivedAt);
+        const { receivedAt } = admitted;
+        const found = await applyCommand(sql, admitted, effect);
         const result = { duplicate: false, ...found };
         await insertParts(sql, answer(result), { turnId: null, now: receivedAt, newId });
         return result;

@@ -1,0 +1,97 @@
+import {
+  type InboundMessage,
+  type LiveEvent,
+  recordingLogger,
+  silentMeter,
+} from '@parley/contracts';
+import { openStore, type Store } from '@parley/store';
+import { createIngress, type IngressDeps, type Receive } from '../ingress/ingress.ts';
+import type { IngressOutcome } from '../ingress/outcome.ts';
+import type { AccountPolicy } from '../ingress/policy.ts';
+import { CAPABILITIES } from './capabilities.ts';
+
+/** The direct chat of the owner, `telegram:42`. */
+export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
+
+/** What the scene's account allows unless a test changes it. */
+export const POLICY: AccountPolicy = {
+  access: { direct: 'allowlist', groups: 'open', allow: [], allowGroups: [] },
+  activation: 'mention',
+  answers: { mentions: 'dead', numbered: false },
+};
+
+/** For tests: the ingress of one account on a real database, and what it brought about. */
+export class IngressScene {
+  /** What time it is, in ms; tests move it on. */
+  now = 1_000_000;
+  /** Durable points, wake-ups, deliveries and live events, in order. */
+  readonly happened: string[] = [];
+  readonly events: LiveEvent[] = [];
+  /** What people would read in the log. */
+  readonly lines: readonly string[];
+  readonly #codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
+  readonly #deps: Omit<IngressDeps, 'store'>;
+  #store: Store | undefined;
+  #receive: Receive = () => Promise.reject(new Error('Open the scene first.'));
+
+  constructor() {
+    const { log, lines } = recordingLogger();
+    this.lines = lines;
+    this.#deps = {
+      lanes: { kick: async (key) => void this.happened.push(`kick ${key}`) },
+      deliver: async ({ chatId }) => void this.happened.push(`deliver ${chatId}`),
+      bus: {
+        publish: (event) => {
+          this.events.push(event);
+          this.happened.push(event.type);
+        },
+        subscribe: () => () => {},
+      },
+      answersStrangers: true,
+      newCode: () => this.#codes.shift() ?? 'ZZZZZZZZ',
+      rules: {
+        policy: POLICY,
+        owners: ['telegram:42'],
+        limits: { messageCharacters: 30, waitingPerConversation: 3 },
+      },
+      situation: () => ({ agentName: 'Polly', model: 'offline – no model' }),
+      log,
+      meter: silentMeter,
+      clock: () => this.now,
+      pass: (point) => void this.happened.push(point),
+    };
+  }
+
+  /** Opens an empty database in memory, in the place of one that was closed. */
+  async open(): Promise<void> {
+    this.#store = await openStore({ url: 'sqlite::memory:', clock: () => this.now });
+    this.#receive = this.ingressWith({});
+  }
+
+  get store(): Store {
+    if (this.#store === undefined) throw new Error('Open the scene first.');
+    return this.#store;
+  }
+
+  /** The ingress of an account with another policy. */
+  ingressWith(policy: Partial<AccountPolicy>, change: Partial<IngressDeps> = {}): Receive {
+    const rules = { ...this.#deps.rules, policy: { ...POLICY, ...policy } };
+    return createIngress({ ...this.#deps, store: this.store, ...change, rules });
+  }
+
+  /** A message that the scene's account is told. */
+  take(message: InboundMessage): Promise<IngressOutcome> {
+    return this.#receive(message, CAPABILITIES);
+  }
+
+  /** The texts that were stored of a chat. */
+  async inbox(chat = OWNER_CHAT): Promise<readonly string[]> {
+    return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
+  }
+
+  /** What a chat is told, without markup. */
+  async told(chatId = OWNER_CHAT.chatId): Promise<readonly string[]> {
+    const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
+    return rows.map(({ part }) => part.body.plain);
+  }
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { LinkAction, LinkResult } from '../links.ts';
+import type { Store } from '../store.ts';
+import { bothDatabases } from '../testing/databases.ts';
+import { message, routeTo } from '../testing/messages.ts';
+
+const MINUTE = 60_000;
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`linking on ${database.name}`, () => {
+    let store: Store;
+    let told: number;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      told = 0;
+    });
+    afterAll(() => database.dispose());
+
+    /** An account asks in its own direct chat, which has its name; owners' names begin with `o`. */
+    const ask = async (personId: string, action: LinkAction, at = 0) => {
+      told += 1;
+      const asker = { personId, isOwner: personId.startsWith('o') };
+      const admitted = message(`l${told}`, personId, { at });
+      const effect = { kind: 'link', asker, action } as const;
+      return (await store.inbox.command(admitted, effect, () => [])).link;
+    };
+    const make = (personId: string, code: string, at?: number) =>
+      ask(personId, { kind: 'make', code }, at);
+    const type = (personId: string, code: string, at?: number) =>
+      ask(personId, { kind: 'type', code }, at);
+    const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
+    const kind = (result: LinkResult | undefined) => result?.kind;
+
+    it('[F13] gives an owner’s account away only when its owner confirms who typed the code', async () => {
+      await make('o1', 'C');
+      expect(await type('b', 'C')).toEqual({
+        kind: 'to-confirm',
+        code: 'C',
+        makerRoute: routeTo('o1'),
+      });
+      expect(await members('b')).toEqual([]);
+      expect(await make('o1', 'D')).toMatchObject({ code: 'C', typist: 'b' });
+      expect(await type('o1', 'C')).toEqual({
+        kind: 'linked',
+        members: ['b', 'o1'],
+        otherRoute: routeTo('b'),
+      });
+      expect(await store.links.of('b')).toEqual({
+        members: ['b', 'o1'],
+        byOwner: true,
+        mainConversation: 'linked:C',
+      });
+      expect(kind(await type('c', 'C'))).toBe('unknown-code');
+    });
+
+    it('[F13] never makes somebody an owner by a code of their own that an owner types', async () => {
+      await make('b', 'C');
+      expect(kind(await type('o1', 'C'))).toBe('owner-must-make');
+      expect(await members('b')).toEqual([]);
+    });
+
+    it('[F13] gives the first who types a code no rival, and does nothing for its maker alone', async () => {
+      await make('o1', 'C');
+      expect(kind(await type('o1', 'C'))).toBe('own-code');
+      await type('b', 'C');
+      expect(kind(await type('thief', 'C'))).toBe('taken');
+      await type('o1', 'C');
+      expect(await members('o1')).toEqual(['b', 'o1']);
+    });
+
+    it('[F13] links two who are no owners at once, which makes nobody an owner later', async () => {
+      await make('a', 'C');
+      expect(await type('b', 'C')).toMatchObject({ kind: 'linked', members: ['a', 'b'] });
+      expect(await store.links.of('a')).toMatchObject({ byOwner: false });
+    });
+
+    it('[F13] lets nobody come along: only the account that typed the code joins the owner', async () => {
+      await make('b', 'C');
+      await type('friend', 'C');
+      await make('o1', 'D');
+      await type('b', 'D');
+      await type('o1', 'D');
+      expect(await members('o1')).toEqual(['b', 'o1']);
+      expect(await members('friend')).toEqual([]);
+    });
+
+    it('[F13] takes further accounts into the same link, each with a code of its own', async () => {
+      for (const [code, person] of [
+        ['C', 'b'],
+        ['D', 'c'],
+      ] as const) {
+        await make('o1', code);
+        await type(person, code);
+        await type('o1', code);
+      }
+      expect(await store.links.of('c')).toMatchObject({
+        members: ['b', 'c', 'o1'],
+        mainConversation: 'linked:C',
+      });
+    });
+
+    it('[F13] forgets a code after ten minutes, also one that waits for its owner', async () => {
+      await make('o1', 'C');
+      await type('b', 'C', 9 * MINUTE);
+      expect(kind(await type('o1', 'C', 10 * MINUTE))).toBe('unknown-code');
+      expect(await members('b')).toEqual([]);
+    });
+
+    it('[F13] takes an account out for those it is linked with, and ends with the last pair', async () => {
+      await make('o1', 'C');
+      await type('b', 'C');
+      await type('o1', 'C');
+      const leave = (asker: string, personId: string) => ask(asker, { kind: 'leave', personId });
+      expect(kind(await leave('thief', 'b'))).toBe('not-linked');
+      expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
+      expect(await members('o1')).toEqual([]);
+      // A new link is another conversation, which those of the old one do not see.
+      await make('o1', 'E');
+      await type('c', 'E');
+      await type('o1', 'E');
+      expect(await store.links.of('o1')).toMatchObject({ mainConversation: 'linked:E' });
+    });
+  });
+}
