@@ -2,9 +2,11 @@ import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/contracts';
 import { callFailureOf } from './call-failure.ts';
 import { messageNumber } from './place.ts';
-import { MAX_CAPTION, plainText } from './plain-text.ts';
+import { MAX_CAPTION, MAX_TEXT, plainText } from './plain-text.ts';
 import { isFormatRefusal, repeatableErrorOf } from './send-failure.ts';
 import type { TelegramApi } from './telegram-api.ts';
+
+const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
 export function createMessageFacet(
@@ -22,26 +24,21 @@ export function createMessageFacet(
     if (message_id === undefined) throw unknownMessage(chatId, messageId);
     await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
   };
-  const text = (body: RenderedPart, html: boolean): object => ({
-    text: html ? body.text : plainText(body),
+  const words = (body: RenderedPart, { html, below }: EditForm): object => ({
+    [below ? 'caption' : 'text']: html
+      ? body.text
+      : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
     ...(html ? { parse_mode: 'HTML' } : {}),
-    ...(linkPreviews ? {} : { link_preview_options: { is_disabled: true } }),
-  });
-  const caption = (body: RenderedPart, html: boolean): object => ({
-    caption: html ? body.text : plainText(body, MAX_CAPTION),
-    ...(html ? { parse_mode: 'HTML' } : {}),
+    ...(linkPreviews || below ? {} : { link_preview_options: { is_disabled: true } }),
   });
   return {
     edit: (address, messageId, body) =>
-      tolerate(/message is not modified/i, address, async () => {
-        const asText = (html: boolean) =>
-          change('editMessageText', address, messageId, text(body, html));
-        const asCaption = (html: boolean) =>
-          change('editMessageCaption', address, messageId, caption(body, html));
-        const edited = await orPlain(asText);
-        // What stands below a file is no text.
-        if (edited === 'no text') await orPlain(asCaption);
-      }),
+      tolerate(/message is not modified/i, address, () =>
+        tryForms((form) => {
+          const method = form.below ? 'editMessageCaption' : 'editMessageText';
+          return change(method, address, messageId, words(body, form));
+        }),
+      ),
     delete: (address, messageId) =>
       tolerate(/message to delete not found/i, address, () =>
         change('deleteMessage', address, messageId, {}),
@@ -54,17 +51,25 @@ export function createMessageFacet(
   };
 }
 
-/** Once more without markup, where Telegram cannot read it. */
-async function orPlain(edit: (html: boolean) => Promise<void>): Promise<'edited' | 'no text'> {
-  try {
-    await edit(true);
-  } catch (thrown) {
-    const failure = callFailureOf(thrown);
-    if (/there is no text in the message/i.test(failure.reason)) return 'no text';
-    if (!isFormatRefusal(failure)) throw thrown;
-    await edit(false);
+/** How words are put in place: with markup or plainly, as a text or below a file. */
+interface EditForm {
+  readonly html: boolean;
+  readonly below: boolean;
+}
+
+/** Once more without markup where Telegram cannot read it, and below the file where there is one. */
+async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> {
+  let form: EditForm = { html: true, below: false };
+  for (;;) {
+    try {
+      return await edit(form);
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
+      else if (NO_TEXT.test(failure.reason) && !form.below) form = { ...form, below: true };
+      else throw thrown;
+    }
   }
-  return 'edited';
 }
 
 /** `done` names the refusal that means it is already as wished. */

@@ -215,6 +215,22 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
   });
 
+  it('[F04] get other words below them', async () => {
+    const { double, adapter } = await sceneWithAnn();
+    const file = await onDisk('document', 'text/plain', bytes(1));
+    const sent = await adapter.send(part(ANN, 'one', { file }), noSignal());
+    const edit = (text: string, plain: string) =>
+      adapter.messages?.edit?.({ chatId: String(ANN) }, sent.platformMessageId, { text, plain });
+    await edit('<i>two</i>', 'two');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({
+      text: 'two',
+      entities: [{}],
+      edits: 1,
+    });
+    await edit('<i>broken', 'three');
+    expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'three', file: {}, edits: 2 });
+  });
+
   it('follow a group that has become a supergroup', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: GROUP, text: 'q' });
