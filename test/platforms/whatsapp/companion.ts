@@ -13,6 +13,7 @@ export class Companion {
   isNew = true;
   #keys: KeyBundle | undefined;
   #oneTime: NumberedKey[] = [];
+  readonly #published = Promise.withResolvers<void>();
 
   constructor(
     me: { readonly pn: string; readonly lid: string },
@@ -25,6 +26,11 @@ export class Companion {
     this.noiseKey = noiseKey;
   }
 
+  /** Resolves when there are keys to write to it with; what is said to a new client waits for them. */
+  get published(): Promise<void> {
+    return this.#published.promise;
+  }
+
   /** How many one-time keys others may still take. */
   get keysLeft(): number {
     return this.#oneTime.length;
@@ -33,6 +39,7 @@ export class Companion {
   publish(keys: KeyBundle, oneTime: readonly NumberedKey[]): void {
     this.#keys = keys;
     this.#oneTime.push(...oneTime);
+    this.#published.resolve();
   }
 
   rotate(signed: KeyBundle['signed']): void {

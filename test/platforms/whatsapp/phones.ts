@@ -136,6 +136,7 @@ export class Phones {
   ): Promise<BinaryNode> {
     const companion = linked(this.#account);
     if (!(await person.phone.knows(companion.lid))) {
+      await companion.published;
       await person.phone.begin(companion.lid, companion.take());
     }
     const { type, ciphertext } = await person.phone.seal(companion.lid, message);

@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import type { Group } from '../platforms/whatsapp/groups.ts';
+import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
+import type { Person } from '../platforms/whatsapp/people.ts';
+import type { VisibleMessage } from '../platforms/whatsapp/transcript.ts';
+import { startWhatsAppDouble, type WhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
+
+/** A busy machine is slow; in ms. */
+const PATIENCE_MS = 30_000;
+const ANN = '491700000001';
+const Status = z.object({
+  channels: z.array(z.object({ state: z.looseObject({ code: z.string().optional() }) })),
+});
+
+/** A Parley that is linked to a WhatsApp on loopback; Ann owns it, the group is served. */
+export interface WhatsAppScene {
+  readonly double: WhatsAppDouble;
+  readonly model: ModelDouble;
+  readonly ann: Person;
+  readonly group: Group;
+  readonly parley: ParleyProcess;
+  /** What the bot wrote in a chat. */
+  answers(chat: string): readonly VisibleMessage[];
+  /** Waits until the bot has written that many messages in a chat, then gives them back. */
+  untilAnswers(chat: string, count: number): Promise<readonly VisibleMessage[]>;
+  /** Holds back the answer to the next question that ends like this. */
+  hold(question: string): { readonly asked: Promise<void>; release(): void };
+  /** Kills Parley without warning. */
+  kill(): Promise<void>;
+  /** Starts it again; it is linked already. */
+  startAgain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts everything and scans the code. */
+export async function startWhatsAppScene(): Promise<WhatsAppScene> {
+  const noisy = hushLibsignal();
+  const [double, model] = await Promise.all([startWhatsAppDouble(), startModelDouble()]);
+  const ann = double.addPerson({ name: 'Ann', number: ANN, addressing: 'lid' });
+  const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
+  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  model.reply(async ({ messages }) => {
+    const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const hold = held.get(question);
+    held.delete(question);
+    hold?.begin();
+    await hold?.released;
+    return `You said: ${question}`;
+  });
+  const folder = makeDataFolder({
+    owners: [`whatsapp:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    media: { maxFileMb: 1, transcription: { baseUrl: model.baseUrl, model: 'ears' } },
+    channels: {
+      whatsapp: { url: double.url, access: { direct: 'pairing', allowGroups: [group.jid] } },
+    },
+  });
+  trustMedia(folder.path, double);
+  let parley = await startParleyProcess(folder.path);
+  await link(double, parley);
+  const answers = (chat: string) => double.conversation(chat).filter(({ from }) => from === 'bot');
+  return {
+    double,
+    model,
+    ann,
+    group,
+    get parley() {
+      return parley;
+    },
+    answers,
+    untilAnswers: (chat, count) =>
+      double.waitFor(() => answers(chat).length >= count && answers(chat), PATIENCE_MS),
+    hold(question) {
+      const asked = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held.set(question, { begin: asked.resolve, released: released.promise });
+      return { asked: asked.promise, release: released.resolve };
+    },
+    async kill() {
+      await parley.end('SIGKILL');
+      await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
+    },
+    async startAgain() {
+      parley = await startParleyProcess(folder.path);
+      await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
+    },
+    async close() {
+      await parley.end('SIGKILL');
+      await Promise.all([double.close(), model.close()]);
+      folder.remove();
+      noisy();
+    },
+  };
+}
+
+/** Programs started from here trust the double's file server. */
+function trustMedia(folder: string, { media }: WhatsAppDouble): void {
+  const file = join(folder, 'media-host.pem');
+  writeFileSync(file, media.certificate);
+  process.env.NODE_EXTRA_CA_CERTS = file;
+}
+
+async function link(double: WhatsAppDouble, { address, token }: ParleyProcess): Promise<void> {
+  await double.waitFor(() => double.state() === 'pairing', PATIENCE_MS);
+  const headers = { authorization: `Bearer ${token}` };
+  let code: string | undefined;
+  while (code === undefined) {
+    const answer = await fetch(`${address}/api/status`, { headers });
+    const { channels } = Status.parse(await answer.json());
+    code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
+  }
+  double.scan(code);
+  await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
+}
