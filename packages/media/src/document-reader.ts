@@ -21,7 +21,7 @@ export interface DocumentReaderOptions {
 const TIMEOUT_MS = 20_000;
 const AT_ONCE = 2;
 /** Of the thread's own objects; a file that needs more ends its thread and nothing else. */
-const MEMORY = { maxOldGenerationSizeMb: 512 };
+const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /**
  * Makes a reader that gives each document a thread of its own: a hostile file can be stopped in the
