@@ -73,7 +73,8 @@ describe('the Discord adapter receives', () => {
     say('and?', own);
     say('indeed', other.id);
     say('@everyone hear hear');
-    await hears(6);
+    say(`<@&${double.botRoleId}> by its role`);
+    await hears(7);
     expect(received.map(({ text, addressed }) => [text, addressed])).toEqual([
       ['anybody?', false],
       ['/status', true],
@@ -81,6 +82,7 @@ describe('the Discord adapter receives', () => {
       ['and?', true],
       ['indeed', false],
       ['@everyone hear hear', false],
+      ['by its role', true],
     ]);
     expect(received[3]?.replyTo).toEqual({
       messageId: own,

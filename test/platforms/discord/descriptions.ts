@@ -72,7 +72,7 @@ export function describeGuild(world: World, guild: Guild): Json {
       ...describeMember(guild, id),
       user: world.user(id),
     })),
-    roles: describeRoles(guild),
+    roles: describeRoles(guild, world.bot.id),
     channels: channels
       .filter((channel) => !isThread(channel))
       .map((c) => describeChannel(world, c)),
@@ -100,7 +100,7 @@ export function describeGuild(world: World, guild: Guild): Json {
   };
 }
 
-function describeRoles(guild: Guild): Json[] {
+function describeRoles(guild: Guild, botId: string): Json[] {
   return [...guild.roles].map(([id, name], position) => ({
     id,
     name,
@@ -109,7 +109,8 @@ function describeRoles(guild: Guild): Json[] {
     color: 0,
     colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
     hoist: false,
-    managed: false,
+    managed: id === guild.botRoleId,
+    ...(id === guild.botRoleId ? { tags: { bot_id: botId } } : {}),
     mentionable: true,
     flags: 0,
   }));

@@ -50,6 +50,8 @@ export interface DiscordDouble {
   /** A guild with one text channel that is there from the start. */
   readonly guildId: string;
   readonly channelId: string;
+  /** The role in that guild that has the bot's name. */
+  readonly botRoleId: string;
   readonly transcript: Transcript;
   /** How often a bot identified and resumed, and how many connections there are. */
   gateway(): {
@@ -156,6 +158,7 @@ function handleFor(parts: Parts): DiscordDouble {
     me: world.bot,
     guildId: guild.id,
     channelId: channel.id,
+    botRoleId: guild.botRoleId,
     transcript: world.transcript,
     ...placesOf(world),
     ...peopleOf(world, parts.interactions),

@@ -36,6 +36,8 @@ export interface Guild {
   readonly members: Map<string, string | null>;
   /** Role id to name; @everyone has the id of the guild. */
   readonly roles: Map<string, string>;
+  /** The role that came with the bot and has its name; people mention it instead of the bot. */
+  readonly botRoleId: string;
   /** What the bot may do, as bits. */
   permissions: bigint;
   available: boolean;
@@ -106,12 +108,17 @@ export class World {
 
   addGuild(name: string): Guild {
     const id = this.ids.next();
+    const botRoleId = this.ids.next();
     const guild: Guild = {
       id,
       name,
       ownerId: this.user(this.ids.next()).id,
       members: new Map([[this.bot.id, null]]),
-      roles: new Map([[id, '@everyone']]),
+      roles: new Map([
+        [id, '@everyone'],
+        [botRoleId, this.bot.username],
+      ]),
+      botRoleId,
       permissions: PERMISSION.usual,
       available: true,
       left: false,
