@@ -56,7 +56,7 @@ function recordedFetch(events: readonly object[]) {
   return { fetch, asked };
 }
 
-async function ask(choice: ProviderChoice, events: readonly object[]) {
+async function ask(choice: ProviderChoice, events: readonly object[], more = request) {
   const { fetch, asked } = recordedFetch(events);
   const init = {
     id: `${choice.provider}/${choice.model}`,
@@ -66,7 +66,7 @@ async function ask(choice: ProviderChoice, events: readonly object[]) {
   };
   const seen: ModelEvent[] = [];
   const model = providerModel(init, { clock: () => 0, fetch });
-  for await (const event of model.stream(request, new AbortController().signal)) seen.push(event);
+  for await (const event of model.stream(more, new AbortController().signal)) seen.push(event);
   return { seen, asked: asked[0] };
 }
 
@@ -139,5 +139,38 @@ describe('OpenAI', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const { asked } = await ask(choice, OPENAI_STREAM);
     expect(asked?.url).toBe('https://api.openai.com/v1/responses');
+  });
+});
+
+describe('a picture', () => {
+  const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1, 2, 3) } as const];
+  const picture: ModelRequest = {
+    system: [],
+    messages: [{ role: 'user', content: 'what is it?', images }],
+  };
+
+  it('[F10] is shown to Anthropic as its own kind of block', async () => {
+    const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
+    const { asked } = await ask(choice, ANTHROPIC_STREAM, picture);
+    const source = { type: 'base64', media_type: 'image/png', data: 'AQID' };
+    expect(asked?.body).toMatchObject({
+      messages: [
+        {
+          content: [
+            { type: 'image', source },
+            { type: 'text', text: 'what is it?' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('[F10] is shown to OpenAI as an address that holds it', async () => {
+    const choice = { provider: 'openai', apiKey: 'k', model: 'gpt' } as const;
+    const { asked } = await ask(choice, OPENAI_STREAM, picture);
+    const shown = { type: 'input_image', image_url: 'data:image/png;base64,AQID' };
+    expect(asked?.body).toMatchObject({
+      input: [{ content: [shown, { type: 'input_text', text: 'what is it?' }] }],
+    });
   });
 });
