@@ -23,6 +23,7 @@ function load(yaml: string) {
   writeFileSync(file, yaml);
   const env = {
     TELEGRAM_BOT_TOKEN: `123456:${'A'.repeat(35)}`,
+    TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-this-webhook',
     DISCORD_BOT_TOKEN: 'MTkw.abc.def',
     POSTGRES_PASSWORD: 'pg',
   };

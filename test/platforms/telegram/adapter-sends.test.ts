@@ -66,6 +66,36 @@ describe('the Telegram adapter sends', () => {
     ],
     ['a block', (d) => d.setAccess(ANN, 'blocked'), { kind: 'forbidden' }],
     [
+      'a kick',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 403,
+          description: 'Forbidden: bot was kicked from the supergroup chat',
+        }),
+      { kind: 'forbidden' },
+    ],
+    [
+      'a channel in which it may not write',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 400,
+          description: 'Bad Request: need administrator rights in the channel chat',
+        }),
+      { kind: 'forbidden' },
+    ],
+    [
+      'a topic that is gone',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 400,
+          description: 'Bad Request: message thread not found',
+        }),
+      { kind: 'gone' },
+    ],
+    [
       'a lost right to write',
       (d) =>
         d.fault({
