@@ -65,6 +65,19 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
   });
 
+  it('[U03] shows new codes when those of one connection have run out', async () => {
+    const { double, adapter, states, connected } = await scene({ unlinked: true });
+    const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state.code] : []));
+    await adapter.start();
+    await double.waitFor(() => codes().length === 1);
+    double.kick(408);
+    await double.waitFor(() => codes().length === 2);
+    const [old = '', fresh = ''] = codes();
+    expect(() => double.scan(old)).toThrow('not valid any more');
+    double.scan(fresh);
+    await connected();
+  });
+
   it('stops before it has begun', async () => {
     const { double, adapter, states } = await scene();
     double.fault({ kind: 'no-greeting' });

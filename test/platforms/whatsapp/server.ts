@@ -92,7 +92,8 @@ export class Server implements LinkHandler {
     if (code === 403) {
       this.#account.faults.arm({ kind: 'failure', reason: 403, times: Number.POSITIVE_INFINITY });
     }
-    this.#active?.sendAndClose(lastWords(code));
+    const link = this.#active ?? this.#pairing?.link;
+    link?.sendAndClose(lastWords(code));
   }
 
   /** Keeps the connection open, and neither hears nor says anything; greets nobody. */
