@@ -15,7 +15,8 @@ export interface TurnPromptDeps {
 }
 
 /** Without this a model promises to look things up, to remember, to remind. */
-const CAPABILITIES = 'You have no tools in this chat: you can read messages and answer them.';
+const CAPABILITIES =
+  'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
 /** For whom a turn runs; decides what its prompt may hold and how a failure is told (W02). */
 export function turnReader(
