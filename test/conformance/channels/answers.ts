@@ -1,0 +1,127 @@
+import { expect } from 'vitest';
+import type { Behaviour } from './behaviour.ts';
+import type { Place } from './peer.ts';
+import type { Scene } from './scene.ts';
+
+/** Everything the bot wrote in a place, as one text. */
+const all = (scene: Scene, place: Place) =>
+  scene
+    .answers(place)
+    .map(({ text }) => text)
+    .join('\n');
+
+async function expectWords(scene: Scene, place: Place, characters: number): Promise<void> {
+  await scene.ask(place, `wish:long:${characters}`);
+  const last = wordsIn(characters);
+  await scene.until(place, `w${last - 1}w`);
+  const seen = [...all(scene, place).matchAll(/\bw(\d+)w\b/g)].map(([, index]) => Number(index));
+  expect(seen).toEqual(Array.from({ length: last }, (_, index) => index));
+  for (const { text } of scene.answers(place)) {
+    expect(text.length).toBeLessThanOrEqual(scene.peer.longest);
+  }
+}
+
+/** How many numbered words make so many characters. */
+function wordsIn(characters: number): number {
+  let count = 0;
+  for (let length = 0; length < characters; count += 1) length += `w${count}w `.length;
+  return count;
+}
+
+const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
+  {
+    title: `[M03] an answer of ${size} kB arrives whole, once and in order in a direct chat`,
+    run: (scene) => expectWords(scene, scene.peer.direct(), size * 1_000),
+  },
+  ...(size === 10
+    ? [
+        {
+          title: `[M03] an answer of ${size} kB arrives whole, once and in order in a group`,
+          run: (scene: Scene) => expectWords(scene, scene.peer.group(), size * 1_000),
+        },
+      ]
+    : []),
+]);
+
+/** What an answer looks like when it arrives. */
+export const ANSWERS: readonly Behaviour[] = [
+  ...sizes,
+  {
+    title: '[M03] code longer than a message arrives whole, all of it as code',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'wish:code:9000');
+      await scene.until(place, 'behind the code');
+      const lines = [...all(scene, place).matchAll(/const w(\d+)w = (\d+);/g)];
+      expect(lines.map(([, index]) => Number(index))).toEqual(lines.map((_, index) => index));
+      expect(lines).toHaveLength(Math.ceil(9_000 / 24));
+      expect(all(scene, place)).not.toContain('```');
+    },
+  },
+  {
+    title: '[M01] marks are shown as marks, without their signs',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'wish:rich');
+      await scene.until(place, 'quoted');
+      const text = all(scene, place);
+      for (const sign of ['**', '~~', '# ', '](']) expect(text).not.toContain(sign);
+      for (const word of ['Heading', 'bold', 'italic', 'code', 'gone', 'one', 'two', 'link']) {
+        expect(text).toContain(word);
+      }
+    },
+  },
+  {
+    title: '[M01] a table is readable',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'wish:table');
+      await scene.until(place, 'bee');
+      expect(all(scene, place)).not.toContain('|---|');
+      expect(all(scene, place)).toContain('22');
+    },
+  },
+  {
+    title: '[M05] nobody is pinged by an answer',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.ask(place, 'wish:ping');
+      await scene.until(place, 'everyone');
+      expect(all(scene, place)).not.toMatch(/@everyone|@here/);
+    },
+  },
+  {
+    title: '[F12] an answer without anything to show is told as such',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'wish:empty');
+      await scene.peer.waitFor(() => scene.answers(place).length === 1, 20_000);
+      expect(all(scene, place).trim()).not.toBe('');
+    },
+  },
+  {
+    title: '[M03] Chinese, emoji and text from right to left arrive as they were written',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, '天地玄黃 👩‍👩‍👧 שלום');
+      expect(all(scene, place)).toContain('天地玄黃 👩‍👩‍👧 שלום');
+    },
+  },
+  {
+    title: '[M05] HTML of a person comes back as text',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, 'a <b>x</b> & <script>y</script> z');
+      expect(all(scene, place)).toContain('<b>x</b> & <script>y</script> z');
+    },
+  },
+  {
+    title: '[D07] a message that is far too long is refused with its limit',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.say(place, 'x'.repeat(40_000));
+      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      expect(all(scene, place)).toContain('characters');
+    },
+  },
+];

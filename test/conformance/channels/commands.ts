@@ -1,0 +1,97 @@
+import { expect } from 'vitest';
+import type { Behaviour } from './behaviour.ts';
+import type { Scene } from './scene.ts';
+
+const PLAIN = ['help', 'status', 'whoami', 'new', 'stop'] as const;
+/** Their features come later; until then they say so. */
+const LATER = ['mode', 'model', 'compact', 'memory', 'forget', 'heartbeat'] as const;
+
+async function answerTo(scene: Scene, command: string): Promise<string> {
+  const place = scene.peer.direct();
+  const asked = scene.model.total;
+  await scene.peer.say(place, { text: command });
+  await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+  expect(scene.model.total).toBe(asked);
+  return scene
+    .answers(place)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+/** Commands: answered at once, and never by the model. */
+export const COMMANDS: readonly Behaviour[] = [
+  ...PLAIN.map(
+    (name): Behaviour => ({
+      title: `[F09] /${name} is answered without the model`,
+      run: async (scene) => {
+        expect(await answerTo(scene, `/${name}`)).not.toBe('');
+      },
+    }),
+  ),
+  ...LATER.map(
+    (name): Behaviour => ({
+      title: `[F09] /${name} is answered plainly, without the model`,
+      run: async (scene) => {
+        expect(await answerTo(scene, `/${name}`)).not.toBe('');
+      },
+    }),
+  ),
+  {
+    title: '[F09] /whoami tells the person how Parley knows them',
+    run: async (scene) => {
+      expect(await answerTo(scene, '/whoami')).toContain(`${scene.peer.channel}:`);
+    },
+  },
+  {
+    title: '[F09] /new makes the model forget what was said',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, 'remember malachite');
+      await scene.peer.say(place, { text: '/new' });
+      await scene.until(place, 'fresh start');
+      await scene.exchange(place, 'what was it');
+      const request = scene.model.requests.findLast(({ body }) =>
+        JSON.stringify(body).includes('what was it'),
+      );
+      expect(JSON.stringify(request?.body)).not.toContain('malachite');
+    },
+  },
+  {
+    title: '[F09] /stop overtakes the turn that runs and ends it',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const held = scene.hold('an endless story');
+      await scene.ask(place, 'an endless story');
+      await held.begun;
+      await scene.peer.say(place, { text: '/stop' });
+      await scene.until(place, 'Stopped.');
+      held.release();
+      await scene.exchange(place, 'and now');
+      expect(scene.answers(place).some(({ text }) => text.includes('endless'))).toBe(false);
+    },
+  },
+  {
+    title: '[F09] an unknown command is an ordinary question',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.peer.say(place, { text: '/dance for me' });
+      await scene.until(place, 'dance for me');
+    },
+  },
+  {
+    title: '[F05] a command of the owner’s alone is refused to others',
+    run: async (scene) => {
+      expect(await answerTo(scene, '/pair ABCDEFGH')).toMatch(/owner/i);
+    },
+  },
+  {
+    title: '[D08] /why tells the owner what became of a message',
+    run: async (scene) => {
+      const place = scene.peer.ownerPlace;
+      await scene.exchange(place, 'for the record');
+      await scene.peer.say(place, { text: '/why' });
+      await scene.peer.waitFor(() => scene.answers(place).length > 1, 20_000);
+      expect(scene.answers(place).at(-1)?.text).toMatch(/owner|answered/i);
+    },
+  },
+];

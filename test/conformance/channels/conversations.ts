@@ -1,0 +1,269 @@
+import { expect } from 'vitest';
+import type { Behaviour } from './behaviour.ts';
+import type { Place } from './peer.ts';
+import type { Scene } from './scene.ts';
+
+/** After an exchange elsewhere, what was not answered until now is not going to be. */
+async function expectSilence(scene: Scene, place: Place): Promise<void> {
+  await scene.exchange(scene.peer.direct(), 'meanwhile');
+  expect(scene.answers(place)).toEqual([]);
+}
+
+async function expectOne(scene: Scene, place: Place, text: string): Promise<void> {
+  await scene.until(place, text);
+  await scene.exchange(scene.peer.direct(), `after ${text}`);
+  expect(scene.answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
+}
+
+/** Who is answered, where, and when. */
+export const CONVERSATIONS: readonly Behaviour[] = [
+  {
+    title: '[F03] a direct message is answered in that chat',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const [answer] = await scene.exchange(place, 'hello there');
+      expect(answer?.text).toContain('You said:');
+    },
+  },
+  {
+    title: '[F11] two people at once each get their own answer',
+    run: async (scene) => {
+      const [one, two] = [scene.peer.direct(), scene.peer.direct()];
+      await Promise.all([scene.exchange(one, 'from one'), scene.exchange(two, 'from two')]);
+      expect(scene.answers(one)).toHaveLength(1);
+      expect(scene.answers(two)).toHaveLength(1);
+    },
+  },
+  {
+    title: '[D02] questions of one chat are answered in their order',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      for (const text of ['first', 'second', 'third']) await scene.exchange(place, text);
+      const order = scene.answers(place).map(({ text }) => /first|second|third/.exec(text)?.[0]);
+      expect(order).toEqual(['first', 'second', 'third']);
+    },
+  },
+  {
+    title: '[D02] a slow chat holds up nobody else',
+    run: async (scene) => {
+      const [slow, quick] = [scene.peer.direct(), scene.peer.direct()];
+      const held = scene.hold('take your time');
+      await scene.ask(slow, 'take your time');
+      await held.begun;
+      await scene.exchange(quick, 'quickly');
+      expect(scene.answers(slow)).toEqual([]);
+      held.release();
+      await scene.until(slow, 'take your time');
+    },
+  },
+  {
+    title: '[D03] what arrives during a turn forms the next one together',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const held = scene.hold('begin with this');
+      await scene.ask(place, 'begin with this');
+      await held.begun;
+      await scene.say(place, 'then more');
+      await scene.say(place, 'and the rest');
+      await scene.exchange(scene.peer.direct(), 'elsewhere');
+      held.release();
+      await scene.until(place, 'and the rest');
+      expect(scene.asked('and the rest').at(-1)).toContain('then more');
+    },
+  },
+  {
+    title: '[F06] a group is answered when the bot is mentioned',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.exchange(place, 'you there');
+      expect(scene.answers(place)).toHaveLength(1);
+    },
+  },
+  {
+    title: '[F06] a group is not answered when nobody addresses the bot',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.say(place, 'just talking');
+      await expectSilence(scene, place);
+    },
+  },
+  {
+    title: '[F06] a reply to the bot is meant for it',
+    needs: ['quotes'],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      const [answer] = await scene.exchange(place, 'a question');
+      await scene.say(place, 'and why', { replyTo: answer?.id ?? '' });
+      await scene.until(place, 'and why');
+    },
+  },
+  {
+    title: '[F06] a reply to somebody else is not',
+    needs: ['quotes'],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      const first = await scene.say(place, 'what a day');
+      await scene.say(place, 'indeed', { replyTo: first, from: scene.peer.other(place) });
+      await expectSilence(scene, place);
+    },
+  },
+  {
+    title: '[F11] an answer in a group quotes the question',
+    needs: ['quotes'],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      const question = await scene.ask(place, 'which one');
+      const [answer] = await scene.until(place, 'which one');
+      expect(answer?.replyTo).toBe(question);
+    },
+  },
+  {
+    title: '[F11] an answer in a direct chat quotes nothing',
+    run: async (scene) => {
+      const [answer] = await scene.exchange(scene.peer.direct(), 'plain talk');
+      expect(answer?.replyTo).toBeUndefined();
+    },
+  },
+  {
+    title: '[F06] unaddressed talk is known to the next addressed turn',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.say(place, 'the code word is heliotrope');
+      await scene.exchange(place, 'what is the word');
+      expect(scene.asked('what is the word').at(-1)).toContain('heliotrope');
+    },
+  },
+  {
+    title: '[F06] and only once',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.say(place, 'the code word is amaranth');
+      await scene.exchange(place, 'first ask');
+      await scene.exchange(place, 'second ask');
+      expect(scene.asked('second ask').at(-1)).not.toContain('amaranth');
+    },
+  },
+  {
+    title: '[W02] talk of one group is not known to another',
+    run: async (scene) => {
+      const [one, two] = [scene.peer.group(), scene.peer.group()];
+      await scene.say(one, 'our secret is cinnabar');
+      await scene.exchange(two, 'what do you know');
+      for (const { body } of scene.model.requests) {
+        const all = JSON.stringify(body);
+        if (all.includes('what do you know')) expect(all).not.toContain('cinnabar');
+      }
+    },
+  },
+  {
+    title: '[F03] a thread is answered in the thread',
+    needs: ['threads'],
+    run: async (scene) => {
+      const place = scene.peer.thread();
+      await scene.exchange(place, 'in here');
+      expect(scene.answers(place)).toHaveLength(1);
+    },
+  },
+  {
+    title: '[W02] two threads do not know of each other',
+    needs: ['threads'],
+    run: async (scene) => {
+      const [one, two] = [scene.peer.thread(), scene.peer.thread()];
+      await scene.exchange(one, 'thread secret vermilion');
+      await scene.exchange(two, 'tell me more');
+      for (const { body } of scene.model.requests) {
+        const all = JSON.stringify(body);
+        if (all.includes('tell me more')) expect(all).not.toContain('vermilion');
+      }
+    },
+  },
+  {
+    title: '[F07] another bot is not answered',
+    needs: ['bots'],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.ask(place, 'beep', { bot: true });
+      await expectSilence(scene, place);
+    },
+  },
+  {
+    title: '[F08] a message that is told twice is answered once',
+    needs: ['twice'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      scene.peer.tellTwice(place);
+      await scene.ask(place, 'only once please');
+      await expectOne(scene, place, 'only once please');
+    },
+  },
+  {
+    title: '[F08] an album becomes one turn',
+    needs: ['albums', 'documents'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'my pictures', { album: '77', file: 'picture' });
+      if (scene.peer.channel === 'telegram') {
+        await scene.say(place, 'one more', { album: '77', file: 'picture' });
+      }
+      await expectOne(scene, place, scene.peer.channel === 'telegram' ? 'one more' : 'my pictures');
+      expect(scene.answers(place)).toHaveLength(1);
+    },
+  },
+  {
+    title: '[F10] the text of a document reaches the model',
+    needs: ['documents'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.ask(place, 'read this', { file: 'document' });
+      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      const requests = JSON.stringify(scene.model.requests.map(({ body }) => body));
+      expect(requests).toContain('a.txt');
+      expect(requests).toContain('inside');
+    },
+  },
+  {
+    title: '[F08] a message changed before its turn is answered as it stands then',
+    needs: ['edits'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const held = scene.hold('hold on');
+      await scene.ask(place, 'hold on');
+      await held.begun;
+      const id = await scene.ask(place, 'wrong words');
+      await scene.peer.edit(place, id, 'right words');
+      await scene.exchange(scene.peer.direct(), 'something else');
+      held.release();
+      await scene.until(place, 'right words');
+      expect(scene.asked('wrong words')).toEqual([]);
+    },
+  },
+  {
+    title: '[F08] a message changed after its answer is not answered again',
+    needs: ['edits'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const id = await scene.ask(place, 'typo here');
+      await scene.until(place, 'typo here');
+      await scene.peer.edit(place, id, 'no typo here');
+      await scene.exchange(scene.peer.direct(), 'wait for it');
+      expect(scene.answers(place)).toHaveLength(1);
+    },
+  },
+  {
+    title: '[F08] a message deleted before its turn is not answered',
+    needs: ['deletes'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const held = scene.hold('stay busy');
+      await scene.ask(place, 'stay busy');
+      await held.begun;
+      const id = await scene.ask(place, 'never mind');
+      await scene.peer.erase(place, id);
+      await scene.exchange(scene.peer.direct(), 'something other');
+      held.release();
+      await scene.until(place, 'stay busy');
+      await scene.exchange(place, 'next question');
+      expect(scene.asked('never mind')).toEqual([]);
+    },
+  },
+];

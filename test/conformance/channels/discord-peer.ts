@@ -1,0 +1,92 @@
+import { type DiscordDouble, startDiscordDouble } from '../../platforms/discord/discord-double.ts';
+import { FILES } from './files.ts';
+import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+
+const OWNER = '200000000000000500';
+const ANOTHER_BOT = '200000000000000777';
+
+/** Discord: gateway and REST as the double speaks them. */
+export async function discordPeer(): Promise<Peer> {
+  const double = await startDiscordDouble();
+  let next = 0;
+  const fresh = () => {
+    next += 1;
+    return String(200000000000001000n + BigInt(next));
+  };
+  const channel = () => double.addChannel(double.guildId, `room-${fresh().slice(-4)}`);
+  return {
+    channel: 'discord',
+    traits: new Set([
+      ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots', 'quotes'] as const),
+      ...(['idempotent', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
+      ...(['thrown-out', 'twice'] as const),
+    ]),
+    longest: 2_000,
+    settings: { token: double.token, apiRoot: double.apiRoot },
+    owner: `discord:${OWNER}`,
+    ownerPlace: { id: double.dmWith(OWNER), kind: 'direct' },
+    connected: async () => {
+      await double.waitFor(() => double.gateway().identifies > 0, 15_000);
+    },
+    direct: () => ({ id: double.dmWith(fresh()), kind: 'direct' }),
+    group: () => ({ id: channel(), kind: 'group' }),
+    thread: () => ({ id: double.thread({ channel: channel(), name: 'a thread' }), kind: 'thread' }),
+    other: () => fresh(),
+    say: async (place, saying) => say(double, place, saying),
+    edit: async (place, id, text) => double.reword(place.id, id, text),
+    erase: async (place, id) => double.erase(place.id, id),
+    seen: (place) => seen(double, place),
+    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+    tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
+    disconnect: () => double.fault({ kind: 'drop' }),
+    waitFor: (look, ms) => double.waitFor(look, ms),
+    close: () => double.close(),
+  };
+}
+
+function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): void {
+  const call = { call: `POST /channels/${id}/messages` };
+  switch (trouble) {
+    case 'rate-limited':
+      double.fault({ ...call, kind: 'rate-limit', retryAfterMs: 1_000 });
+      break;
+    case 'server-error':
+      // discord.js itself tries three times more.
+      double.fault({ ...call, kind: 'status', status: 502, times: 4 });
+      break;
+    case 'lost-before':
+      double.fault({ ...call, kind: 'hang-up' });
+      break;
+    case 'lost-after':
+      double.fault({ ...call, kind: 'hang-up', after: true });
+      break;
+    case 'thrown-out':
+      double.deny(id, 'send');
+      break;
+    case 'format-refused':
+      throw new Error('Discord refuses no format');
+  }
+}
+
+function say(double: DiscordDouble, place: Place, saying: Saying): string {
+  const { text, mention, from, replyTo, file, bot } = saying;
+  const name = file === 'picture' ? 'a.png' : 'a.txt';
+  const type = file === 'picture' ? 'image/png' : 'text/plain';
+  return double.say({
+    channel: place.id,
+    from: bot ? ANOTHER_BOT : from,
+    text: mention ? `<@${double.me.id}> ${text}` : text,
+    replyTo,
+    bot,
+    files: file === undefined ? undefined : [{ name, type, bytes: FILES[file] }],
+  }).id;
+}
+
+function seen(double: DiscordDouble, place: Place): Seen[] {
+  return double.conversation(place.id).map(({ id, from, visible, replyTo }) => ({
+    id,
+    from,
+    text: visible,
+    ...(replyTo === undefined ? {} : { replyTo }),
+  }));
+}

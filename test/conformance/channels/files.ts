@@ -1,0 +1,8 @@
+/** A text of one word, and a picture of one pixel. */
+export const FILES = {
+  document: Buffer.from('inside'),
+  picture: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+} as const;

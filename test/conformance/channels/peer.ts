@@ -1,0 +1,89 @@
+/** Where people talk to the bot: a direct chat, a group (or channel of a server), a thread in one. */
+export interface Place {
+  /** Names the place on its platform, and nothing else there. */
+  readonly id: string;
+  readonly kind: 'direct' | 'group' | 'thread';
+}
+
+/** What somebody writes. */
+export interface Saying {
+  readonly text: string;
+  /** Who; the first person of the place when absent. */
+  readonly from?: string;
+  /** The bot is mentioned, as people do it there. */
+  readonly mention?: boolean;
+  /** Id of the message it answers. */
+  readonly replyTo?: string;
+  /** Messages with the same one are an album, or as near as the platform has it. */
+  readonly album?: string;
+  /** A small text file or picture. */
+  readonly file?: 'document' | 'picture';
+  /** Its author is another bot. */
+  readonly bot?: boolean;
+}
+
+/** A message as people see it now. */
+export interface Seen {
+  readonly id: string;
+  readonly from: 'bot' | string;
+  /** Without markup. */
+  readonly text: string;
+  readonly replyTo?: string;
+}
+
+/** What goes wrong with the next thing the bot sends to a place. */
+export type Trouble =
+  | 'rate-limited'
+  | 'server-error'
+  | 'format-refused'
+  | 'lost-before'
+  | 'lost-after'
+  | 'thrown-out';
+
+/** What not every platform has. */
+export type Trait =
+  | 'threads'
+  | 'albums'
+  | 'edits'
+  | 'deletes'
+  | 'documents'
+  | 'bots'
+  | 'quotes'
+  /** A second send with the same key is dropped: nothing is ever uncertain. */
+  | 'idempotent'
+  | Trouble
+  | 'twice';
+
+/** One platform as people see it, with a bot on the other side of the real wire. */
+export interface Peer {
+  readonly channel: string;
+  readonly traits: ReadonlySet<Trait>;
+  /** Longest message of the platform, in UTF-16 units. */
+  readonly longest: number;
+  /** The account in the settings file. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The bot's owner, as `owners` in the settings names them, and their direct chat. */
+  readonly owner: string;
+  readonly ownerPlace: Place;
+  /** The bot has connected; to be awaited once after the start. */
+  connected(status: () => Promise<unknown>): Promise<void>;
+  direct(): Place;
+  group(): Place;
+  /** A new thread beside others in a new group. */
+  thread(): Place;
+  /** A second person of a group. */
+  other(place: Place): string;
+  say(place: Place, saying: Saying): Promise<string>;
+  edit(place: Place, messageId: string, text: string): Promise<void>;
+  erase(place: Place, messageId: string): Promise<void>;
+  /** What people see in the place, oldest first. */
+  seen(place: Place): readonly Seen[];
+  trouble(place: Place, trouble: Trouble): void;
+  /** The platform tells the bot of the next message twice. */
+  tellTwice(place: Place): void;
+  /** The bot's connection breaks without a word. */
+  disconnect(): void;
+  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}

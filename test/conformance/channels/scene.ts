@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import {
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from '../../e2e/parley-process.ts';
+import { textOf } from '../../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../../model/index.ts';
+import type { Peer, Place, Saying, Seen } from './peer.ts';
+import { scripted } from './scripted-answers.ts';
+
+/** A Parley between one platform and a model on loopback, and how tests talk to it. */
+export interface Scene {
+  readonly peer: Peer;
+  readonly model: ModelDouble;
+  /** Somebody says something that asks for an answer: in groups the bot is mentioned. */
+  ask(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
+  /** Somebody says something as it is. */
+  say(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
+  /** What the bot has written there, all that people see. */
+  answers(place: Place): readonly Seen[];
+  /** Waits until the bot's messages there contain this; gives them back. */
+  until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
+  /** Asks and waits for the answer, which repeats the question. */
+  exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
+  /** What the model was asked about this, oldest first: the last user message of each request. */
+  asked(text: string): readonly string[];
+  /** Holds the answer to the question with this text back. */
+  hold(text: string): { readonly begun: Promise<void>; release(): void };
+  restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  start(): Promise<void>;
+  /** Every message of the bot that talks of another place. */
+  leaks(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Enough for a busy machine, in ms. */
+const WITHIN_MS = 20_000;
+
+/** Starts everything; anybody may write, and groups are answered when the bot is mentioned. */
+export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
+  const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
+  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  model.reply(async ({ messages }) => {
+    const question = textOf(messages.at(-1));
+    for (const [text, hold] of held) {
+      if (!question.includes(text)) continue;
+      held.delete(text);
+      hold.begin();
+      await hold.released;
+    }
+    return scripted(question);
+  });
+  const folder = makeDataFolder({
+    owners: [peer.owner],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
+  });
+  let parley: ParleyProcess | undefined;
+  const places = new Map<string, Place>();
+  const start = async () => {
+    const started = await startParleyProcess(folder.path);
+    parley = started;
+    await peer.connected(() => statusOf(started));
+  };
+  await start();
+  const answers = (place: Place) => peer.seen(place).filter(({ from }) => from === 'bot');
+  const say: Scene['say'] = (place, text, saying) => {
+    places.set(place.id, place);
+    return peer.say(place, { text: `${tagOf(place)} ${text}`, ...saying });
+  };
+  const ask: Scene['ask'] = (place, text, saying) =>
+    say(place, text, { mention: place.kind !== 'direct', ...saying });
+  const until: Scene['until'] = (place, text, withinMs = WITHIN_MS) =>
+    peer.waitFor(() => {
+      const all = answers(place);
+      return all.some((each) => each.text.includes(text)) && all;
+    }, withinMs);
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    await parley?.end(signal);
+    parley = undefined;
+  };
+  return {
+    peer,
+    model,
+    ask,
+    say,
+    answers,
+    until,
+    async exchange(place, text, saying) {
+      await ask(place, text, saying);
+      return until(place, text);
+    },
+    asked: (text) =>
+      model.requests
+        .map(({ body }) => textOf(body.messages.at(-1)))
+        .filter((question) => question.includes(text)),
+    hold(text) {
+      const begun = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held.set(text, { begin: begun.resolve, released: released.promise });
+      return { begun: begun.promise, release: released.resolve };
+    },
+    stop,
+    start,
+    async restart(signal) {
+      await stop(signal);
+      await start();
+    },
+    leaks: () =>
+      [...places.values()].flatMap((place) =>
+        answers(place).flatMap(({ text }) =>
+          [...text.matchAll(/\bplace-\w+-\d+\b/g)]
+            .filter(([tag]) => tag !== tagOf(place))
+            .map(([tag]) => `${place.id} was told of ${tag}`),
+        ),
+      ),
+    async close() {
+      await stop('SIGKILL');
+      await Promise.all([peer.close(), model.close()]);
+      folder.remove();
+    },
+  };
+}
+
+async function statusOf({ address, token }: ParleyProcess): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}` };
+  return z.unknown().parse(await (await fetch(`${address}/api/status`, { headers })).json());
+}
+
+/** A word that stands in every question of a place, and so in its answers and no others. */
+export function tagOf({ id, kind }: Place): string {
+  let hash = 0;
+  for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;
+  return `place-${kind}-${hash}`;
+}

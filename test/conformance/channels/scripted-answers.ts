@@ -1,0 +1,44 @@
+/** Words that the model of the conformance tests understands, in the last line of a question. */
+const WISHES = /\bwish:(\w+)(?::(\d+))?/;
+
+/** What the model says: the question again, or what it was wished to say. */
+export function scripted(question: string): string {
+  const line = question.split('\n').at(-1) ?? '';
+  const [, wish, size = '0'] = WISHES.exec(line) ?? [];
+  const said = `You said: ${line}`;
+  switch (wish) {
+    case 'long':
+      return `${said}\n\n${words(Number(size))}`;
+    case 'code':
+      return `${said}\n\n\`\`\`js\n${codeLines(Number(size))}\n\`\`\`\n\nbehind the code`;
+    case 'rich':
+      return `${said}\n\n# Heading\n\n**bold** *italic* \`code\` ~~gone~~\n\n- one\n- two\n\n> quoted\n\n[link](https://example.org/)`;
+    case 'table':
+      return `${said}\n\n| name | size |\n|---|---|\n| ant | 1 |\n| bee | 22 |`;
+    case 'ping':
+      return `${said} @everyone @here`;
+    case 'empty':
+      return ' ';
+    case 'lines':
+      return `${said}\n\n${Array.from({ length: Number(size) }, (_, index) => `line ${index}`).join('\n')}`;
+    default:
+      return said;
+  }
+}
+
+/** So many characters of numbered words, each of which can be looked for. */
+export function words(characters: number): string {
+  const all: string[] = [];
+  for (let length = 0, index = 0; length < characters; index += 1) {
+    const word = `w${index}w`;
+    all.push(index % 60 === 59 ? `${word}.\n\n` : `${word} `);
+    length += word.length + 1;
+  }
+  return all.join('').trim();
+}
+
+/** So many characters of code, each line with its number. */
+export function codeLines(characters: number): string {
+  const count = Math.ceil(characters / 24);
+  return Array.from({ length: count }, (_, index) => `const w${index}w = ${index};`).join('\n');
+}

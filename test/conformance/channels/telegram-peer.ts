@@ -1,0 +1,107 @@
+import {
+  startTelegramDouble,
+  type TelegramDouble,
+} from '../../platforms/telegram/telegram-double.ts';
+import { FILES } from './files.ts';
+import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+
+const OWNER = 501;
+const FAULTS: Readonly<Record<Exclude<Trouble, 'thrown-out'>, object>> = {
+  'rate-limited': {
+    kind: 'refuse',
+    code: 429,
+    description: 'Too Many Requests: retry after 1',
+    parameters: { retry_after: 1 },
+  },
+  'server-error': { kind: 'status', status: 502, body: '<html>Bad Gateway</html>' },
+  'format-refused': {
+    kind: 'refuse',
+    code: 400,
+    description: "Bad Request: can't parse entities: unsupported start tag",
+  },
+  'lost-before': { kind: 'reset' },
+  'lost-after': { kind: 'reset', after: true },
+};
+
+/** Telegram: the real Bot API's wire, spoken by the double. */
+export async function telegramPeer(): Promise<Peer> {
+  const double = await startTelegramDouble();
+  let next = 10_000;
+  const fresh = () => {
+    next += 1;
+    return next;
+  };
+  return {
+    channel: 'telegram',
+    traits: new Set([
+      ...(['threads', 'albums', 'edits', 'documents', 'bots', 'quotes', 'twice'] as const),
+      ...(['rate-limited', 'server-error', 'format-refused', 'lost-before'] as const),
+      ...(['lost-after', 'thrown-out'] as const),
+    ]),
+    longest: 4_096,
+    settings: { token: double.token, apiRoot: double.apiRoot },
+    owner: `telegram:${OWNER}`,
+    ownerPlace: { id: String(OWNER), kind: 'direct' },
+    connected: async () => {
+      await double.waitFor(() => double.calls('getUpdates').length > 0, 10_000);
+    },
+    direct: () => ({ id: String(fresh()), kind: 'direct' }),
+    group: () => ({ id: String(-fresh()), kind: 'group' }),
+    thread: () => ({ id: `-100${fresh()}/${fresh()}`, kind: 'thread' }),
+    other: () => String(fresh()),
+    say: async (place, saying) => say(double, place, saying),
+    edit: async (place, id, text) => double.reword(chatOf(place).chat, Number(id), text),
+    erase: () => Promise.reject(new Error('Telegram tells bots of no deletions')),
+    seen: (place) => seen(double, place),
+    trouble: (place, trouble) => {
+      const { chat } = chatOf(place);
+      if (trouble === 'thrown-out') double.setAccess(chat, 'kicked');
+      else double.fault({ ...fault(FAULTS[trouble]), method: 'sendMessage', chat });
+    },
+    // An answer with updates that is lost comes again.
+    tellTwice: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
+    disconnect: () => double.dropConnections(),
+    waitFor: (look, ms) => double.waitFor(look, ms),
+    close: () => double.close(),
+  };
+}
+
+type Fault = Parameters<TelegramDouble['fault']>[0];
+const fault = (of: object): Fault => of as Fault;
+
+function chatOf({ id }: Place): { readonly chat: number; readonly thread?: number } {
+  const [chat, thread] = id.split('/').map(Number);
+  return { chat: chat ?? 0, ...(thread === undefined ? {} : { thread }) };
+}
+
+function say(double: TelegramDouble, place: Place, saying: Saying): string {
+  const { text, mention, replyTo, album, file, from, bot } = saying;
+  const person = from === undefined ? undefined : Number(from);
+  const message = double.say({
+    ...chatOf(place),
+    from: bot ? { id: 777, is_bot: true } : person,
+    text: mention ? `@${double.me.username} ${text}` : text,
+    replyTo: replyTo === undefined ? undefined : Number(replyTo),
+    album,
+    file:
+      file === undefined
+        ? undefined
+        : file === 'picture'
+          ? { kind: 'photo', bytes: FILES.picture }
+          : { kind: 'document', bytes: FILES.document, name: 'a.txt', type: 'text/plain' },
+  });
+  return String(message.message_id);
+}
+
+function seen(double: TelegramDouble, place: Place): Seen[] {
+  const { chat, thread } = chatOf(place);
+  return double
+    .conversation(chat)
+    .filter(({ threadId }) => threadId === thread)
+    .map(({ messageId, from, text, replyTo }) => ({
+      id: String(messageId),
+      from: from === 'bot' ? 'bot' : String(from),
+      text,
+      ...(replyTo === undefined ? {} : { replyTo: String(replyTo) }),
+    }));
+}

@@ -1,0 +1,131 @@
+import { expect } from 'vitest';
+import type { Behaviour } from './behaviour.ts';
+import type { Place, Trouble } from './peer.ts';
+import type { Scene } from './scene.ts';
+
+async function expectOnce(scene: Scene, place: Place, text: string): Promise<void> {
+  await scene.until(place, text, 40_000);
+  await scene.exchange(scene.peer.direct(), `after ${text}`);
+  expect(scene.answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
+}
+
+const passing = (
+  [
+    ['rate-limited', 'the platform asks to wait'],
+    ['server-error', 'the platform fails for a moment'],
+    ['lost-before', 'the connection is lost before the message was sent'],
+  ] as const
+).map(
+  ([trouble, what]): Behaviour => ({
+    title: `[D04] an answer arrives once although ${what}`,
+    needs: [trouble],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      scene.peer.trouble(place, trouble);
+      await scene.ask(place, `despite ${trouble}`);
+      // Where nobody can know whether it arrived, that is told instead, and nothing doubled.
+      if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
+        await scene.until(place, 'cannot tell whether', 40_000);
+        expect(scene.answers(place)).toHaveLength(1);
+      } else await expectOnce(scene, place, `despite ${trouble}`);
+    },
+  }),
+);
+
+const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
+  (trouble: Trouble): Behaviour => ({
+    title: `[D05] an answer of several parts stays whole and in order through: ${trouble}`,
+    needs: [trouble],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      await scene.exchange(place, 'open the conversation');
+      scene.peer.trouble(place, trouble);
+      await scene.ask(place, 'wish:lines:900');
+      await scene.until(place, 'line 899', 40_000);
+      const text = scene
+        .answers(place)
+        .map((seen) => seen.text)
+        .join('\n');
+      const lines = [...text.matchAll(/\bline (\d+)\b/g)].map(([, index]) => Number(index));
+      expect(lines).toEqual(Array.from({ length: 900 }, (_, index) => index));
+    },
+  }),
+);
+
+/** What goes wrong on the way out. */
+export const TROUBLES: readonly Behaviour[] = [
+  ...passing,
+  ...inTheMiddle,
+  {
+    title: '[D04] an answer whose receipt is lost is neither doubled nor forgotten',
+    needs: ['lost-after'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      scene.peer.trouble(place, 'lost-after');
+      await scene.ask(place, 'receipt lost');
+      await scene.until(place, 'receipt lost', 40_000);
+      if (!scene.peer.traits.has('idempotent')) {
+        await scene.until(place, 'cannot tell whether', 40_000);
+      }
+      await expectOnce(scene, place, 'receipt lost');
+    },
+  },
+  {
+    title: '[M04] where the markup is refused, the plain words arrive',
+    needs: ['format-refused'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      scene.peer.trouble(place, 'format-refused');
+      await scene.ask(place, 'wish:rich');
+      await scene.until(place, 'quoted', 40_000);
+    },
+  },
+  {
+    title: '[D05] a chat that throws the bot out holds up nobody else',
+    needs: ['thrown-out'],
+    run: async (scene) => {
+      const place = scene.peer.group();
+      const held = scene.hold('before the door');
+      await scene.ask(place, 'before the door');
+      await held.begun;
+      scene.peer.trouble(place, 'thrown-out');
+      held.release();
+      await scene.exchange(scene.peer.direct(), 'still here');
+      expect(scene.answers(place)).toEqual([]);
+    },
+  },
+  {
+    title: '[D01] what is written while the connection is gone is answered',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, 'connected');
+      scene.peer.disconnect();
+      await scene.ask(place, 'into the void');
+      await expectOnce(scene, place, 'into the void');
+    },
+  },
+  {
+    title: '[D04] an answer made while the connection is gone is sent when it is back',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      const held = scene.hold('cut me off');
+      await scene.ask(place, 'cut me off');
+      await held.begun;
+      scene.peer.disconnect();
+      held.release();
+      await expectOnce(scene, place, 'cut me off');
+    },
+  },
+  {
+    title: '[G01] a model that fails is told in plain words, without its address',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      scene.model.fault({ kind: 'status', status: 401 });
+      await scene.ask(place, 'fail please');
+      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      const text = scene.answers(place)[0]?.text ?? '';
+      expect(text).toContain('could not get an answer');
+      expect(text).not.toContain('127.0.0.1');
+    },
+  },
+];

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import {
+  startWhatsAppDouble,
+  type WhatsAppDouble,
+} from '../../platforms/whatsapp/whatsapp-double.ts';
+import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+
+const OWNER = '491700000001';
+const Status = z.object({
+  channels: z.array(
+    z.object({
+      channel: z.string(),
+      state: z.looseObject({ kind: z.string(), code: z.string().optional() }),
+    }),
+  ),
+});
+
+/** WhatsApp: Noise, Signal and all, as the double speaks them. */
+export async function whatsappPeer(): Promise<Peer> {
+  const double = await startWhatsAppDouble();
+  const owner = double.addPerson({ name: 'The Owner', number: OWNER });
+  const members = new Map<string, readonly [string, string]>();
+  const group = (): Place => {
+    const both = [double.addPerson().id, double.addPerson().id] as const;
+    const made = double.addGroup({ subject: 'A group', members: [...both, double.me.id] });
+    members.set(made.jid, both);
+    return { id: made.jid, kind: 'group' };
+  };
+  return {
+    channel: 'whatsapp',
+    traits: new Set([
+      ...(['edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
+      ...(['lost-before', 'lost-after'] as const),
+    ]),
+    longest: 4_096,
+    settings: { url: double.url },
+    owner: `whatsapp:${OWNER}`,
+    ownerPlace: { id: owner.id, kind: 'direct' },
+    connected: (status) => link(double, status),
+    direct: () => ({ id: double.addPerson().id, kind: 'direct' }),
+    group,
+    thread: () => {
+      throw new Error('WhatsApp has no threads');
+    },
+    other: ({ id }) => members.get(id)?.[1] ?? '',
+    say: (place, saying) => {
+      const first = members.get(place.id)?.[0];
+      return say(double, place, first === undefined ? saying : { from: first, ...saying });
+    },
+    edit: async ({ id: chat }, id, text) => {
+      await double.acts.reword({ chat, from: members.get(chat)?.[0], id, text });
+    },
+    erase: async ({ id: chat }, id) => {
+      await double.acts.takeBack({ chat, from: members.get(chat)?.[0], id });
+    },
+    seen: (place) => seen(double, place),
+    trouble: ({ id }, trouble) => makeTrouble(double, id, trouble),
+    tellTwice: ({ id }) => double.fault({ kind: 'twice', chat: id }),
+    disconnect: () => double.drop(),
+    waitFor: (look, ms) => double.waitFor(look, ms),
+    close: () => double.close(),
+  };
+}
+
+/** The owner's phone scans the code; after a restart there is none to scan. */
+async function link(double: WhatsAppDouble, status: () => Promise<unknown>): Promise<void> {
+  let scanned = '';
+  for (;;) {
+    const { channels } = Status.parse(await status());
+    const { kind, code = '' } = channels.find(({ channel }) => channel === 'whatsapp')?.state ?? {};
+    if (kind === 'connected') return;
+    if (code !== scanned && double.state() === 'pairing') {
+      scanned = code;
+      double.scan(code);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function makeTrouble(double: WhatsAppDouble, chat: string, trouble: Trouble): void {
+  switch (trouble) {
+    case 'lost-before':
+      double.fault({ kind: 'drop', lost: true, chat });
+      break;
+    case 'lost-after':
+      double.fault({ kind: 'drop', chat });
+      break;
+    default:
+      throw new Error(`WhatsApp has no ${trouble}`);
+  }
+}
+
+function say(
+  double: WhatsAppDouble,
+  place: Place,
+  { text, mention, from, replyTo }: Saying,
+): Promise<string> {
+  return double.say({
+    chat: place.id,
+    from,
+    text,
+    quote: replyTo,
+    mentions: mention ? [double.me.id] : undefined,
+  });
+}
+
+function seen(double: WhatsAppDouble, place: Place): Seen[] {
+  return double
+    .conversation(place.id)
+    .filter(({ deleted }) => !deleted)
+    .map(({ id, from, formatted, quoted }) => ({
+      id,
+      from,
+      text: formatted.visible,
+      ...(quoted === undefined ? {} : { replyTo: quoted }),
+    }));
+}
