@@ -29,54 +29,61 @@ const REMEMBERED = 1_000;
  * message comes, so nothing of it has to be taken back. A draft is one message, so of a long answer
  * the part that is being written is shown. A server that knows no drafts is asked once.
  */
-export function createDrafts({ api, log, clock, stopping }: DraftsDeps): Drafts {
+export function createDrafts(deps: DraftsDeps): Drafts {
+  const { log, clock } = deps;
   const underWay = new Map<string, Promise<void>>();
-  const over = new Set<string>();
-  let known = true;
-  let notBefore = 0;
-
-  const show = async (
-    chatId: string,
-    threadId: string | undefined,
-    turnId: string,
-    text: string,
-  ) => {
-    const draft = { chat_id: chatId, draft_id: draftId(turnId), text, parse_mode: 'HTML' };
-    const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
-    try {
-      await api.call('sendMessageDraft', { ...draft, ...threadOf(threadId) }, limit);
-    } catch (thrown) {
-      const failure = callFailureOf(thrown);
-      if (failure.kind !== 'refused') throw thrown;
-      if (failure.code === 404) known = false;
-      else if (failure.code === 429) notBefore = clock() + (failure.retryAfterMs ?? 5_000);
-      else remember(over, turnId);
-      log.debug({ chat: chatId, reason: failure.reason }, 'draft not shown');
-    }
-  };
-
-  const finish = async (turnId: string): Promise<void> => {
-    remember(over, turnId);
-    await underWay.get(turnId)?.catch((error: unknown) => {
-      log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
-    });
-  };
-
+  const state: DraftState = { known: true, notBefore: 0, over: new Set() };
   return {
     minIntervalMs: 1_000,
     async update({ chatId, threadId }, turnId, answer) {
-      if (!known || !isPrivate(chatId) || over.has(turnId) || clock() < notBefore) return;
+      if (!state.known || !isPrivate(chatId) || state.over.has(turnId)) return;
+      if (clock() < state.notBefore) return;
       const { settled, open } = answer.show();
       const text = (open.at(-1) ?? settled.at(-1))?.text;
       if (text === undefined) return;
-      const showing = show(chatId, threadId, turnId, text);
+      const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
+      const showing = show(deps, state, turnId, draft);
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
     },
     // A turn that is handed back goes on under the same id, so only its answer ends it.
     end: async () => undefined,
-    finish,
+    async finish(turnId) {
+      remember(state.over, turnId);
+      await underWay.get(turnId)?.catch((error: unknown) => {
+        log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
+      });
+    },
   };
+}
+
+/** What earlier drafts have taught. */
+interface DraftState {
+  /** The server knows drafts. */
+  known: boolean;
+  /** Telegram asked to be left alone until then. */
+  notBefore: number;
+  /** Turns of which no more is shown. */
+  readonly over: Set<string>;
+}
+
+async function show(
+  { api, log, clock, stopping }: DraftsDeps,
+  state: DraftState,
+  turnId: string,
+  draft: object,
+): Promise<void> {
+  const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
+  try {
+    await api.call('sendMessageDraft', { ...draft, draft_id: draftId(turnId) }, limit);
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (failure.kind !== 'refused') throw thrown;
+    if (failure.code === 404) state.known = false;
+    else if (failure.code === 429) state.notBefore = clock() + (failure.retryAfterMs ?? 5_000);
+    else remember(state.over, turnId);
+    log.debug({ turn: turnId, reason: failure.reason }, 'draft not shown');
+  }
 }
 
 /** Groups and channels have negative ids. */
