@@ -77,7 +77,7 @@ export function createWhatsAppAdapter(
       report({ kind: 'stopped' });
     },
     send: (part, aborted) =>
-      sendPart({ ...outgoing, pause: typing.before.bind(typing) }, part, aborted),
+      sendPart({ ...outgoing, groups, pause: typing.before.bind(typing) }, part, aborted),
     typing,
     files: filesFacet({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
     messages: messageActs({ ...outgoing, clock, signal }),

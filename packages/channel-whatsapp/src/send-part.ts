@@ -1,7 +1,9 @@
 import type { OutboundPart, Receipt } from '@parley/contracts';
 import { generateWAMessageFromContent, type proto, type WAMessage } from '@whiskeysockets/baileys';
+import type { Groups } from './groups.ts';
 import { isGroup } from './jids.ts';
 import { canBeCaption, fileMessage } from './outgoing-file.ts';
+import { mentionedIn } from './outgoing-mentions.ts';
 import { quoteOf, type RecentMessages } from './recent-messages.ts';
 import { messageIdOf } from './sent-messages.ts';
 import { openConnection, type TransmitDeps, transmit } from './transmit.ts';
@@ -9,6 +11,7 @@ import { openConnection, type TransmitDeps, transmit } from './transmit.ts';
 /** What sending parts needs. */
 export interface SendDeps extends TransmitDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
+  readonly groups: Pick<Groups, 'find'>;
   /** Types for a while, as a person would; resolves when the message may go. */
   readonly pause: (chatId: string, characters: number, signal: AbortSignal) => Promise<void>;
 }
@@ -28,13 +31,13 @@ export async function sendPart(
   const messageId = messageIdOf(part.idempotencyKey);
   await deps.pause(part.route.chatId, text.length, signal);
   if (part.file === undefined) {
-    await sendContent(deps, { part, messageId, content: textMessage(text) }, signal);
+    await sendContent(deps, { part, messageId, content: await textMessage(deps, part) }, signal);
     return { platformMessageId: messageId };
   }
   const isCaption = canBeCaption(part.file, text);
   if (!isCaption && text !== '') {
     const first = { part, messageId: messageIdOf(`${part.idempotencyKey} text`) };
-    await sendContent(deps, { ...first, content: textMessage(text) }, signal);
+    await sendContent(deps, { ...first, content: await textMessage(deps, part) }, signal);
   }
   const caption = isCaption ? text : '';
   const content = await fileMessage(part.file, caption, { upload: socket.waUploadToServer });
@@ -64,8 +67,16 @@ async function sendContent(
   await transmit(deps, { chatId, messageId, content: message ?? {} }, signal);
 }
 
-function textMessage(text: string): proto.IMessage {
-  return { extendedTextMessage: { text } };
+/** Where the settings allow it, people of a group who are named are notified (M05). */
+async function textMessage(
+  { groups }: SendDeps,
+  { body: { text }, route }: OutboundPart,
+): Promise<proto.IMessage> {
+  const isLive = route.target.mentions === 'live' && isGroup(route.chatId);
+  const group = isLive ? await groups.find(route.chatId).catch(() => undefined) : undefined;
+  const mentionedJid = group === undefined ? [] : mentionedIn(text, group);
+  if (mentionedJid.length === 0) return { extendedTextMessage: { text } };
+  return { extendedTextMessage: { text, contextInfo: { mentionedJid } } };
 }
 
 /** In a direct chat it is plain what is answered. */

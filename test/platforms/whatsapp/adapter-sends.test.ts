@@ -26,6 +26,24 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
+  it('[M05] an answer that notifies whom it names, where the settings allow that only', async () => {
+    const { double, adapter, received } = await openScene();
+    const ann = double.addPerson();
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    const id = await double.say({ chat: group.jid, from: ann.id, text: 'hi' });
+    await double.waitFor(() => received.length === 1);
+    const text = `hi @${ann.pn?.split('@')[0]}`;
+    const dead = part(group.jid, text, { key: 'dead' });
+    const target = { ...dead.route.target, mentions: 'live' } as const;
+    const live = part(group.jid, text, { key: 'live', replyTo: id });
+    await adapter.send(dead, noSignal());
+    await adapter.send({ ...live, route: { ...live.route, target } }, noSignal());
+    expect(double.conversation(group.jid).slice(1)).toMatchObject([
+      { text, mentions: [] },
+      { text, mentions: [ann.pn], quoted: id },
+    ]);
+  });
+
   it('[D04] the same part twice, which shows once', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
