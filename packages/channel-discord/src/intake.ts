@@ -60,10 +60,11 @@ export class Intake {
     );
   }
 
-  /** MESSAGE_UPDATE. Discord also sends it when it has found the preview of a link. */
+  /** MESSAGE_UPDATE. Discord also sends it, and not always whole, when it has found the preview of a link. */
   updated(data: unknown): void {
-    const message = this.#read(data);
-    if (message?.edited_timestamp == null) return;
+    const parsed = WireMessage.safeParse(data);
+    if (!parsed.success || parsed.data.edited_timestamp == null) return;
+    const message = parsed.data;
     const channelId = message.channel_id;
     this.#push(channelId, async () => {
       const inbound = await this.#inbound(message);

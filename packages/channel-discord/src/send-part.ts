@@ -76,7 +76,9 @@ async function put(
   const { chatId, threadId = chatId, replyToMessageId } = part.route;
   const mayBecome = messageId !== undefined && !notifies(part);
   if (mayBecome && (await becomes(api, threadId, messageId, body, extras))) return messageId;
-  const origin = originBody(nonce ?? part.idempotencyKey, replyToMessageId);
+  // The first part quotes the question; the others follow it.
+  const replyTo = (part.index ?? 0) === 0 ? replyToMessageId : undefined;
+  const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
   // With the nonce of a streamed message Discord gives back that one, as it was then.
   if (nonce !== undefined && sent.content !== body.content)

@@ -153,6 +153,11 @@ describe('[F01] a Discord message as the core knows it', () => {
     expect(message?.text).toBe('Poll: What?\n- Tea\n- Coffee');
   });
 
+  it('loses no words to ornaments that are not as expected', () => {
+    const strange = { sticker_items: 5, poll: 'x', message_snapshots: {}, referenced_message: [] };
+    expect(read(strange)?.text).toBe('hi');
+  });
+
   it('answers a message that was deleted since', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });

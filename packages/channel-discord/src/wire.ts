@@ -32,7 +32,8 @@ const WireSticker = z.object({ id: Snowflake, name: z.string(), format_type: z.i
 const content = {
   content: z.string().default(''),
   attachments: z.array(WireAttachment).default([]),
-  sticker_items: z.array(WireSticker).default([]),
+  // Ornaments that are not as expected are left out; the words are worth more.
+  sticker_items: z.array(WireSticker).default([]).catch([]),
 };
 const WireContent = z.object(content);
 export type WireContent = z.infer<typeof WireContent>;
@@ -74,9 +75,12 @@ export const WireMessage = z.object({
   message_reference: z
     .object({ type: z.int().default(0), message_id: Snowflake.optional() })
     .nullish(),
-  referenced_message: WireAnswered.nullish(),
-  poll: WirePoll.nullish(),
-  message_snapshots: z.array(z.object({ message: WireContent })).nullish(),
+  referenced_message: WireAnswered.nullish().catch(undefined),
+  poll: WirePoll.nullish().catch(undefined),
+  message_snapshots: z
+    .array(z.object({ message: WireContent }))
+    .nullish()
+    .catch(undefined),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 

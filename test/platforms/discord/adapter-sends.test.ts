@@ -35,6 +35,16 @@ describe('the Discord adapter sends', () => {
     });
   });
 
+  it('an answer in parts, of which the first quotes the question', async () => {
+    const { double, adapter } = await scene();
+    const question = double.say({ channel: double.channelId, from: ANN, text: 'q' });
+    for (const index of [0, 1]) {
+      const more = { replyTo: question.id, index, idempotencyKey: `k${index}` };
+      await adapter.send(part(double.channelId, `part ${index}`, more), noSignal());
+    }
+    expect(double.sends().map(({ replyTo }) => replyTo)).toEqual([question.id, undefined]);
+  });
+
   it('[M05] what mentions people only where the settings let mentions live', async () => {
     const { double, adapter } = await scene();
     double.say({ channel: double.channelId, from: ANN, text: 'q' });
