@@ -91,6 +91,16 @@ describe('a stranger in a direct chat', () => {
 });
 
 describe('the bounds of what is taken', () => {
+  it('[F07] does not answer an automatic reply for ever, and says why', async () => {
+    const text = 'I am away. I am away.';
+    for (let i = 1; i <= 5; i += 1) await scene.take(aMessage({ messageId: `${i}`, text }));
+    expect((await scene.take(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
+    const stories = await scene.store.decisions.stories(OWNER_CHAT, 9);
+    expect(stories.map(({ reason }) => reason)).toContainEqual(
+      expect.stringContaining('automatic reply'),
+    );
+  });
+
   it('[D07] tells each time that a message is too long', async () => {
     const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.take(long('1'))).toMatchObject({ kind: 'refused' });

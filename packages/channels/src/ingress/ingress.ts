@@ -17,6 +17,7 @@ import { carryOut } from './carry-out.ts';
 import { conversationIdOf } from './conversation-id.ts';
 import { type DecisionRules, decideIngress, type IngressDecision } from './decide.ts';
 import { createExplainer, type Explainer } from './explain.ts';
+import { createLoopGuard } from './loop-guard.ts';
 import type { Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { overhear } from './overhear.ts';
@@ -52,13 +53,15 @@ export type Receive = (
 export function createIngress(deps: IngressDeps): Receive {
   const explain = createExplainer(deps);
   const joinAlbum = createAlbums(deps.clock);
+  const isLoop = createLoopGuard(deps.clock);
   return async (unchecked, capabilities) => {
     deps.pass('received');
     const message = joinAlbum(validate(unchecked));
     const route = routeOf(message, capabilities, deps.rules.policy.answers);
     const standing = await standingOf(deps, message);
     const conversationId = standing.mainConversation ?? conversationIdOf(message);
-    const decision = decideIngress(message, deps.rules, standing);
+    const allowed = decideIngress(message, deps.rules, standing);
+    const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
     const receivedAt = deps.clock();
     const settles = settlesAt(message, capabilities.target, receivedAt);
     const admitted: AdmittedMessage = {
@@ -81,6 +84,12 @@ export function createIngress(deps: IngressDeps): Receive {
     return outcome;
   };
 }
+
+const LOOP: IngressDecision = {
+  kind: 'ignore',
+  reason: 'the same sentence again and again, as an automatic reply',
+  overhear: false,
+};
 
 function validate(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);

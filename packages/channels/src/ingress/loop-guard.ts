@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import type { Clock, InboundMessage } from '@parley/contracts';
+
+/** How often somebody has just written the same, word for word. The text itself is not kept. */
+export interface Repetition {
+  readonly digest: string;
+  /** The last message that said it; one that is told again counts once. */
+  readonly messageId: string;
+  readonly count: number;
+  readonly at: number;
+}
+
+/** An automatic reply answers within this time, in ms. */
+const AT_MOST_APART_MS = 60_000;
+/** Nobody types a sentence this often; what people do repeat ("next", "yes") is shorter than one. */
+const OFTEN = 5;
+const SENTENCE_CHARACTERS = 20;
+
+/** What is known of a sender after one more message. Pure. Times in ms. */
+export function repetitionAfter(
+  before: Repetition | undefined,
+  { digest, messageId }: Pick<Repetition, 'digest' | 'messageId'>,
+  now: number,
+): Repetition {
+  if (before?.messageId === messageId) return before;
+  const again = before?.digest === digest && now - before.at <= AT_MOST_APART_MS;
+  return { digest, messageId, count: again ? before.count + 1 : 1, at: now };
+}
+
+/**
+ * Whether somebody answers like a machine: the same sentence more than five times in a row. Ends loops
+ * with automatic replies where the platform does not tell who is a bot (F07); what answers in ever new
+ * words it cannot know. Remembered in memory, for a bounded number of senders.
+ */
+export function createLoopGuard(
+  clock: Clock,
+  capacity = 1_000,
+): (message: InboundMessage) => boolean {
+  const senders = new Map<string, Repetition>();
+  return ({ chat, messageId, sender, text }) => {
+    if (text.length < SENTENCE_CHARACTERS) return false;
+    const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
+    const said = { digest: hash('sha256', text), messageId };
+    const next = repetitionAfter(senders.get(key), said, clock());
+    senders.delete(key);
+    senders.set(key, next);
+    const oldest = senders.keys().next().value;
+    if (senders.size > capacity && oldest !== undefined) senders.delete(oldest);
+    return next.count > OFTEN;
+  };
+}
