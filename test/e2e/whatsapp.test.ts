@@ -1,5 +1,8 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
+import { runParley } from './parley-process.ts';
 import { startWhatsAppScene, type WhatsAppScene } from './whatsapp-scene.ts';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -110,6 +113,23 @@ describe('a whole Parley in WhatsApp', () => {
     const texts = await next(ann.id, before, 2);
     expect(texts[1]).toBe('You said: right');
     expect(textOf(newest())).not.toMatch(/wrong|never mind/);
+  });
+
+  it('keeps its link to itself: no other process on it, and no other user reads it', async () => {
+    const { double, ann, parley } = scene;
+    const logins = () => double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'passive');
+    const before = logins().length;
+    const second = await runParley(['--data', parley.data, 'start']);
+    expect(second.code).not.toBe(0);
+    expect(second.err).toContain('Another Parley is running');
+    expect([double.state(), logins().length]).toEqual(['open', before]);
+    const kept = readdirSync(parley.data).filter((name) => name.startsWith('parley.db'));
+    expect(kept).toContain('parley.db');
+    for (const name of kept)
+      expect([name, statSync(join(parley.data, name)).mode & 0o777]).toEqual([name, 0o600]);
+    const answered = count(ann.id);
+    await double.say({ chat: ann.id, text: 'still there?' });
+    expect(await next(ann.id, answered)).toEqual(['You said: still there?']);
   });
 
   it('[D01] answers after a sudden end what was written meanwhile, once, without a new code', async () => {
