@@ -80,6 +80,21 @@ describe('a conversation in Discord', () => {
     expect(discord.interaction(id).answered).toBe(true);
   });
 
+  it('[F12] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
+    const before = answers(direct).length;
+    const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
+    model.fault({ kind: 'stall', afterPieces: 8 });
+    discord.say({ channel: direct, text: question });
+    const [growing] = (await untilAnswers(direct, before + 1)).slice(before);
+    expect(growing).toMatch(/^You said: Say this: a long/);
+    expect(growing?.length).toBeLessThan(question.length);
+    await parley.end('SIGKILL');
+    parley = await startParleyProcess(folder.path);
+    const whole = `You said: ${question.trim()}`;
+    await discord.waitFor(() => answers(direct).at(-1) === whole, 30_000);
+    expect(answers(direct).slice(before)).toEqual([whole]);
+  });
+
   it('[D01] answers after a restart what was written meanwhile, once', async () => {
     const before = answers(direct).length;
     const { code } = await parley.end('SIGTERM');
