@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { afterPollFailure } from './after-poll-failure.ts';
 import type { TelegramAmbience } from './ambience.ts';
 import { callFailureOf } from './call-failure.ts';
+import { createLanes } from './in-lanes.ts';
+import { laneOf } from './lane-of.ts';
 import { readBody } from './read-body.ts';
 import type { TelegramSettings } from './settings.ts';
 import type { TakeUpdate } from './take-update.ts';
@@ -36,12 +38,13 @@ const WebhookInfo = z.object({
 
 /**
  * Lets Telegram call instead of asking it. A call is answered with 200 only after its update is
- * durable (D01); any other answer makes Telegram call again. The order within a chat is kept by
- * Telegram, which calls for the next update of a chat after the one before was taken.
+ * durable (D01); any other answer makes Telegram call again. Calls come side by side: those about
+ * one chat are taken in the order they came (D02), as an edit may follow its message closely.
  */
 export class Webhook implements HttpFacet {
   readonly open = true;
   readonly #deps: WebhookDeps;
+  readonly #inLanes = createLanes();
   readonly #underWay = new Set<Promise<unknown>>();
   #me: BotIdentity | undefined;
   #failures = 0;
@@ -78,7 +81,7 @@ export class Webhook implements HttpFacet {
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(parse(body));
     if (!update.success) return answer(400);
-    const taking = this.#take(update.data, me);
+    const taking = this.#inLanes(laneOf(update.data), () => this.#take(update.data, me));
     this.#underWay.add(taking);
     return taking.finally(() => this.#underWay.delete(taking));
   }

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ChannelAdapter } from '@parley/channels';
+import type { InboundMessage } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted, endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
 
@@ -147,6 +148,37 @@ describe('the Telegram adapter is called by a webhook', () => {
     store.resolve();
     await stopped;
     expect(order).toEqual(['stored', 'stopped']);
+  });
+
+  it('[D02] takes what belongs to one chat in order, and other chats meanwhile', async () => {
+    const store = Promise.withResolvers<void>();
+    const stored: string[] = [];
+    const receive = async ({ text }: InboundMessage) => {
+      if (text === 'first') await store.promise;
+      stored.push(text);
+      return accepted;
+    };
+    const { double, adapter, received, states, address } = await calledScene({ receive });
+    await adapter.start();
+    await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    const write = (update_id: number, chat: number, text: string) => {
+      const from = { id: chat, first_name: 'A' };
+      const message = {
+        message_id: update_id,
+        date: 1,
+        chat: { id: chat, type: 'private' },
+        from,
+        text,
+      };
+      return call(address, JSON.stringify({ update_id, message }));
+    };
+    const first = write(1, ANN, 'first');
+    await double.waitFor(() => received.length === 1);
+    const second = write(2, ANN, 'second');
+    expect((await write(3, 502, 'other')).status).toBe(200);
+    store.resolve();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+    expect(stored).toEqual(['other', 'first', 'second']);
   });
 
   it('goes on trying when the webhook cannot be set, and says why', async () => {

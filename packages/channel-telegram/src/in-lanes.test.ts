@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { createLanes } from './in-lanes.ts';
+
+describe('lanes', () => {
+  it('[D02] run one task after the other, each lane on its own, whatever fails', async () => {
+    const inLanes = createLanes();
+    const gate = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const note = (name: string) => async () => void done.push(name);
+    const broken = inLanes('a', async () => {
+      await gate.promise;
+      throw new Error('no');
+    });
+    const after = inLanes('a', note('a2'));
+    await inLanes('b', note('b1'));
+    expect(done).toEqual(['b1']);
+    gate.resolve();
+    await expect(broken).rejects.toThrow('no');
+    await after;
+    expect(await inLanes('a', async () => 'again')).toBe('again');
+    expect(done).toEqual(['b1', 'a2']);
+  });
+});
