@@ -2,7 +2,7 @@ import type { ChannelState } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
 import { afterEnding, type Ending } from './after-ending.ts';
-import { type DiscordAmbience, realAmbience } from './ambience.ts';
+import type { DiscordAmbience } from './ambience.ts';
 import { callFailureOf } from './call-failure.ts';
 import { MortalSharding } from './mortal-sharding.ts';
 import type { DiscordSettings } from './settings.ts';
@@ -23,8 +23,6 @@ export interface ConnectionDeps extends DiscordAmbience {
 
 /** A connection that lasted this long ended for a reason of its own, in ms. */
 const PEACE_MS = 60_000;
-/** Longest that saying good-bye may take, in ms; a dead peer would never answer. */
-const GOOD_BYE_MS = 3_000;
 /** discord.js tries a broken connection again after this long, in ms. */
 const OWN_RETRY_MS = 500;
 
@@ -76,12 +74,9 @@ export class Connection {
     signal.removeEventListener('abort', stop);
     client.removeAllListeners();
     client.on(Events.Error, () => {});
-    const goodBye = client.destroy().catch((thrown: unknown) => {
+    await client.destroy().catch((thrown: unknown) => {
       this.#deps.log.debug({ reason: reasonOf(thrown) }, 'the connection did not end in order');
     });
-    const late = new AbortController();
-    await Promise.race([goodBye, realAmbience.wait(GOOD_BYE_MS, late.signal)]);
-    late.abort();
     return ending;
   }
 

@@ -1,10 +1,15 @@
 import { SimpleShardingStrategy } from 'discord.js';
+import { realAmbience } from './ambience.ts';
 
-const CONNECTING = 0;
+/** Longest that saying good-bye may take, in ms; a dead peer would never answer. */
+const GOOD_BYE_MS = 2_000;
+/** `readyState` of a connection that has ended. */
+const CLOSED = 3;
 
 /**
- * discord.js's own sharding, which also ends when it is told to: a shard that waits for its next
- * attempt, or whose connection is only being made, would otherwise go on for ever after `destroy`.
+ * discord.js's own sharding, which also ends when it is told to. A shard that waits for its next attempt
+ * would otherwise go on after `destroy`, and a connection that is only being made, or whose other end is
+ * dead, would stay for half a minute.
  */
 export class MortalSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
@@ -12,16 +17,22 @@ export class MortalSharding extends SimpleShardingStrategy {
     const all: object[] = shards instanceof Map ? [...shards.values()] : [];
     for (const shard of all)
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
+    const goodBye = new AbortController();
+    const late = realAmbience.wait(GOOD_BYE_MS, goodBye.signal).then(() => cutOff(all));
     await super.destroy(...options);
-    for (const shard of all) abandon(Reflect.get(shard, 'connection'));
+    goodBye.abort();
+    await late;
   }
 }
 
-/** Ends a connection before it is made; its complaint has nobody to go to any more. */
-function abandon(connection: unknown): void {
-  if (typeof connection !== 'object' || connection === null) return;
-  if (Reflect.get(connection, 'readyState') !== CONNECTING) return;
-  Reflect.set(connection, 'onerror', () => {});
-  const close: unknown = Reflect.get(connection, 'close');
-  if (typeof close === 'function') close.call(connection);
+/** Ends the connections that there still are; their complaints have nobody to go to. */
+function cutOff(shards: readonly object[]): void {
+  for (const shard of shards) {
+    const connection: unknown = Reflect.get(shard, 'connection');
+    if (typeof connection !== 'object' || connection === null) continue;
+    if (Reflect.get(connection, 'readyState') === CLOSED) continue;
+    Reflect.set(connection, 'onerror', () => {});
+    const terminate: unknown = Reflect.get(connection, 'terminate');
+    if (typeof terminate === 'function') terminate.call(connection);
+  }
 }

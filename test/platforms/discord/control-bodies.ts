@@ -74,6 +74,7 @@ export const FaultBody = z.discriminatedUnion('kind', [
   aimed('garbage'),
   plain('drop'),
   plain('silence'),
+  plain('freeze'),
   plain('reconnect'),
   plain('forget-sessions'),
   z.strictObject({ kind: z.literal('invalid-session'), resumable: z.boolean() }),

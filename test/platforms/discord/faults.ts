@@ -46,6 +46,8 @@ export type GatewayFault =
   | { readonly kind: 'drop' }
   /** The connection stays, and nothing arrives on it any more, heartbeat acknowledgements neither. */
   | { readonly kind: 'silence' }
+  /** As silence, and the servers hear nothing either, not even a good-bye. */
+  | { readonly kind: 'freeze' }
   /** Op 7. */
   | { readonly kind: 'reconnect' }
   /** Op 9; the session is lost unless it is resumable. */
@@ -70,6 +72,7 @@ export type Fault = RestFault | GatewayFault;
 const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
   'drop',
   'silence',
+  'freeze',
   'reconnect',
   'invalid-session',
   'close',

@@ -77,6 +77,12 @@ export class GatewayConnection {
     this.#socket.close(code, reason);
   }
 
+  /** Nothing arrives at either side any more. */
+  freeze(): void {
+    this.silent = true;
+    this.#socket.pause();
+  }
+
   /** Cuts the connection without a word. */
   drop(): void {
     this.detach();

@@ -8,6 +8,7 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
   switch (fault.kind) {
     case 'drop':
     case 'silence':
+    case 'freeze':
     case 'reconnect':
     case 'invalid-session':
     case 'close':
@@ -42,13 +43,14 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
 
 type ConnectionFault = Extract<
   GatewayFault,
-  { kind: 'drop' | 'silence' | 'reconnect' | 'invalid-session' | 'close' }
+  { kind: 'drop' | 'silence' | 'freeze' | 'reconnect' | 'invalid-session' | 'close' }
 >;
 
 function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
   for (const connection of gateway.connections) {
     if (fault.kind === 'drop') connection.drop();
     else if (fault.kind === 'silence') connection.silent = true;
+    else if (fault.kind === 'freeze') connection.freeze();
     else if (fault.kind === 'reconnect') connection.signal(7);
     else if (fault.kind === 'close') connection.close(fault.code, '');
     else {
