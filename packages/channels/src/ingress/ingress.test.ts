@@ -90,6 +90,22 @@ describe('a stranger in a direct chat', () => {
   });
 });
 
+describe('an album in a group', () => {
+  it('[F06] [F08] is one turn of all its pictures, though only the first has words, and none before', async () => {
+    const chat = { id: '-9', type: 'group' } as const;
+    const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
+    await scene.take(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
+    scene.now += 400;
+    await scene.take(aMessage({ ...picture, messageId: '2', text: '' }));
+    const conversationId = conversationIdOf(aMessage({ chat }));
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const claim = () => scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
+    expect(await claim()).toEqual({ kind: 'settling', retryInMs: 1_000 });
+    const rows = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 9);
+    expect(rows.map(({ settlesAt }) => settlesAt)).toEqual([1_001_000, 1_001_400]);
+  });
+});
+
 describe('the bounds of what is taken', () => {
   it('[F07] does not answer an automatic reply for ever, and says why', async () => {
     const text = 'I am away. I am away.';

@@ -50,6 +50,22 @@ describe('linking', () => {
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
   });
 
+  it('[F13] lends nobody anything by a link that no owner confirmed', async () => {
+    const asAGuest = (personId: string, kind: 'make' | 'type', messageId: string) => {
+      const action = { kind, code: 'GUEST222' };
+      const effect = { kind: 'link', asker: { personId, isOwner: false }, action } as const;
+      const message = aMessage({ messageId });
+      const route = { ...OWNER_CHAT, target: CAPABILITIES.target };
+      const admitted = { conversationId: 'x', message, route, receivedAt: scene.now };
+      return scene.store.inbox.command(admitted, effect, () => []);
+    };
+    await asAGuest('telegram:42', 'make', '1');
+    await asAGuest('telegram:9', 'type', '2');
+    expect((await scene.store.links.of('telegram:9'))?.members).toContain('telegram:42');
+    await other('/pair', '50');
+    expect(await scene.told('9')).toEqual(['/pair is for my owner only.']);
+  });
+
   it('[W02] [F13] leaves groups as they are: what an owner writes there is the group’s', async () => {
     await link();
     const group = { id: '-9', type: 'group' } as const;

@@ -17,9 +17,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     /** An account asks in its own direct chat, which has its name; owners' names begin with `o`. */
-    const ask = async (personId: string, action: LinkAction, at = 0) => {
+    const ask = async (
+      personId: string,
+      action: LinkAction,
+      at = 0,
+      isOwner = personId.startsWith('o'),
+    ) => {
       told += 1;
-      const asker = { personId, isOwner: personId.startsWith('o') };
+      const asker = { personId, isOwner };
       const admitted = message(`l${told}`, personId, { at });
       const effect = { kind: 'link', asker, action } as const;
       return (await store.inbox.command(admitted, effect, () => [])).link;
@@ -82,6 +87,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await type('o1', 'D');
       expect(await members('o1')).toEqual(['b', 'o1']);
       expect(await members('friend')).toEqual([]);
+    });
+
+    it('[F13] leaves behind what somebody was linked with before they became an owner', async () => {
+      await ask('o1', { kind: 'make', code: 'C' }, 0, false);
+      await type('friend', 'C');
+      await make('o1', 'D');
+      await type('b', 'D');
+      await type('o1', 'D');
+      expect(await store.links.of('o1')).toEqual({
+        members: ['b', 'o1'],
+        byOwner: true,
+        mainConversation: 'linked:D',
+      });
+      expect(await store.links.of('friend')).toBeNull();
     });
 
     it('[F13] takes further accounts into the same link, each with a code of its own', async () => {
