@@ -4,7 +4,7 @@ import { type DiscordAmbience, realAmbience } from './ambience.ts';
 import { createMessageFacet } from './change-messages.ts';
 import { connectDiscordApi } from './discord-api.ts';
 import { createFiles } from './files.ts';
-import { laterBy } from './later-by.ts';
+import { later } from './later.ts';
 import { MAX_TEXT } from './message-body.ts';
 import { Receiving } from './receiving.ts';
 import { translated } from './send-failure.ts';
@@ -32,8 +32,6 @@ const CAPABILITIES: Capabilities = {
 const TYPING_REPEAT_MS = 8_000;
 /** Five edits in five seconds are allowed in a channel; one a second leaves some for others. In ms. */
 const EDIT_EVERY_MS = 1_200;
-/** Parts of one answer follow each other faster than this, unless limits are in the way. In ms. */
-const TIDY_MS = 60_000;
 
 /** One Discord bot. Nothing goes over the network before `start`. */
 export function createDiscordAdapter(
@@ -43,7 +41,7 @@ export function createDiscordAdapter(
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
   const api = connectDiscordApi(settings);
-  const streams = new Streams({ api, values, linkPreviews, log, later: laterBy(TIDY_MS) });
+  const streams = new Streams({ api, values, linkPreviews, log, later });
   const receiving = new Receiving(context, ambience, api);
   return {
     capabilities: CAPABILITIES,

@@ -6,14 +6,11 @@ import type { DiscordApi } from './discord-api.ts';
 import { Intake } from './intake.ts';
 import { type InteractionDeps, takeInteraction } from './interactions.ts';
 import { knownChannels } from './known-channels.ts';
-import { laterBy } from './later-by.ts';
+import { later } from './later.ts';
 import { registerMenu } from './menu.ts';
 import { createPlaces } from './places.ts';
 import { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
-
-/** How far a channel has come is written this much later, in ms. */
-const WRITE_SEEN_MS = 5_000;
 
 type Context = ChannelContext<DiscordSettings>;
 
@@ -33,7 +30,7 @@ export class Receiving {
   constructor(context: Context, ambience: DiscordAmbience, api: DiscordApi) {
     this.#context = context;
     this.#api = api;
-    this.#seen = new Seen(context.values, context.log, laterBy(WRITE_SEEN_MS));
+    this.#seen = new Seen(context.values, context.log, later);
     const me = () => this.#connection.client?.user?.id;
     const findPlace = createPlaces(() => this.#connection.client, api);
     const deps = { ...context, ...ambience, api, findPlace, me };

@@ -16,6 +16,8 @@ const Stored = z.object({
 });
 const KIND = 'seen';
 const ID = 'all';
+/** How far a channel has come is written this much later, in ms. */
+const WRITE_MS = 5_000;
 /** Channels remembered; the one that was silent longest is forgotten first. */
 const MOST_CHANNELS = 300;
 
@@ -27,7 +29,7 @@ const MOST_CHANNELS = 300;
 export class Seen {
   readonly #values: Pick<AdapterValues, 'get' | 'set'>;
   readonly #log: Logger;
-  readonly #later: (work: () => void) => () => void;
+  readonly #later: (work: () => void, ms: number) => () => void;
   readonly #channels = new Map<string, string>();
   #newest: string | undefined;
   #callOff: (() => void) | undefined;
@@ -35,7 +37,7 @@ export class Seen {
   constructor(
     values: Pick<AdapterValues, 'get' | 'set'>,
     log: Logger,
-    later: (work: () => void) => () => void,
+    later: (work: () => void, ms: number) => () => void,
   ) {
     this.#values = values;
     this.#log = log;
@@ -62,7 +64,7 @@ export class Seen {
     this.#newest = laterOf(this.#newest, messageId);
     if (isKnown || served) this.#advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
-    else this.#callOff ??= this.#later(() => void this.flush());
+    else this.#callOff ??= this.#later(() => void this.flush(), WRITE_MS);
   }
 
   /** The channel is gone, or not to be read any more. */

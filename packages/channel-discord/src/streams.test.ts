@@ -46,7 +46,27 @@ it('[F12] what was shown beyond the finished answer is taken away, and then forg
   waiting[0]?.();
   await new Promise((resolve) => setImmediate(resolve));
   expect(removed).toEqual(['3']);
+  // A part that is sent again after all still finds its message.
+  expect(await all.claim(part(1), async (it) => it)).toEqual({ messageId: '2' });
+  waiting.pop()?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  waiting.pop()?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(removed).toEqual(['3']);
   expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
+it('[F12] a part that comes late is not taken away while it takes its place', async () => {
+  const { all, removed, waiting } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
+  await all.claim(part(0), async (it) => it);
+  const { promise: sent, resolve: send } = Promise.withResolvers<void>();
+  const late = all.claim(part(1), () => sent);
+  waiting[0]?.();
+  send();
+  await late;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(removed).toEqual([]);
 });
 
 it('a part of no turn, and one where nothing was shown, find nothing', async () => {

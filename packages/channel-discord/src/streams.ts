@@ -18,8 +18,8 @@ export interface StreamDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
-  /** Calls back once, later; gives back how to call it off. */
-  readonly later: (work: () => void) => () => void;
+  /** Calls back once, after `ms`; gives back how to call it off. */
+  readonly later: (work: () => void, ms: number) => () => void;
 }
 
 /** A message at a place of an answer. */
@@ -47,6 +47,10 @@ const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
 /** Less is not worth showing early: a short answer comes as one message that was never edited. */
 const LEAST_CHARACTERS = 80;
+/** A part that has not come this long after the one before finds its place taken away, in ms. */
+const TIDY_MS = 10_000;
+/** A part whose receipt was lost is sent again sooner than this, and has to find its message. In ms. */
+const FORGET_MS = 600_000;
 /** Turns in memory; of those that never finish the oldest is forgotten. */
 const MOST_TURNS = 500;
 
@@ -103,7 +107,10 @@ export class Streams {
       const result = await send(streamedOf(turnId, index, shown));
       turn.claimed.add(index);
       turn.callOff();
-      turn.callOff = this.#deps.later(() => void this.#tidy(turn));
+      turn.callOff = this.#deps.later(
+        () => void this.#alone(turn, () => this.#tidy(turn)),
+        TIDY_MS,
+      );
       return result;
     });
   }
@@ -180,17 +187,18 @@ export class Streams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** The answer is there: what was shown beyond it goes, and the record with it. */
+  /** The answer is there: what was shown beyond it goes, and the record later. */
   async #tidy(turn: Turn): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (messageId === undefined || turn.claimed.has(place)) continue;
+      turn.claimed.add(place);
       try {
         await this.#deps.api.remove(turn.channelId, messageId);
       } catch (thrown) {
         this.#deps.log.warn({ turn: turn.turnId, reason: reasonOf(thrown) }, 'draft not removed');
       }
     }
-    await this.#forget(turn);
+    turn.callOff = this.#deps.later(() => void this.#forget(turn), FORGET_MS);
   }
 
   async #forget({ turnId, shown, callOff }: Turn): Promise<void> {
