@@ -106,6 +106,21 @@ describe('an album in a group', () => {
   });
 });
 
+describe('an album whose words come last', () => {
+  it('[F08] is one turn of all its pictures, none of which is told as overheard', async () => {
+    const chat = { id: '-9', type: 'group' } as const;
+    const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
+    await scene.take(aMessage({ ...picture, messageId: '1', text: '' }));
+    await scene.take(aMessage({ ...picture, messageId: '2', text: 'look', addressed: true }));
+    const conversationId = conversationIdOf(aMessage({ chat }));
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const begun = await scene.store.lanes.begin(work, 'followup', 'turn-1', scene.now + 60_000);
+    const turn = begun.kind === 'turn' ? begun.turn : undefined;
+    expect(turn?.messages.map(({ message }) => message.messageId)).toEqual(['1', '2']);
+    expect(turn?.overheard).toEqual([]);
+  });
+});
+
 describe('the bounds of what is taken', () => {
   it('[F07] does not answer an automatic reply for ever, and says why', async () => {
     const text = 'I am away. I am away.';

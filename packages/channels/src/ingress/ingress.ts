@@ -1,47 +1,17 @@
-import {
-  type Capabilities,
-  type Clock,
-  InboundMessage,
-  type LiveBus,
-  type Logger,
-  type Meter,
-  ParleyError,
-  type PassPoint,
-  type ReplyRoute,
-} from '@parley/contracts';
-import type { WakeUpQueue } from '@parley/queue';
-import type { AdmittedMessage, Store } from '@parley/store';
+import { type Capabilities, InboundMessage, ParleyError } from '@parley/contracts';
+import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
-import { createAlbums, settlesAt } from './burst.ts';
-import { carryOut } from './carry-out.ts';
+import { createAlbums } from './albums.ts';
+import { settlesAt } from './burst.ts';
 import { conversationIdOf } from './conversation-id.ts';
-import { type DecisionRules, decideIngress, type IngressDecision } from './decide.ts';
-import { createExplainer, type Explainer } from './explain.ts';
+import { decideIngress, type IngressDecision } from './decide.ts';
+import { createExplainer } from './explain.ts';
+import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
-import type { Situation } from './notices.ts';
 import type { IngressOutcome } from './outcome.ts';
-import { overhear } from './overhear.ts';
 import { routeOf } from './route.ts';
-import { type Standing, standingOf } from './standing.ts';
-
-/** What ingress of one channel account works with. */
-export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links'>;
-  readonly lanes: Pick<WakeUpQueue, 'kick'>;
-  /** Wakes the delivery of a chat, of any account. */
-  readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False: nothing is ever said to strangers on this channel (F05). */
-  readonly answersStrangers: boolean;
-  /** A fresh one-time code, unguessable. */
-  readonly newCode: () => string;
-  readonly bus: LiveBus;
-  readonly rules: DecisionRules;
-  readonly situation: () => Situation;
-  readonly log: Logger;
-  readonly meter: Meter;
-  readonly clock: Clock;
-  readonly pass: PassPoint;
-}
+import { standingOf } from './standing.ts';
+import { take } from './take.ts';
 
 /** Takes one message of one account in. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
@@ -52,11 +22,11 @@ export type Receive = (
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
   const explain = createExplainer(deps);
-  const joinAlbum = createAlbums(deps.clock);
+  const albums = createAlbums(deps.clock);
   const isLoop = createLoopGuard(deps.clock);
   return async (unchecked, capabilities) => {
     deps.pass('received');
-    const message = joinAlbum(validate(unchecked));
+    const message = albums.join(validate(unchecked));
     const route = routeOf(message, capabilities, deps.rules.policy.answers);
     const standing = await standingOf(deps, message);
     const conversationId = standing.mainConversation ?? conversationIdOf(message);
@@ -73,7 +43,7 @@ export function createIngress(deps: IngressDeps): Receive {
       fromOwner: standing.isOwner && message.chat.type === 'direct',
       reason: decision.reason,
     };
-    const outcome = await take(deps, { admitted, decision, standing }, explain);
+    const outcome = await take(deps, { admitted, decision, standing }, { explain, albums });
     await record(deps, admitted, outcome);
     deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: outcome.kind });
     const reason = 'reason' in outcome ? outcome.reason : undefined;
@@ -120,65 +90,4 @@ async function record(
     reason: outcome.reason,
     at: receivedAt,
   });
-}
-
-interface Decided {
-  readonly admitted: AdmittedMessage;
-  readonly decision: IngressDecision;
-  readonly standing: Standing;
-}
-
-async function take(
-  deps: IngressDeps,
-  { admitted, decision, standing }: Decided,
-  explain: Explainer,
-): Promise<IngressOutcome> {
-  switch (decision.kind) {
-    case 'ignore':
-      if (decision.overhear) await overhear(deps.store.overheard, admitted);
-      return { kind: 'ignored', reason: decision.reason };
-    case 'refuse':
-      await explainRefusal(deps, admitted, decision.tell, explain);
-      return { kind: 'refused', reason: decision.reason };
-    case 'command':
-      return carryOut(deps, admitted, decision.command, standing);
-    case 'turn':
-      return accept(deps, admitted, explain);
-  }
-}
-
-async function explainRefusal(
-  { rules }: IngressDeps,
-  admitted: AdmittedMessage,
-  tell: Extract<IngressDecision, { kind: 'refuse' }>['tell'],
-  explain: Explainer,
-): Promise<void> {
-  switch (tell) {
-    case 'stranger':
-      return explain.stranger(admitted);
-    case 'pairing':
-      return explain.pairing(admitted);
-    case 'too-long':
-      return explain.tooLong(admitted, rules.limits.messageCharacters);
-    case null:
-      return;
-  }
-}
-
-async function accept(
-  deps: IngressDeps,
-  admitted: AdmittedMessage,
-  explain: Explainer,
-): Promise<IngressOutcome> {
-  const room = deps.rules.limits.waitingPerConversation;
-  const stored = await deps.store.inbox.accept(admitted, room);
-  if (stored === 'full') {
-    await explain.overflow(admitted, room);
-    return { kind: 'refused', reason: `${room} messages of this conversation wait already` };
-  }
-  deps.pass('inbox-committed');
-  // Also for a duplicate: the process may have died between storing and waking the first time.
-  await deps.lanes.kick(admitted.conversationId);
-  if (stored === 'duplicate') return { kind: 'duplicate' };
-  return { kind: 'accepted', conversationId: admitted.conversationId };
 }

@@ -5,7 +5,8 @@ import {
   silentMeter,
 } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
-import { createIngress, type IngressDeps, type Receive } from '../ingress/ingress.ts';
+import { createIngress, type Receive } from '../ingress/ingress.ts';
+import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import type { IngressOutcome } from '../ingress/outcome.ts';
 import type { AccountPolicy } from '../ingress/policy.ts';
 import { CAPABILITIES } from './capabilities.ts';

@@ -1,0 +1,40 @@
+import type { InboundMessage } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { createAlbums } from './albums.ts';
+import { routeOf } from './route.ts';
+
+describe('an album in a group', () => {
+  const picture = (change: object = {}) =>
+    aMessage({ chat: { id: '-9', type: 'group' }, albumId: 'a', text: '', ...change });
+  const admitted = (message: InboundMessage) => ({
+    conversationId: 'c',
+    message,
+    route: routeOf(message, CAPABILITIES, { mentions: 'dead', numbered: false }),
+    receivedAt: 0,
+  });
+
+  it('[F06] [F08] is addressed as a whole as soon as one picture is', () => {
+    let now = 0;
+    const { join } = createAlbums(() => now);
+    expect(join(picture()).addressed).toBe(false);
+    expect(join(picture({ addressed: true })).addressed).toBe(true);
+    expect(join(picture()).addressed).toBe(true);
+    expect(join(picture({ albumId: 'b' })).addressed).toBe(false);
+    expect(join(picture({ sender: { id: '7' } })).addressed).toBe(false);
+    expect(join(picture({ chat: { id: '-8', type: 'group' } })).addressed).toBe(false);
+    expect(join(picture({ albumId: undefined })).addressed).toBe(false);
+    now = 60_000;
+    expect(join(picture()).addressed).toBe(false);
+  });
+
+  it('[F08] gives back the pictures that came before the words, once and in order', () => {
+    const albums = createAlbums(() => 0);
+    for (const messageId of ['1', '2']) albums.hold(admitted(picture({ messageId })));
+    albums.hold(admitted(picture({ messageId: '3', albumId: 'b' })));
+    const ids = () => albums.release(picture()).map(({ message }) => message.messageId);
+    expect(ids()).toEqual(['1', '2']);
+    expect(ids()).toEqual([]);
+  });
+});

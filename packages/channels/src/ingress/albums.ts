@@ -1,0 +1,61 @@
+import type { Clock, InboundMessage } from '@parley/contracts';
+import type { AdmittedMessage } from '@parley/store';
+
+/**
+ * Albums in groups: only one of the pictures has the words that address the bot, and all of them are
+ * meant (F06, F08). Remembered in memory, bounded: a crash just then costs a picture its place.
+ */
+export interface Albums {
+  /** The message with `addressed` as its album has it by now. */
+  join(message: InboundMessage): InboundMessage;
+  /** A picture that nobody has addressed to the bot yet. */
+  hold(picture: AdmittedMessage): void;
+  /** The pictures of this one's album that were held, oldest first; each is given out once. */
+  release(message: InboundMessage): readonly AdmittedMessage[];
+}
+
+interface Album {
+  readonly since: number;
+  addressed: boolean;
+  held: readonly AdmittedMessage[];
+}
+
+const REMEMBERED_MS = 60_000;
+const REMEMBERED = 1_000;
+/** More than the largest album of any platform. */
+const HELD = 32;
+
+/** Makes the memory of one account. */
+export function createAlbums(clock: Clock): Albums {
+  const albums = new Map<string, Album>();
+  const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
+    if (albumId === undefined || chat.type === 'direct') return null;
+    const key = JSON.stringify([chat.id, sender.id, albumId]);
+    const known = albums.get(key);
+    if (known !== undefined && clock() - known.since < REMEMBERED_MS) return known;
+    const album: Album = { since: clock(), addressed: false, held: [] };
+    albums.delete(key);
+    albums.set(key, album);
+    const oldest = albums.keys().next().value;
+    if (albums.size > REMEMBERED && oldest !== undefined) albums.delete(oldest);
+    return album;
+  };
+  return {
+    join(message) {
+      const album = albumOf(message);
+      if (album === null) return message;
+      album.addressed ||= message.addressed;
+      return { ...message, addressed: album.addressed };
+    },
+    hold(picture) {
+      const album = albumOf(picture.message);
+      if (album !== null) album.held = [...album.held, picture].slice(-HELD);
+    },
+    release(message) {
+      const album = albumOf(message);
+      const held = album?.held ?? [];
+      if (album !== null) album.held = [];
+      return held;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute } from '@parley/contracts';
+import type { WakeUpQueue } from '@parley/queue';
+import type { Store } from '@parley/store';
+import type { DecisionRules } from './decide.ts';
+import type { Situation } from './notices.ts';
+
+/** What ingress of one channel account works with. */
+export interface IngressDeps {
+  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links'>;
+  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  /** Wakes the delivery of a chat, of any account. */
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
+  /** False: nothing is ever said to strangers on this channel (F05). */
+  readonly answersStrangers: boolean;
+  /** A fresh one-time code, unguessable. */
+  readonly newCode: () => string;
+  readonly bus: LiveBus;
+  readonly rules: DecisionRules;
+  readonly situation: () => Situation;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly pass: PassPoint;
+}
