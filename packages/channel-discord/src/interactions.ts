@@ -10,7 +10,6 @@ import { WireInteraction } from './wire.ts';
 export interface InteractionDeps extends Pick<ChannelContext<unknown>, 'account' | 'receive'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'followUp'>;
   readonly findPlace: FindPlace;
-  readonly me: () => string | undefined;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -135,8 +134,8 @@ async function answerNow(
 }
 
 async function answerLater(
-  { api, me }: InteractionDeps,
-  { id, token, type }: WireInteraction,
+  { api }: InteractionDeps,
+  { id, application_id: application, token, type }: WireInteraction,
   taking: Promise<Words>,
 ): Promise<void> {
   const body =
@@ -145,8 +144,6 @@ async function answerLater(
       : { type: ANSWER.thinking, data: { flags: EPHEMERAL } };
   await api.answer(id, token, body);
   const words = await taking;
-  const application = me();
-  if (application === undefined) return;
   if (type === COMMAND) await api.changeAnswer(application, token, ephemeral(words ?? '✓'));
   else if (words !== null) await api.followUp(application, token, ephemeral(words));
 }

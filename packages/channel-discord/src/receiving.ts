@@ -52,7 +52,8 @@ export class Receiving {
       beginning: (shard) => intake.hold(shard),
       begun: (shard, client) => {
         intake.catchUp(shard, knownChannels(client));
-        if (client.user !== null) this.#registering ??= this.#register(client.user.id);
+        if (client.application !== null)
+          this.#registering ??= this.#register(client.application.id);
       },
     });
   }

@@ -94,6 +94,8 @@ export const WireDeletion = z.object({
 /** A slash command (type 2) or a press on a button (type 3); others are not asked for. */
 export const WireInteraction = z.object({
   id: Snowflake,
+  /** Not the bot's own id where the bot is older than 2016. */
+  application_id: Snowflake,
   type: z.int(),
   token: z.string(),
   channel_id: Snowflake.optional(),
