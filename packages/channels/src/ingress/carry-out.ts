@@ -48,6 +48,7 @@ export async function carryOut(
     message,
     argument: command.argument,
     situation: deps.situation(),
+    isOwner: standing.isOwner,
     // What a group reads is read by all of it.
     audience: standing.isOwner && isDirect ? 'owner' : 'others',
     stories: await storiesFor(deps, decision, route),

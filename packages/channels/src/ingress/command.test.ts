@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COMMANDS, type CommandName, decideCommand, parseCommand } from './command.ts';
+import { COMMANDS, type CommandName, commandsFor, decideCommand, parseCommand } from './command.ts';
 
 describe('recognising a command', () => {
   it.each([
@@ -45,5 +45,17 @@ describe('whether a command is carried out', () => {
     const names = COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.map((name) => parseCommand(`/${name}`)?.name)).toEqual(names);
+  });
+
+  it.each([true, false])('[F09] /help shows what can be used, owner: %s', (isOwner) => {
+    const asker = { isOwner, isDirect: true };
+    const { ready, later } = commandsFor(isOwner);
+    for (const { name } of COMMANDS) {
+      const known = parseCommand(`/${name}`)?.name ?? 'help';
+      const decision = decideCommand(known, asker);
+      expect(ready.some((one) => one.name === name)).toBe(decision.kind === 'run');
+      const isLater = decision.kind === 'decline' && decision.why === 'not-there-yet';
+      expect(later.some((one) => one === name)).toBe(isLater);
+    }
   });
 });

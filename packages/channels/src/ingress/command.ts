@@ -51,6 +51,18 @@ export const COMMANDS: readonly CommandInfo[] = TABLE.map(({ name, summary }) =>
   summary,
 }));
 
+/** What `/help` shows: what this person can use now, and the names of what comes later. */
+export function commandsFor(isOwner: boolean): {
+  readonly ready: readonly CommandInfo[];
+  readonly later: readonly CommandName[];
+} {
+  const visible = TABLE.filter(({ who }) => isOwner || who === 'everyone');
+  return {
+    ready: visible.filter((spec) => !('later' in spec)),
+    later: visible.filter((spec) => 'later' in spec).map(({ name }) => name),
+  };
+}
+
 const ALIASES: ReadonlyMap<string, CommandName> = new Map([
   ...TABLE.map(({ name }) => [name, name] as const),
   // Telegram opens every chat with a bot by sending /start.

@@ -1,7 +1,12 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult, MessageStory } from '@parley/store';
 import { personId } from './access.ts';
-import { COMMANDS, type CommandDecision, type CommandName, type ReadyCommand } from './command.ts';
+import {
+  type CommandDecision,
+  type CommandName,
+  commandsFor,
+  type ReadyCommand,
+} from './command.ts';
 import { linkText } from './link.ts';
 import { pairText } from './pairing-notices.ts';
 import { whyText } from './why.ts';
@@ -19,6 +24,8 @@ export interface CommandFacts {
   readonly message: InboundMessage;
   readonly argument: string;
   readonly situation: Situation;
+  readonly isOwner: boolean;
+  /** `owner`: nobody else reads the answer. */
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
   readonly stories: readonly MessageStory[];
@@ -28,12 +35,12 @@ export interface CommandFacts {
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  { message, argument, situation, audience, stories, now }: CommandFacts,
+  { message, argument, situation, isOwner, audience, stories, now }: CommandFacts,
   result: CommandResult,
 ): string {
   switch (name) {
     case 'help':
-      return helpText(situation);
+      return helpText(situation, isOwner);
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
@@ -92,11 +99,13 @@ function statusText({ agentName, model }: Situation, audience: 'owner' | 'others
   return audience === 'owner' ? `${here}\n\nModel: ${model}` : here;
 }
 
-function helpText(situation: Situation): string {
-  const lines = COMMANDS.map(({ name, summary }) => `- /${name} – ${summary}`);
-  return [`I am ${situation.agentName}. Just write to me, or use a command:\n`, ...lines].join(
-    '\n',
-  );
+function helpText({ agentName }: Situation, isOwner: boolean): string {
+  const { ready, later } = commandsFor(isOwner);
+  return [
+    `I am ${agentName}. Just write to me, or use a command:\n`,
+    ...ready.map(({ name, summary }) => `- /${name} – ${summary}`),
+    `\nNot there yet: ${later.map((name) => `/${name}`).join(', ')}.`,
+  ].join('\n');
 }
 
 function stopText(result: CommandResult): string {
