@@ -7,6 +7,7 @@ import {
   startTelegramScene,
   type TelegramScene,
 } from './telegram-scene.ts';
+import { webClient } from './web-client.ts';
 
 let scene: TelegramScene;
 beforeAll(async () => {
@@ -95,6 +96,8 @@ describe('a group in Telegram', () => {
     scene.telegram.say({ chat: GROUP, from: 77, text: 'just talking' });
     const question = scene.telegram.say({ chat: GROUP, from: 77, text: 'hey @parley_test_bot' });
     await scene.untilAnswers(GROUP, 1);
+    const context = JSON.stringify(scene.model.requests.at(-1)?.body.messages.at(-1));
+    expect(context).toContain('just talking');
     const answer = scene.telegram.conversation(GROUP).find(({ from }) => from === 'bot');
     expect(answer).toMatchObject({
       text: 'You said: From "User 77": hey @\u200bparley_test_bot',
@@ -132,6 +135,30 @@ describe('a stranger in Telegram', () => {
     expect((await scene.untilAnswers(STRANGER, 2)).at(-1)).toContain('You are let in');
     scene.telegram.say({ chat: STRANGER, text: 'thank you' });
     expect((await scene.untilAnswers(STRANGER, 3)).at(-1)).toBe('You said: thank you');
+  });
+});
+
+describe('an account that is linked', () => {
+  it('[F13] shares the owner’s conversation across platforms once the owner has confirmed it', async () => {
+    const web = webClient(scene.parley);
+    const inWeb = async () => (await web.history()).at(-1) ?? '';
+    const before = count(BO);
+    await web.post('/link');
+    await expect.poll(inWeb).toContain('/link ');
+    const [command = ''] = /\/link [A-Z2-9]{8}/.exec(await inWeb()) ?? [];
+    scene.telegram.say({ chat: BO, text: command });
+    await scene.untilAnswers(BO, before + 1);
+    await expect.poll(inWeb).toContain(`telegram:${BO}`);
+    await web.post(command);
+    expect((await scene.untilAnswers(BO, before + 2)).at(-1)).toContain('web:owner');
+
+    await web.post('I like parrots');
+    await expect.poll(inWeb).toContain('You said: I like parrots');
+    scene.telegram.say({ chat: BO, text: 'What do I like?' });
+    await scene.untilAnswers(BO, before + 3);
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body.messages)).toContain('I like parrots');
+    scene.telegram.say({ chat: BO, text: '/status' });
+    expect((await scene.untilAnswers(BO, before + 4)).at(-1)).toContain('Model: ');
   });
 });
 
