@@ -58,9 +58,9 @@ export async function runParley(args: readonly string[]): Promise<Ended> {
   return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - begun };
 }
 
-/** Starts Parley on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */
-export async function startParleyProcess(data: string): Promise<ParleyProcess> {
-  const child = launch(['--data', data, 'start']);
+/** Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */
+export async function startParleyProcess(data: string, program?: string): Promise<ParleyProcess> {
+  const child = program === undefined ? launch(['--data', data, 'start']) : launch([data], program);
   const ended = once(child.process, 'close');
   await bannerOf(child, ended);
   const { address = '', token = '' } =
@@ -87,9 +87,9 @@ interface Launched {
   err(): string;
 }
 
-function launch(args: readonly string[]): Launched {
+function launch(args: readonly string[], program = PROGRAM): Launched {
   const { PARLEY_HOME: _home, ...env } = process.env;
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env,
   });

@@ -1,2 +1,3 @@
+export { start } from './commands/start.ts';
 export { type DataFolder, locateDataFolder } from './data-folder.ts';
 export { type RunningParley, type StartOptions, startParley } from './start-parley.ts';

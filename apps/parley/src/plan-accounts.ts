@@ -1,13 +1,18 @@
-import { CHANNEL_DEFINITIONS, type PlannedAccount } from '@parley/gateway';
+import type { ChannelDefinition } from '@parley/channels';
+import type { PlannedAccount } from '@parley/gateway';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** The accounts the gateway opens, by the settings; a broken one is passed on with its reason (D12). */
-export function planAccounts(loaded: LoadedSettings, owners: readonly string[]): PlannedAccount[] {
+export function planAccounts(
+  loaded: LoadedSettings,
+  owners: readonly string[],
+  channels: readonly ChannelDefinition[],
+): PlannedAccount[] {
   const { limits } = loaded.settings;
   const plans: PlannedAccount[] = [];
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
-    const definition = CHANNEL_DEFINITIONS.find(({ id }) => id === channel);
+    const definition = channels.find(({ id }) => id === channel);
     if (checked.kind === 'disabled' || !definition) continue;
     if (checked.kind === 'broken') {
       const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);

@@ -1,3 +1,4 @@
+import type { ChannelDefinition } from '@parley/channels';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
@@ -15,22 +16,25 @@ const ALWAYS = ['web', 'terminal'];
 export function checkSettings(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
+  channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
 ): SettingsResult<ModelSettings> {
   return loadSettings({
     file: folder.settingsFile,
     env,
     dataFolder: folder.path,
     modelSchema: ModelSettings,
-    channelSchemas: Object.fromEntries(
-      CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings]),
-    ),
+    channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     defaultChannels: ALWAYS,
   });
 }
 
 /** As `checkSettings`, for those who cannot go on without: throws CliError that lists every problem. */
-export function readSettings(folder: DataFolder, env: NodeJS.ProcessEnv): LoadedSettings {
-  const result = checkSettings(folder, env);
+export function readSettings(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+  channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
+): LoadedSettings {
+  const result = checkSettings(folder, env, channels);
   if (result.kind === 'ok') return result;
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openMedia } from '@parley/agent';
+import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, NewId, PassPoint } from '@parley/contracts';
-import { type AccountStatus, startGateway } from '@parley/gateway';
+import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
 import { createLocalBus } from '@parley/queue';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { LogDestination } from '@parley/telemetry';
@@ -36,6 +37,8 @@ export interface StartOptions {
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
   readonly pass: PassPoint;
+  /** Channels besides those that Parley brings. */
+  readonly channels?: readonly ChannelDefinition[];
   /** Hears how each channel account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
 }
@@ -62,14 +65,16 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const lock = lockDataFolder(folder);
   opened.defer(() => lock.release());
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
-  const parley = await compose(options, readSettings(folder, options.env), opened);
+  const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
+  const loaded = readSettings(folder, options.env, channels);
+  const parley = await compose(options, { ...loaded, definitions: channels }, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
 async function compose(
   options: StartOptions,
-  loaded: LoadedSettings,
+  loaded: LoadedSettings & { readonly definitions: readonly ChannelDefinition[] },
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
   const { folder, clock, pass } = options;
@@ -92,7 +97,7 @@ async function compose(
     ...(options.onState === undefined ? {} : { onState: options.onState }),
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
-    accounts: planAccounts(loaded, owners),
+    accounts: planAccounts(loaded, owners, loaded.definitions),
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),
     report: () => {

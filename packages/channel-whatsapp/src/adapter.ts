@@ -3,7 +3,7 @@ import type { ChannelAdapter, ChannelContext, ChannelState } from '@parley/chann
 import { Acquaintances } from './acquaintances.ts';
 import { realAmbience, type WhatsAppAmbience } from './ambience.ts';
 import { keyStore } from './auth-store.ts';
-import { CAPABILITIES } from './capabilities.ts';
+import { CAPABILITIES, RATES } from './capabilities.ts';
 import { Connection } from './connection.ts';
 import { filesFacet } from './files-facet.ts';
 import { Groups } from './groups.ts';
@@ -63,10 +63,11 @@ export function createWhatsAppAdapter(
   const socket = () => connection.socket;
   const outgoing = { socket, sent, recent, ackTimeoutMs };
   const typing = new Typing({ socket, signal, ...ambience });
+  const pause = settings.pace ? typing.before.bind(typing) : async () => {};
   let running: Promise<void> | undefined;
 
   return {
-    capabilities: CAPABILITIES,
+    capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
     async start() {
       report({ kind: 'starting' });
       running ??= connection.run(signal);
@@ -76,8 +77,7 @@ export function createWhatsAppAdapter(
       await running;
       report({ kind: 'stopped' });
     },
-    send: (part, aborted) =>
-      sendPart({ ...outgoing, groups, pause: typing.before.bind(typing) }, part, aborted),
+    send: (part, aborted) => sendPart({ ...outgoing, groups, pause }, part, aborted),
     typing,
     files: filesFacet({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
     messages: messageActs({ ...outgoing, clock, signal }),

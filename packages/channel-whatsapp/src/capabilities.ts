@@ -14,10 +14,11 @@ export const CAPABILITIES: Capabilities = {
   // Each edit is a message of its own to WhatsApp, which blocks numbers that send many.
   streaming: 'none',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // Three messages a second have brought 429s, and blocked numbers: a person does not write as fast.
-  rates: {
-    account: { burst: 5, everyMs: 1_000 },
-    direct: { burst: 3, everyMs: 2_000 },
-    group: { burst: 3, everyMs: 2_000 },
-  },
+};
+
+/** Three messages a second have brought 429s, and blocked numbers: a person does not write as fast. */
+export const RATES: Capabilities['rates'] = {
+  account: { burst: 5, everyMs: 1_000 },
+  direct: { burst: 3, everyMs: 2_000 },
+  group: { burst: 3, everyMs: 2_000 },
 };

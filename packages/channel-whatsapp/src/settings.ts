@@ -14,6 +14,10 @@ export const WhatsAppSettings = z.strictObject({
     .max(40, 'must have at most 40 characters')
     .default('Parley')
     .describe('The name that the phone shows under "Linked devices".'),
+  pace: z
+    .boolean()
+    .default(true)
+    .describe('Write no faster than a person would; false only for a server that blocks nobody.'),
   version: z
     .string('must look like 2.3000.1027934701')
     .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1027934701')

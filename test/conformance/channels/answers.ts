@@ -83,6 +83,7 @@ export const ANSWERS: readonly Behaviour[] = [
   },
   {
     title: '[M05] nobody is pinged by an answer',
+    needs: ['pings'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.ask(place, 'wish:ping');

@@ -9,8 +9,3 @@ export interface Behaviour {
   readonly needs?: readonly Trait[];
   run(scene: Scene): Promise<void>;
 }
-
-/** The last message of the bot in a place. */
-export function lastOf<T>(all: readonly T[]): T | undefined {
-  return all.at(-1);
-}

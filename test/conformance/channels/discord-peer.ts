@@ -17,7 +17,16 @@ export async function discordPeer(): Promise<Peer> {
   return {
     channel: 'discord',
     traits: new Set([
-      ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots', 'quotes'] as const),
+      ...([
+        'threads',
+        'albums',
+        'edits',
+        'deletes',
+        'documents',
+        'bots',
+        'quotes',
+        'pings',
+      ] as const),
       ...(['idempotent', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
       ...(['thrown-out', 'twice'] as const),
     ]),

@@ -49,6 +49,8 @@ export type Trait =
   | 'documents'
   | 'bots'
   | 'quotes'
+  /** Text alone can ping people. */
+  | 'pings'
   /** A second send with the same key is dropped: nothing is ever uncertain. */
   | 'idempotent'
   | Trouble
@@ -57,6 +59,8 @@ export type Trait =
 /** One platform as people see it, with a bot on the other side of the real wire. */
 export interface Peer {
   readonly channel: string;
+  /** A program that knows the channel, if Parley itself does not; it is given the data folder. */
+  readonly program?: string;
   readonly traits: ReadonlySet<Trait>;
   /** Longest message of the platform, in UTF-16 units. */
   readonly longest: number;

@@ -62,7 +62,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   let parley: ParleyProcess | undefined;
   const places = new Map<string, Place>();
   const start = async () => {
-    const started = await startParleyProcess(folder.path);
+    const started = await startParleyProcess(folder.path, peer.program);
     parley = started;
     await peer.connected(() => statusOf(started));
   };
@@ -132,7 +132,7 @@ async function statusOf({ address, token }: ParleyProcess): Promise<unknown> {
 }
 
 /** A word that stands in every question of a place, and so in its answers and no others. */
-export function tagOf({ id, kind }: Place): string {
+function tagOf({ id, kind }: Place): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;
   return `place-${kind}-${hash}`;

@@ -27,7 +27,7 @@ export function scripted(question: string): string {
 }
 
 /** So many characters of numbered words, each of which can be looked for. */
-export function words(characters: number): string {
+function words(characters: number): string {
   const all: string[] = [];
   for (let length = 0, index = 0; length < characters; index += 1) {
     const word = `w${index}w`;
@@ -38,7 +38,7 @@ export function words(characters: number): string {
 }
 
 /** So many characters of code, each line with its number. */
-export function codeLines(characters: number): string {
+function codeLines(characters: number): string {
   const count = Math.ceil(characters / 24);
   return Array.from({ length: count }, (_, index) => `const w${index}w = ${index};`).join('\n');
 }

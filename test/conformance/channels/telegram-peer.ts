@@ -34,12 +34,12 @@ export async function telegramPeer(): Promise<Peer> {
   return {
     channel: 'telegram',
     traits: new Set([
-      ...(['threads', 'albums', 'edits', 'documents', 'bots', 'quotes', 'twice'] as const),
+      ...(['threads', 'albums', 'edits', 'documents', 'bots', 'quotes', 'pings', 'twice'] as const),
       ...(['rate-limited', 'server-error', 'format-refused', 'lost-before'] as const),
       ...(['lost-after', 'thrown-out'] as const),
     ]),
     longest: 4_096,
-    settings: { token: double.token, apiRoot: double.apiRoot },
+    settings: { token: double.token, apiRoot: double.apiRoot, pace: false },
     owner: `telegram:${OWNER}`,
     ownerPlace: { id: String(OWNER), kind: 'direct' },
     connected: async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hushLibsignal } from '../../platforms/whatsapp/hush-libsignal.ts';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -17,6 +18,7 @@ const Status = z.object({
 
 /** WhatsApp: Noise, Signal and all, as the double speaks them. */
 export async function whatsappPeer(): Promise<Peer> {
+  const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();
   const owner = double.addPerson({ name: 'The Owner', number: OWNER });
   const members = new Map<string, readonly [string, string]>();
@@ -30,10 +32,10 @@ export async function whatsappPeer(): Promise<Peer> {
     channel: 'whatsapp',
     traits: new Set([
       ...(['edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
-      ...(['lost-before', 'lost-after'] as const),
+      ...(['lost-before', 'lost-after', 'server-error', 'thrown-out'] as const),
     ]),
     longest: 4_096,
-    settings: { url: double.url },
+    settings: { url: double.url, pace: false },
     owner: `whatsapp:${OWNER}`,
     ownerPlace: { id: owner.id, kind: 'direct' },
     connected: (status) => link(double, status),
@@ -58,7 +60,10 @@ export async function whatsappPeer(): Promise<Peer> {
     tellTwice: ({ id }) => double.fault({ kind: 'twice', chat: id }),
     disconnect: () => double.drop(),
     waitFor: (look, ms) => double.waitFor(look, ms),
-    close: () => double.close(),
+    close: async () => {
+      await double.close();
+      unhush();
+    },
   };
 }
 
@@ -81,6 +86,12 @@ function makeTrouble(double: WhatsAppDouble, chat: string, trouble: Trouble): vo
   switch (trouble) {
     case 'lost-before':
       double.fault({ kind: 'drop', lost: true, chat });
+      break;
+    case 'server-error':
+      double.fault({ kind: 'refuse', code: 503, chat });
+      break;
+    case 'thrown-out':
+      double.changeGroup(chat, { kind: 'remove', who: [double.me.id] });
       break;
     case 'lost-after':
       double.fault({ kind: 'drop', chat });

@@ -170,7 +170,7 @@ function contextOf(
   const changed = () => double.transcript.changes.changed();
   return {
     account: 'default',
-    settings: { url: double.url },
+    settings: { url: double.url, pace: true },
     log: recordingLogger(logged),
     clock: Date.now,
     values,

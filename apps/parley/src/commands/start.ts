@@ -1,3 +1,4 @@
+import type { ChannelDefinition } from '@parley/channels';
 import type { PassPoint } from '@parley/contracts';
 import { banner } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -14,12 +15,13 @@ export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   pass: PassPoint,
+  channels: readonly ChannelDefinition[] = [],
 ): Promise<number> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const parley = await startParley({ folder, env, clock: Date.now, pass, onState });
+  const parley = await startParley({ folder, env, clock: Date.now, pass, onState, channels });
   const shown = parley.banner().then((facts) => {
     process.stdout.write(banner(facts));
     return screen.open();

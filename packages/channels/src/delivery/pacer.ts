@@ -50,13 +50,13 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
  * timer and one number.
  * @returns ms until it has a token.
  */
-export function waitOf(fullAt: number, rate: Rate | undefined, now: number): number {
+function waitOf(fullAt: number, rate: Rate | undefined, now: number): number {
   if (rate === undefined) return 0;
   return Math.max(0, Math.ceil(fullAt - (rate.burst - 1) * rate.everyMs - now));
 }
 
 /** The bucket with one token less. */
-export function afterTake(fullAt: number, rate: Rate, now: number): number {
+function afterTake(fullAt: number, rate: Rate, now: number): number {
   return Math.max(fullAt, now) + rate.everyMs;
 }
 

@@ -1,0 +1,8 @@
+import { everyChannel } from './channels/every-channel.ts';
+import { whatsappPeer } from './channels/whatsapp-peer.ts';
+
+// After a 429 it has to be silent for a minute: tested with the adapter.
+everyChannel('WhatsApp', whatsappPeer, [
+  ...(['threads', 'albums', 'documents', 'bots', 'pings'] as const),
+  ...(['rate-limited', 'format-refused'] as const),
+]);

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANSWERS } from './answers.ts';
+import type { Behaviour } from './behaviour.ts';
+import { COMMANDS } from './commands.ts';
+import { CONVERSATIONS } from './conversations.ts';
+import type { Peer, Trait } from './peer.ts';
+import { RESTARTS } from './restarts.ts';
+import { type Scene, startScene } from './scene.ts';
+import { TROUBLES } from './troubles.ts';
+
+const TABLE: readonly Behaviour[] = [
+  ...CONVERSATIONS,
+  ...COMMANDS,
+  ...ANSWERS,
+  ...TROUBLES,
+  ...RESTARTS,
+];
+
+/**
+ * What every channel does, row by row, through its real wire, with one Parley for all rows.
+ * @param lacks what the platform cannot do; rows that need it are left out.
+ */
+export function everyChannel(
+  name: string,
+  makePeer: () => Promise<Peer>,
+  lacks: readonly Trait[],
+): void {
+  describe(`what every channel does: ${name}`, () => {
+    let scene: Scene;
+    beforeAll(async () => {
+      scene = await startScene(makePeer);
+    }, 60_000);
+    afterAll(() => scene?.close());
+
+    for (const { title, needs = [], run } of TABLE) {
+      if (needs.some((trait) => lacks.includes(trait))) continue;
+      it(title, async () => {
+        await run(scene);
+        expect(scene.leaks()).toEqual([]);
+      }, 90_000);
+    }
+
+    it('[F04] lacks exactly what rows were left out for', () => {
+      for (const trait of lacks) expect([...scene.peer.traits]).not.toContain(trait);
+      const needed = new Set(TABLE.flatMap(({ needs = [] }) => needs));
+      const missing = [...needed].filter((trait) => !scene.peer.traits.has(trait));
+      expect(missing.filter((trait) => !lacks.includes(trait))).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { LinesServer } from './lines-server.ts';
+import type { Peer } from './peer.ts';
+
+/** The example of `docs/new-channel.md`. */
+export async function linesPeer(): Promise<Peer> {
+  const watchers = new Set<() => void>();
+  const server = new LinesServer(() => {
+    for (const watch of watchers) watch();
+  });
+  const port = await server.listen();
+  let next = 0;
+  let twice = false;
+  const fresh = (kind: string) => {
+    next += 1;
+    return `${kind}-${next}`;
+  };
+  return {
+    channel: 'lines',
+    program: resolve(import.meta.dirname, 'lines-program.ts'),
+    traits: new Set([
+      ...(['bots', 'quotes', 'idempotent', 'twice'] as const),
+      ...(['rate-limited', 'lost-before', 'lost-after'] as const),
+    ]),
+    longest: 1_000,
+    settings: { port },
+    owner: 'lines:olga',
+    ownerPlace: { id: 'olgas-room', kind: 'direct' },
+    connected: () => Promise.resolve(),
+    direct: () => ({ id: fresh('direct'), kind: 'direct' }),
+    group: () => ({ id: fresh('group'), kind: 'group' }),
+    thread: () => {
+      throw new Error('there are no threads');
+    },
+    other: () => fresh('person'),
+    say: async ({ id: room, kind }, { text, from, mention, replyTo, bot }) => {
+      const times = twice ? 2 : 1;
+      twice = false;
+      const owner = room === 'olgas-room' ? 'olga' : undefined;
+      const author = bot === true ? 'bot-9' : (from ?? owner ?? `person-in-${room}`);
+      const answered = server.rooms.get(room)?.find(({ id }) => id === replyTo);
+      const message = { room, direct: kind === 'direct', from: author, text };
+      const reply = answered === undefined ? {} : { replyTo: answered };
+      return server.say({ ...message, mentioned: mention === true, ...reply }, times);
+    },
+    edit: () => Promise.reject(new Error('nothing can be changed')),
+    erase: () => Promise.reject(new Error('nothing can be deleted')),
+    seen: ({ id }) =>
+      (server.rooms.get(id) ?? []).map((message) => ({
+        id: message.id,
+        from: message.from === 'parley' ? 'bot' : message.from,
+        text: message.text,
+        ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo.id }),
+      })),
+    trouble: ({ id }, trouble) => {
+      if (trouble === 'rate-limited' || trouble === 'lost-before' || trouble === 'lost-after') {
+        server.troubles.set(id, trouble);
+      } else throw new Error(`there is no ${trouble}`);
+    },
+    tellTwice: () => {
+      twice = true;
+    },
+    disconnect: () => server.disconnect(),
+    waitFor: (look, timeoutMs = 20_000) =>
+      new Promise((resolve, reject) => {
+        const watch = () => {
+          const found = look();
+          if (found === undefined || found === false) return;
+          clearTimeout(timer);
+          watchers.delete(watch);
+          resolve(found);
+        };
+        const timer = setTimeout(() => {
+          watchers.delete(watch);
+          reject(new Error(`nothing within ${timeoutMs} ms`));
+        }, timeoutMs);
+        watchers.add(watch);
+        watch();
+      }),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,129 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+/** What the bot says, one JSON document a line. */
+const Line = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('hello'), name: z.string() }),
+  z.object({ kind: z.literal('ack'), id: z.string() }),
+  z.object({
+    kind: z.literal('send'),
+    key: z.string(),
+    room: z.string(),
+    text: z.string(),
+    to: z.string().optional(),
+  }),
+]);
+type Line = z.infer<typeof Line>;
+
+/** A message in a room, as people see it. */
+export interface LinesMessage {
+  readonly id: string;
+  readonly room: string;
+  readonly direct: boolean;
+  readonly from: string;
+  readonly text: string;
+  readonly mentioned: boolean;
+  readonly replyTo?: { readonly id: string; readonly from: string };
+}
+
+/** The longest message it takes, in UTF-16 units. */
+const LONGEST = 1_000;
+
+/** A chat server on loopback that keeps what the bot has not acknowledged and drops what it has. */
+export class LinesServer {
+  readonly rooms = new Map<string, LinesMessage[]>();
+  /** What happens to the next send of a room. */
+  readonly troubles = new Map<string, 'rate-limited' | 'lost-before' | 'lost-after'>();
+  readonly #server: Server;
+  readonly #unacknowledged = new Map<string, LinesMessage>();
+  readonly #keys = new Map<string, string>();
+  readonly #changed: () => void;
+  #bot: Socket | undefined;
+  #next = 0;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    this.#server = createServer((socket) => {
+      socket.on('error', () => {});
+      createInterface(socket)
+        .on('line', (line) => this.#hear(socket, Line.parse(JSON.parse(line))))
+        .on('error', () => {});
+    });
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+    return address.port;
+  }
+
+  /** Somebody writes; the bot is told until it acknowledges. */
+  say(message: Omit<LinesMessage, 'id'>, times = 1): string {
+    const known = { ...message, id: this.#newId() };
+    this.#show(known);
+    this.#unacknowledged.set(known.id, known);
+    for (let time = 0; time < times; time += 1) this.#tell({ kind: 'message', ...known });
+    return known.id;
+  }
+
+  disconnect(): void {
+    this.#bot?.destroy();
+    this.#bot = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.disconnect();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #hear(socket: Socket, line: Line): void {
+    if (line.kind === 'hello') {
+      this.#bot = socket;
+      for (const message of this.#unacknowledged.values()) {
+        this.#tell({ kind: 'message', ...message });
+      }
+    } else if (line.kind === 'ack') this.#unacknowledged.delete(line.id);
+    else this.#send(line);
+    this.#changed();
+  }
+
+  #send({ key, room, text, to }: Extract<Line, { kind: 'send' }>): void {
+    const trouble = this.troubles.get(room);
+    this.troubles.delete(room);
+    if (trouble === 'lost-before') {
+      this.disconnect();
+      return;
+    }
+    if (trouble === 'rate-limited') {
+      this.#tell({ kind: 'refused', key, retryAfterMs: 300 });
+      return;
+    }
+    if (text.length > LONGEST) throw new Error(`${text.length} characters are too many`);
+    let id = this.#keys.get(key);
+    if (id === undefined) {
+      id = this.#newId();
+      this.#keys.set(key, id);
+      const answered = this.rooms.get(room)?.find((message) => message.id === to);
+      const replyTo = answered === undefined ? {} : { replyTo: answered };
+      this.#show({ id, room, direct: false, from: 'parley', text, mentioned: false, ...replyTo });
+    }
+    if (trouble === 'lost-after') this.disconnect();
+    else this.#tell({ kind: 'sent', key, id });
+  }
+
+  #show(message: LinesMessage): void {
+    this.rooms.set(message.room, [...(this.rooms.get(message.room) ?? []), message]);
+    this.#changed();
+  }
+
+  #tell(line: object): void {
+    this.#bot?.write(`${JSON.stringify(line)}\n`);
+  }
+
+  #newId(): string {
+    this.#next += 1;
+    return `m${this.#next}`;
+  }
+}

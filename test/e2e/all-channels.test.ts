@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { discordPeer } from '../conformance/channels/discord-peer.ts';
+import type { Peer, Place } from '../conformance/channels/peer.ts';
+import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
+import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+let peers: readonly Peer[];
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+beforeAll(async () => {
+  peers = await Promise.all([telegramPeer(), discordPeer(), whatsappPeer()]);
+  model = await startModelDouble();
+  model.reply(({ messages }) => `Heard: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  const access = { direct: 'open', groups: 'open' };
+  folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    http: { port: 0 },
+    channels: Object.fromEntries(
+      peers.map(({ channel, settings }) => [channel, { ...settings, access }]),
+    ),
+  });
+  parley = await startParleyProcess(folder.path);
+  const status = async () => {
+    const headers = { authorization: `Bearer ${parley.token}` };
+    return (await fetch(`${parley.address}/api/status`, { headers })).json();
+  };
+  await Promise.all(peers.map((peer) => peer.connected(status)));
+}, 60_000);
+afterAll(async () => {
+  await parley?.end('SIGKILL');
+  await Promise.all([...(peers ?? []).map((peer) => peer.close()), model?.close()]);
+  folder?.remove();
+});
+
+const answersIn = (peer: Peer, place: Place) =>
+  peer
+    .seen(place)
+    .filter(({ from }) => from === 'bot')
+    .map(({ text }) => text);
+
+describe('one agent on every channel at once', () => {
+  it('[F03] [F11] answers everybody where they asked, and tells nobody of the others', async () => {
+    const places = peers.flatMap((peer) => [
+      { peer, place: peer.direct(), word: `${peer.channel}-alone` },
+      { peer, place: peer.group(), word: `${peer.channel}-together` },
+    ]);
+    const web = webClient(parley);
+    const asked = places.map(({ peer, place, word }) =>
+      peer.say(place, { text: `hello ${word}`, mention: place.kind === 'group' }),
+    );
+    await Promise.all([web.post('hello web-alone'), ...asked]);
+    await expect.poll(web.history, { timeout: 20_000 }).toHaveLength(2);
+    expect((await web.history()).at(-1)).toContain('web-alone');
+    for (const { peer, place, word } of places) {
+      await peer.waitFor(() => answersIn(peer, place).length > 0, 20_000);
+      const [answer, ...others] = answersIn(peer, place);
+      expect(others).toEqual([]);
+      expect(answer).toContain(word);
+      for (const other of places) if (other.word !== word) expect(answer).not.toContain(other.word);
+    }
+    for (const { body } of model.requests) {
+      const words = new Set(JSON.stringify(body).match(/\b\w+-(?:alone|together)\b/g));
+      expect([...words]).toHaveLength(1);
+    }
+  }, 60_000);
+});
