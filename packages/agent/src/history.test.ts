@@ -39,6 +39,15 @@ describe('the history a model is given', () => {
     ]);
   });
 
+  it('[D05] says after an answer that did not reach its chat, and why', () => {
+    const lost = { ...assistant('hello'), undelivered: 'the bot was blocked' };
+    expect(modelMessages([user('hi'), lost], now('and?'), LIMITS)).toEqual([
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'hello' },
+      { role: 'user', content: expect.stringMatching(/^⚙️ .*the bot was blocked\n\nand\?$/) },
+    ]);
+  });
+
   it('passes over what is neither question nor answer', () => {
     const past = [user('q'), { role: 'tool', content: { anything: 1 } } as const, assistant('a')];
     expect(modelMessages(past, now('now'), LIMITS)).toHaveLength(3);

@@ -1,5 +1,5 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
-import type { InboxRow, TranscriptEntry } from '@parley/store';
+import type { InboxRow, RememberedEntry, TranscriptEntry } from '@parley/store';
 import { z } from 'zod';
 
 /** What a transcript entry holds: the words, as they were written or answered. */
@@ -29,6 +29,10 @@ export function textOf(
     .join('\n\n');
 }
 
+function undeliveredNotice(reason: string): string {
+  return `⚙️ Not all of your last answer was certain to reach this chat: ${reason}`;
+}
+
 /** Makes a transcript entry of something that was said. */
 export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntry {
   return { role, content: { text } };
@@ -39,7 +43,7 @@ export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntr
  * role are joined, because many local chat templates insist on strict alternation.
  */
 export function modelMessages(
-  transcript: readonly TranscriptEntry[],
+  transcript: readonly RememberedEntry[],
   now: UserMessage,
   limits: HistoryLimits,
 ): ModelMessage[] {
@@ -50,6 +54,10 @@ export function modelMessages(
     const { text } = Spoken.parse(entry.content);
     left -= text.length;
     if (left < 0) break;
+    // Told as the system does (G08), so that the model can say it again or differently (D05).
+    if (entry.undelivered !== undefined) {
+      past.unshift({ role: 'user', content: undeliveredNotice(entry.undelivered) });
+    }
     past.unshift({ role: entry.role, content: text });
   }
   // A history that opens with an answer has lost its question.

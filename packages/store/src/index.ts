@@ -27,5 +27,5 @@ export type {
 } from './rows.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
-export type { TranscriptRepository } from './transcript.ts';
+export type { RememberedEntry, TranscriptRepository } from './transcript.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';

@@ -152,6 +152,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('committing', () => {
+      it('[D05] lets the history know which answer did not reach its chat', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        const entries = [
+          { role: 'user', content: 'hello' },
+          { role: 'assistant', content: 'hi' },
+        ] as const;
+        await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), entries }, 9);
+        const due = await store.outbox.next(routeTo('c1'));
+        await store.outbox.markSending(due?.part.id ?? '', 10);
+        await store.outbox.giveUp(due?.part.id ?? '', 'failed', 'blocked', 11, null);
+        expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([
+          entries[0],
+          { ...entries[1], undelivered: 'blocked' },
+        ]);
+      });
+
       it('[D04] writes history, parts, usage and messages together', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
