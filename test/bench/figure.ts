@@ -1,7 +1,15 @@
 import type { SubjectName } from './subject.ts';
 
 /** The sections of the benchmark, in the order they run. */
-export const SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro', 'markup'] as const;
+export const SECTIONS = [
+  'start',
+  'memory',
+  'latency',
+  'throughput',
+  'micro',
+  'markup',
+  'channels',
+] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** What a figure should be. */

@@ -4,6 +4,7 @@ import { startModelSide } from './doubles.ts';
 import { type Figure, FULL, QUICK, type Rounds, SECTIONS, type Section } from './figure.ts';
 import { machineFacts } from './machine.ts';
 import { renderMarkup } from './markup-report.ts';
+import { type ChannelCost, measureChannels, renderChannels } from './measure-channels.ts';
 import { measureLatency } from './measure-latency.ts';
 import { type MarkupFigures, measureMarkup } from './measure-markup.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -12,8 +13,8 @@ import { measureStart } from './measure-start.ts';
 import { measureThroughput } from './measure-throughput.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
-/** Sections with a line of the one table for each figure; `markup` has tables of its own. */
-type PlainSection = Exclude<Section, 'markup'>;
+/** Sections with a line of the one table for each figure; the others have tables of their own. */
+type PlainSection = Exclude<Section, 'markup' | 'channels'>;
 
 const MEASURES: Readonly<
   Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
@@ -43,18 +44,21 @@ try {
   const room: BenchRoom = { modelUrl: model.baseUrl, nodeArguments };
   const figures: Figure[] = [];
   let markup: MarkupFigures | undefined;
+  let channels: ChannelCost[] | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
     if (section === 'markup') markup = await measureMarkup(rounds);
+    else if (section === 'channels') channels = await measureChannels(rounds);
     else figures.push(...(await MEASURES[section](room, rounds)));
   }
   const summed = figures.map(sumUp);
   const tables = [
     ...(summed.length > 0 ? [renderTable(summed)] : []),
     ...(markup === undefined ? [] : [renderMarkup(markup)]),
+    ...(channels === undefined ? [] : [renderChannels(channels)]),
   ];
   const report = [renderMachine(machine), ...tables].join('\n\n');
-  const json = { machine, rounds, figures: summed, markup };
+  const json = { machine, rounds, figures: summed, markup, channels };
   console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {
   await model.close();

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { discordPeer } from '../conformance/channels/discord-peer.ts';
+import type { Peer } from '../conformance/channels/peer.ts';
+import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
+import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { makeDataFolder, startParleyProcess } from '../e2e/parley-process.ts';
+import type { Rounds } from './figure.ts';
+import { treeMemory } from './process-tree.ts';
+import { quantile } from './statistics.ts';
+
+const Status = z.object({ channels: z.array(z.object({ state: z.object({ kind: z.string() }) })) });
+
+/** What a set of channels costs: medians over the rounds. */
+export interface ChannelCost {
+  readonly channels: string;
+  /** From the start of the process to the banner, and until every channel is connected. */
+  readonly bannerMs: number;
+  readonly connectedMs: number;
+  /** Resident, after a while of quiet. */
+  readonly memoryMb: number;
+}
+
+const SETS: readonly (readonly (() => Promise<Peer>)[])[] = [
+  [],
+  [telegramPeer],
+  [discordPeer],
+  [whatsappPeer],
+  [telegramPeer, discordPeer, whatsappPeer],
+];
+
+/**
+ * Start and memory by the channels that are configured. Later starts: the very first one, which
+ * compiles everything and links WhatsApp, is not counted.
+ */
+export async function measureChannels(rounds: Rounds): Promise<ChannelCost[]> {
+  const costs: ChannelCost[] = [];
+  for (const makers of SETS) costs.push(await measureSet(makers, rounds));
+  return costs;
+}
+
+async function measureSet(
+  makers: readonly (() => Promise<Peer>)[],
+  rounds: Rounds,
+): Promise<ChannelCost> {
+  const peers = await Promise.all(makers.map((make) => make()));
+  const folder = makeDataFolder({
+    model: { provider: 'offline' },
+    http: { port: 0 },
+    channels: Object.fromEntries(peers.map(({ channel, settings }) => [channel, settings])),
+  });
+  try {
+    await startOnce(folder.path, peers, 0);
+    const starts: Awaited<ReturnType<typeof startOnce>>[] = [];
+    for (let round = 0; round < Math.ceil(rounds.starts / 2); round += 1) {
+      starts.push(await startOnce(folder.path, peers, rounds.idleMs));
+    }
+    return {
+      channels: peers.map(({ channel }) => channel).join(', ') || 'web and terminal alone',
+      bannerMs: median(starts.map(({ bannerMs }) => bannerMs)),
+      connectedMs: median(starts.map(({ connectedMs }) => connectedMs)),
+      memoryMb: median(starts.map(({ memoryMb }) => memoryMb)),
+    };
+  } finally {
+    await Promise.all(peers.map((peer) => peer.close()));
+    folder.remove();
+  }
+}
+
+async function startOnce(data: string, peers: readonly Peer[], idleMs: number) {
+  const begun = performance.now();
+  const parley = await startParleyProcess(data);
+  const bannerMs = performance.now() - begun;
+  const headers = { authorization: `Bearer ${parley.token}` };
+  const status = async () => (await fetch(`${parley.address}/api/status`, { headers })).json();
+  await Promise.all(peers.map((peer) => peer.connected(status)));
+  while (!isConnected(await status())) await sleep(5);
+  const connectedMs = performance.now() - begun;
+  await sleep(idleMs);
+  const memoryMb = treeMemory(parley.pid).rss;
+  await parley.end('SIGTERM');
+  return { bannerMs, connectedMs, memoryMb };
+}
+
+function isConnected(status: unknown): boolean {
+  return Status.parse(status).channels.every(({ state }) => state.kind === 'connected');
+}
+
+const median = (values: readonly number[]) => quantile(values, 0.5);
+
+/** The costs as a table for people. */
+export function renderChannels(costs: readonly ChannelCost[]): string {
+  const rows = costs.map(
+    ({ channels, bannerMs, connectedMs, memoryMb }) =>
+      `| ${channels} | ${bannerMs.toFixed(0)} ms | ${connectedMs.toFixed(0)} ms | ${memoryMb.toFixed(0)} MB |`,
+  );
+  const header = '| channels | to the banner | all connected | resident |\n|---|---|---|---|';
+  return [header, ...rows].join('\n');
+}
