@@ -16,6 +16,7 @@ import {
   type Situation,
   startAttachmentFetcher,
   startDeliveryWorker,
+  undeclared,
 } from '@parley/channels';
 import {
   type Clock,
@@ -27,6 +28,7 @@ import {
 } from '@parley/contracts';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
+import { GatewayError } from './gateway-error.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -117,6 +119,7 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
     },
     history: (chatId, limit) => chatHistory(deps.store, { channel, account, chatId }, limit),
   });
+  keepsItsWord(channel, adapter);
   await adapter.start();
   files = startFetching(deps, adapter, { channel, account, log });
   const delivery = await startDelivery(deps, adapter, { channel, account, log });
@@ -189,6 +192,16 @@ function tell(log: Logger, state: ChannelState): void {
     log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
   else if (state.kind === 'retrying') log.warn({ reason: state.reason }, 'channel retries');
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
+}
+
+/** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
+function keepsItsWord(channel: string, adapter: ChannelAdapter): void {
+  const differences = undeclared(adapter);
+  if (differences.length === 0) return;
+  throw new GatewayError(
+    'adapter-undeclared',
+    `The adapter of ${channel} does not do what it declares: ${differences.join('; ')}. This is a defect of the adapter.`,
+  );
 }
 
 /** The status of an account that could not even be opened. */

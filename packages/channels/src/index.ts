@@ -38,3 +38,4 @@ export type { IngressOutcome } from './ingress/outcome.ts';
 export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
+export { undeclared } from './undeclared.ts';

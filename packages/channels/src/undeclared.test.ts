@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { ChannelAdapter } from './adapter.ts';
+import { CAPABILITIES } from './testing/capabilities.ts';
+import { undeclared } from './undeclared.ts';
+
+const typing = { repeatMs: 1, show: () => Promise.resolve() };
+const bare: ChannelAdapter = {
+  capabilities: { ...CAPABILITIES, typing: false },
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+  send: () => Promise.resolve({ platformMessageId: '1' }),
+};
+const streaming = { minIntervalMs: 1, update: typing.show, end: typing.show };
+
+describe('what an adapter declares', () => {
+  it.each<[what: string, adapter: ChannelAdapter, found: string[]]>([
+    ['nothing of neither', bare, []],
+    ['typing that is there', { ...bare, capabilities: CAPABILITIES, typing }, []],
+    [
+      'typing that is missing',
+      { ...bare, capabilities: CAPABILITIES },
+      ['"typing" is declared and missing'],
+    ],
+    ['typing not at all', { ...bare, typing }, ['"typing" is there and not declared']],
+    ['streaming not at all', { ...bare, streaming }, ['"streaming" is there and not declared']],
+    [
+      'of three facets one',
+      {
+        ...bare,
+        capabilities: { ...bare.capabilities, edit: true },
+        messages: { edit: typing.show, react: typing.show },
+      },
+      ['"react" is there and not declared'],
+    ],
+  ])('[F04] is compared with what it has: %s', (_, adapter, found) => {
+    expect(undeclared(adapter)).toEqual(found);
+  });
+});
