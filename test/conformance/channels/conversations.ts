@@ -197,6 +197,21 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
+    title: '[F08] messages told in the wrong order are each answered once',
+    needs: ['out-of-order'],
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      scene.peer.tellSwapped();
+      await scene.ask(place, 'said earlier');
+      await scene.ask(place, 'said later');
+      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.exchange(place, 'anything else');
+      const asked = scene.asked('said ').filter((text) => text.includes('said earlier'));
+      expect(asked).toHaveLength(1);
+      expect(scene.asked('said later')).toHaveLength(1);
+    },
+  },
+  {
     title: '[F08] an album becomes one turn',
     needs: ['albums', 'documents'],
     run: async (scene) => {

@@ -19,7 +19,7 @@ export async function linesPeer(): Promise<Peer> {
     channel: 'lines',
     program: resolve(import.meta.dirname, 'lines-program.ts'),
     traits: new Set([
-      ...(['bots', 'quotes', 'idempotent', 'twice'] as const),
+      ...(['bots', 'quotes', 'idempotent', 'twice', 'out-of-order'] as const),
       ...(['rate-limited', 'lost-before', 'lost-after'] as const),
     ]),
     longest: 1_000,
@@ -60,6 +60,7 @@ export async function linesPeer(): Promise<Peer> {
     tellTwice: () => {
       twice = true;
     },
+    tellSwapped: () => server.swapNext(),
     disconnect: () => server.disconnect(),
     waitFor: (look, timeoutMs = 20_000) =>
       new Promise((resolve, reject) => {

@@ -40,6 +40,7 @@ export class LinesServer {
   readonly #keys = new Map<string, string>();
   readonly #changed: () => void;
   #bot: Socket | undefined;
+  #swap: 'next' | LinesMessage | undefined;
   #next = 0;
 
   constructor(changed: () => void) {
@@ -64,8 +65,18 @@ export class LinesServer {
     const known = { ...message, id: this.#newId() };
     this.#show(known);
     this.#unacknowledged.set(known.id, known);
-    for (let time = 0; time < times; time += 1) this.#tell({ kind: 'message', ...known });
+    if (this.#swap === 'next') this.#swap = known;
+    else {
+      for (let time = 0; time < times; time += 1) this.#tell({ kind: 'message', ...known });
+      if (this.#swap !== undefined) this.#tell({ kind: 'message', ...this.#swap });
+      this.#swap = undefined;
+    }
     return known.id;
+  }
+
+  /** The next message is told after the one behind it. */
+  swapNext(): void {
+    this.#swap = 'next';
   }
 
   disconnect(): void {

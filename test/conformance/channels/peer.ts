@@ -54,7 +54,8 @@ export type Trait =
   /** A second send with the same key is dropped: nothing is ever uncertain. */
   | 'idempotent'
   | Trouble
-  | 'twice';
+  | 'twice'
+  | 'out-of-order';
 
 /** One platform as people see it, with a bot on the other side of the real wire. */
 export interface Peer {
@@ -85,6 +86,8 @@ export interface Peer {
   trouble(place: Place, trouble: Trouble): void;
   /** The platform tells the bot of the next message twice. */
   tellTwice(place: Place): void;
+  /** The platform tells the bot of the next two messages in the wrong order. */
+  tellSwapped(): void;
   /** The bot's connection breaks without a word. */
   disconnect(): void;
   /** Resolves with the first answer of `look` that is neither undefined nor false. */

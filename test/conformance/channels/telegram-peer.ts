@@ -60,6 +60,9 @@ export async function telegramPeer(): Promise<Peer> {
     },
     // An answer with updates that is lost comes again.
     tellTwice: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
+    tellSwapped: () => {
+      throw new Error('it keeps the order');
+    },
     disconnect: () => double.dropConnections(),
     waitFor: (look, ms) => double.waitFor(look, ms),
     close: () => double.close(),

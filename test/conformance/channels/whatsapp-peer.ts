@@ -58,6 +58,9 @@ export async function whatsappPeer(): Promise<Peer> {
     seen: (place) => seen(double, place),
     trouble: ({ id }, trouble) => makeTrouble(double, id, trouble),
     tellTwice: ({ id }) => double.fault({ kind: 'twice', chat: id }),
+    tellSwapped: () => {
+      throw new Error('it keeps the order');
+    },
     disconnect: () => double.drop(),
     waitFor: (look, ms) => double.waitFor(look, ms),
     close: async () => {
