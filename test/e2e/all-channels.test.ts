@@ -73,4 +73,10 @@ describe('one agent on every channel at once', () => {
       expect([...words]).toHaveLength(1);
     }
   }, 60_000);
+
+  it('[D11] ends in order within ten seconds, whatever the platforms’ libraries still wait for', async () => {
+    const ended = await parley.end('SIGTERM');
+    expect(ended.code).toBe(0);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
       provider: 'openai-compatible',
       baseUrl: model.baseUrl,
       model: 'double',
-      timeouts: { firstTokenMs: 300, chunkMs: 300, totalMs: 2_000 },
+      timeouts: { firstTokenMs: 2_000, chunkMs: 2_000, totalMs: 5_000 },
     },
   });
   parley = await startParleyProcess(folder.path);

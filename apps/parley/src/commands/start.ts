@@ -10,13 +10,13 @@ const EXIT_WITHIN_MS = 9_500;
 /** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
 const SAME_KEYSTROKE_MS = 1_000;
 
-/** `parley start`: gateway and worker in this process, until a signal ends it. Resolves with the exit code. */
+/** `parley start`: gateway and worker in this process, until a signal ends it, and with it the process. */
 export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   pass: PassPoint,
   channels: readonly ChannelDefinition[] = [],
-): Promise<number> {
+): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
   const screen = createPairingScreen(process.stdout);
@@ -36,8 +36,11 @@ export async function start(
   }, EXIT_WITHIN_MS);
   await parley.close();
   clearTimeout(deadline);
-  process.stdout.write('Parley has stopped; nothing is lost.\n');
-  return 0;
+  await new Promise<void>((written) => {
+    process.stdout.write('Parley has stopped; nothing is lost.\n', () => written());
+  });
+  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
+  process.exit(0);
 }
 
 /** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */
