@@ -35,6 +35,8 @@ export function createDrafts(deps: DraftsDeps): Drafts {
   const state: DraftState = { known: true, notBefore: 0, over: new Set() };
   return {
     minIntervalMs: 1_000,
+    // A quick answer would overtake its draft, which costs a call.
+    firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || !isPrivate(chatId) || state.over.has(turnId)) return;
       if (clock() < state.notBefore) return;

@@ -78,6 +78,8 @@ export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 /** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
 export interface StreamingFacet {
   readonly minIntervalMs: number;
+  /** Answers that are complete sooner after their first words are not shown growing; 0 when absent. In ms. */
+  readonly firstAfterMs?: number | undefined;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;

@@ -4,6 +4,7 @@ import { INGRESS_FACTS } from './migrations/0005-ingress-facts.ts';
 import { PAIRING } from './migrations/0006-pairing.ts';
 import { DECISIONS } from './migrations/0007-decisions.ts';
 import { LINKS } from './migrations/0008-links.ts';
+import { UNDELIVERED } from './migrations/0009-undelivered.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -129,4 +130,5 @@ export const MIGRATIONS: readonly Migration[] = [
   PAIRING,
   DECISIONS,
   LINKS,
+  UNDELIVERED,
 ];

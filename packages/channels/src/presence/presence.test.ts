@@ -143,6 +143,21 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: a', 't: abcd']);
   });
 
+  it('[F12] is shown from its first words on only where it takes longer than the platform minds', async () => {
+    const { streaming } = adapter;
+    if (streaming === undefined) throw new Error('the adapter streams');
+    served = { ...adapter, streaming: { ...streaming, firstAfterMs: 400 } };
+    bus.publish(started);
+    bus.publish(delta('quick'));
+    await pass(399);
+    expect(shown).toEqual([]);
+    await pass(2);
+    expect(shown).toEqual(['t: quick']);
+    bus.publish(delta(' and on'));
+    await pass(1_000);
+    expect(shown).toEqual(['t: quick', 't: quick and on']);
+  });
+
   it('[F12] ends after the update that is under way, and shows nothing later', async () => {
     updateTakesMs = 500;
     bus.publish(started);

@@ -91,8 +91,10 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
   const { address, turnId, target } = shown;
   const maxLength = streaming.maxLength ?? target.maxLength;
   const answer = createPrefixRenderer({ ...target, maxLength });
-  const updates = createThrottle(streaming.minIntervalMs, log, () =>
-    streaming.update(address, turnId, answer),
+  const updates = createThrottle(
+    { intervalMs: streaming.minIntervalMs, firstAfterMs: streaming.firstAfterMs ?? 0 },
+    log,
+    () => streaming.update(address, turnId, answer),
   );
   const endStream = async (): Promise<void> => {
     // An update that is under way would otherwise be shown after the end.

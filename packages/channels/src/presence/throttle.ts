@@ -7,14 +7,18 @@ export interface Throttle {
   cancel(): Promise<void>;
 }
 
-/** Makes a throttle around `task`; a task that fails is logged and the next request tries again. */
+/**
+ * Makes a throttle around `task`; a task that fails is logged and the next request tries again.
+ * @param firstAfterMs how long the very first run waits after its request.
+ */
 export function createThrottle(
-  intervalMs: number,
+  { intervalMs, firstAfterMs }: { readonly intervalMs: number; readonly firstAfterMs: number },
   log: Logger,
   task: () => Promise<void>,
 ): Throttle {
   let timer: NodeJS.Timeout | undefined;
   let state: 'idle' | 'busy' | 'wanted' = 'idle';
+  let isFirst = true;
   let cancelled = false;
   let underWay = Promise.resolve();
   const run = async (): Promise<void> => {
@@ -30,6 +34,14 @@ export function createThrottle(
   const begin = (): void => {
     underWay = run();
   };
+  const beginFirst = (): void => {
+    isFirst = false;
+    if (firstAfterMs === 0) begin();
+    else {
+      state = 'wanted';
+      timer = setTimeout(begin, firstAfterMs).unref();
+    }
+  };
   const cooled = (): void => {
     if (state === 'wanted') begin();
     else if (state === 'busy') state = 'idle';
@@ -37,8 +49,9 @@ export function createThrottle(
   return {
     request() {
       if (cancelled) return;
-      if (state === 'idle') begin();
-      else if (state === 'busy') state = 'wanted';
+      if (state === 'busy') state = 'wanted';
+      else if (state === 'idle' && isFirst) beginFirst();
+      else if (state === 'idle') begin();
     },
     cancel() {
       cancelled = true;

@@ -15,5 +15,8 @@ export const FROM_OWNER = raw.lit<1>(1);
 /** The turn of a conversation that is not over; served by `turn_running`. */
 export const RUNNING = raw.lit<'running'>('running');
 
+/** Parts that did not arrive, or perhaps not; served by `outbox_undelivered`. */
+export const UNDELIVERED = [raw.lit<'failed'>('failed'), raw.lit<'unknown'>('unknown')] as const;
+
 /** Parts that are not finished; served by `outbox_unfinished`. */
 export const UNFINISHED = [raw.lit<'pending'>('pending'), raw.lit<'sending'>('sending')] as const;

@@ -3,14 +3,16 @@ import type { Database } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { Tables } from '../tables.ts';
 import type { TranscriptRepository } from '../transcript.ts';
+import { UNDELIVERED } from './literals.ts';
 
-/** Why a part of the turn's answer did not reach its chat; served by `outbox_turn_part`. */
+/** Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. */
 function undelivered(eb: ExpressionBuilder<Tables, 'transcript'>) {
   return eb
     .selectFrom('outbox')
     .select(({ fn }) => fn.max('outbox.error').as('reason'))
     .whereRef('outbox.turn_id', '=', 'transcript.turn_id')
-    .where('outbox.state', 'in', ['failed', 'unknown'])
+    .where('outbox.turn_id', 'is not', null)
+    .where('outbox.state', 'in', UNDELIVERED)
     .as('undelivered');
 }
 
