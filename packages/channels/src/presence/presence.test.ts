@@ -154,7 +154,7 @@ describe('an answer that grows', () => {
     await pass(2);
     expect(shown).toEqual(['t: quick']);
     bus.publish(delta(' and on'));
-    await pass(1_000);
+    await pass(1_002);
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
