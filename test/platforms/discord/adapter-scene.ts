@@ -10,11 +10,10 @@ import {
   type AdapterValues,
   ChannelError,
   type InboundMessage,
-  type Logger,
   memoryValues,
   type OutboundPart,
-  silentLogger,
 } from '@parley/contracts';
+import { loggerInto } from '../logger-into.ts';
 import {
   type DiscordDouble,
   type DiscordDoubleOptions,
@@ -78,22 +77,22 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const context = {
     account: 'default',
     settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings },
-    log: recordingLogger(logged),
+    log: loggerInto(logged),
     clock: wishes.clock ?? Date.now,
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
-      double.transcript.changed();
+      double.transcript.changes.changed();
       return wishes.receive ? wishes.receive(message) : accepted;
     },
     revise: async (revision: Revision) => {
       revisions.push(revision);
-      double.transcript.changed();
+      double.transcript.changes.changed();
     },
     report: (state: ChannelState) => {
       states.push(state);
-      double.transcript.changed();
+      double.transcript.changes.changed();
     },
     history: async () => [],
   };
@@ -127,12 +126,6 @@ async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordD
   const double = await startDiscordDouble(options);
   cleanUp.unshift(() => double.close());
   return double;
-}
-
-function recordingLogger(lines: string[]): Logger {
-  const note = (facts: object, message: string) =>
-    void lines.push(`${message} ${JSON.stringify(facts)}`);
-  return { ...silentLogger, info: note, warn: note, error: note };
 }
 
 /** Ends all that `scene` began: adapters first, then doubles. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { answerControl, type ControlActions, newest } from '../answer-control.ts';
 import { FaultBody, PermissionBody, SayingBody } from './control-bodies.ts';
 import type { DiscordDouble } from './discord-double.ts';
-import { readBody } from './read-body.ts';
 
 const Id = z.string();
 const RewordBody = z.strictObject({ channel: Id, message: Id, text: z.string() });
@@ -43,11 +43,7 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-const LONGEST_WAIT_MS = 60_000;
-
-type Action = (double: DiscordDouble, body: unknown, query: URLSearchParams) => unknown;
-
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: ControlActions<DiscordDouble> = {
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
     return double.say({
@@ -93,7 +89,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'GET conversation': (double, _body, query) => double.conversation(wanted(query, 'channel')),
   'GET interaction': (double, _body, query) => double.interaction(wanted(query, 'id')),
   'GET calls': (double, _body, query) => double.calls(query.get('start') ?? ''),
-  'GET sends': waitForSends,
+  'GET sends': (double, _body, query) => newest(double, query, (after) => double.sends(after)),
   'GET status': (double) => ({
     ...double.gateway(),
     me: double.me.id,
@@ -102,45 +98,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   }),
 };
 
-/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
-export async function handleControl(
+/** Answers `/control/<action>` with JSON. */
+export function handleControl(
   double: DiscordDouble,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ): Promise<void> {
-  const action = ACTIONS[`${request.method} ${url.pathname.slice('/control/'.length)}`];
-  if (action === undefined) {
-    reply(response, 404, { error: `Known: ${Object.keys(ACTIONS).join(', ')}` });
-    return;
-  }
-  try {
-    const { body } = await readBody(request);
-    reply(response, 200, await action(double, body ?? {}, url.searchParams));
-  } catch (error) {
-    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
-  }
-}
-
-/** What the bot sent after `after` (a `seq`), waiting up to `wait` ms until there is something. */
-function waitForSends(double: DiscordDouble, _body: unknown, query: URLSearchParams): unknown {
-  const after = Number(query.get('after') ?? 0);
-  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
-  const sent = () => double.sends(after);
-  return double.waitFor(() => sent().length > 0 && sent(), waitMs).catch(sent);
+  return answerControl(ACTIONS, double, { request, response, url });
 }
 
 function wanted(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value === null) throw new Error(`?${name}= is missing`);
   return value;
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body ?? { done: true });
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
 }

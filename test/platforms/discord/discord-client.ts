@@ -65,7 +65,7 @@ export async function stage(
   client.on(Events.MessageCreate, (message) => {
     if (message.author.id === double.me.id) return;
     heard.push(message);
-    double.transcript.changed();
+    double.transcript.changes.changed();
   });
   const ready = new Promise<Client<true>>((resolve) => client.once(Events.ClientReady, resolve));
   await client.login(double.token);

@@ -68,7 +68,7 @@ describe('[U04] the gateway of the Discord double', () => {
     for (const [shard, client] of clients.entries()) {
       client.on('messageCreate', () => {
         heardBy.push(shard);
-        double.transcript.changed();
+        double.transcript.changes.changed();
       });
     }
     double.say({ channel: double.channelId, from: ANN, text: 'to one' });

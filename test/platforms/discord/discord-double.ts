@@ -176,7 +176,7 @@ function handleFor(parts: Parts): DiscordDouble {
       else faults.arm(fault);
     },
     clearFaults: () => faults.clear(),
-    waitFor: (look, timeoutMs = 10_000) => world.transcript.waitFor(look, timeoutMs),
+    waitFor: (look, timeoutMs = 10_000) => world.transcript.changes.waitFor(look, timeoutMs),
     close: () =>
       new Promise((resolve) => {
         gateway.close();

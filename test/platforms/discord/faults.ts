@@ -1,3 +1,4 @@
+import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
 /** What goes wrong with a REST call. */
 export type RestFaultEffect =
   /** Any status and body, for example a 502 with a page of HTML. */
@@ -27,18 +28,15 @@ export type RestFaultEffect =
   | { readonly kind: 'garbage' };
 
 /** A fault that waits for calls. */
-export type RestFault = RestFaultEffect & {
-  /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
-  readonly call?: string | undefined;
-  /** Only calls about this channel. */
-  readonly channel?: string | undefined;
-  /** How many calls it hits; 1 when absent. */
-  readonly times?: number | undefined;
-  /** Let this many matching calls through first. */
-  readonly skip?: number | undefined;
-  /** The call takes effect first: the message is there and the sender does not know. */
-  readonly after?: boolean | undefined;
-};
+export type RestFault = RestFaultEffect &
+  FaultAim & {
+    /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
+    readonly call?: string | undefined;
+    /** Only calls about this channel. */
+    readonly channel?: string | undefined;
+    /** The call takes effect first: the message is there and the sender does not know. */
+    readonly after?: boolean | undefined;
+  };
 
 /** What goes wrong with the gateway, at once. */
 export type GatewayFault =
@@ -89,37 +87,11 @@ export function isGatewayFault(fault: Fault): fault is GatewayFault {
   return GATEWAY_FAULTS.has(fault.kind);
 }
 
-interface Armed {
-  readonly fault: RestFault;
-  skip: number;
-  left: number;
-}
-
-/** The REST faults not yet used up; the oldest one that matches is taken. */
-export class RestFaults {
-  #armed: Armed[] = [];
-
-  arm(fault: RestFault): void {
-    this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
+/** The REST faults not yet used up. */
+export class RestFaults extends ArmedFaults<RestFault> {
   /** The fault for this call, counted as used. */
-  take(call: string, channel: string | undefined): RestFault | undefined {
-    for (const armed of this.#armed) {
-      if (!matches(armed.fault, call, channel)) continue;
-      if (armed.skip > 0) {
-        armed.skip -= 1;
-        continue;
-      }
-      armed.left -= 1;
-      if (armed.left <= 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      return armed.fault;
-    }
-    return undefined;
+  takeFor(call: string, channel: string | undefined): RestFault | undefined {
+    return this.take((fault) => (matches(fault, call, channel) ? fault : undefined));
   }
 }
 

@@ -103,13 +103,13 @@ export class Gateway implements GatewayHost {
         guildId: guild.id,
       });
     }
-    this.#world.transcript.changed();
+    this.#world.transcript.changes.changed();
   }
 
   find(sessionId: string): GatewaySession | undefined {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) this.resumes += 1;
-    this.#world.transcript.changed();
+    this.#world.transcript.changes.changed();
     return session;
   }
 

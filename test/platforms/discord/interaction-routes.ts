@@ -45,7 +45,7 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
   const inner = new RestCall(call.params, call.query, { body: data ?? {}, files: call.files });
   const message = await carryOut(scene, interaction, type, inner);
   interaction.answered = true;
-  scene.world.transcript.changed();
+  scene.world.transcript.changes.changed();
   if (call.query.get('with_response') !== 'true') return undefined;
   return {
     interaction: {

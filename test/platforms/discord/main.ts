@@ -61,7 +61,7 @@ lines.on('line', (line) => {
     console.log(error instanceof Error ? error.message : String(error));
   }
 });
-double.transcript.onChange(showAnswers);
+double.transcript.changes.onChange(showAnswers);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     lines.close();

@@ -54,7 +54,7 @@ export class RestServer {
   }
 
   async #run(name: string, match: Match, call: RestCall, response: ServerResponse): Promise<void> {
-    const fault = this.#faults.take(name, match.params.get('channel'));
+    const fault = this.#faults.takeFor(name, match.params.get('channel'));
     const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, response);
     const verdict = this.#limiter.take(match.route, majorOf(match));

@@ -1,3 +1,4 @@
+import { Changes } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage } from './wire.ts';
 
@@ -53,9 +54,9 @@ export interface RecordedCall {
 
 /** What the bot did, in order, and who waits for more of it. */
 export class Transcript {
+  readonly changes = new Changes(() => this.#summary());
   readonly #sends: Sent[] = [];
   readonly #calls: RecordedCall[] = [];
-  readonly #listeners = new Set<() => void>();
   readonly #clock: () => number;
   #seq = 0;
 
@@ -66,13 +67,13 @@ export class Transcript {
   sent(sent: Omit<Sent, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#sends.push({ seq: this.#seq, at: this.#clock(), ...sent });
-    this.changed();
+    this.changes.changed();
   }
 
   record(call: Omit<RecordedCall, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#calls.push({ seq: this.#seq, at: this.#clock(), ...call });
-    this.changed();
+    this.changes.changed();
   }
 
   /** Everything the bot sent later than `after` (a `seq`), oldest first. */
@@ -85,39 +86,8 @@ export class Transcript {
     return this.#calls.filter(({ call }) => call.startsWith(start));
   }
 
-  /** Calls `listener` at each change. */
-  onChange(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  /** Tells those who wait that something is different. */
-  changed(): void {
-    for (const listener of [...this.#listeners]) listener();
-  }
-
-  /**
-   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
-   * @throws Error after `timeoutMs`, with what there is to see.
-   */
-  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const seen = look();
-        if (seen === undefined || seen === false) return;
-        finish();
-        resolve(seen);
-      };
-      const timer = setTimeout(() => {
-        finish();
-        const calls = this.#calls.slice(-10).map(({ call, outcome }) => `${call} ${outcome}`);
-        reject(new Error(`Nothing within ${timeoutMs} ms. Last calls: ${calls.join(' | ')}`));
-      }, timeoutMs);
-      const finish = () => {
-        clearTimeout(timer);
-        this.#listeners.delete(check);
-      };
-      this.#listeners.add(check);
-      check();
-    });
+  #summary(): string {
+    const calls = this.#calls.slice(-10).map(({ call, outcome }) => `${call} ${outcome}`);
+    return `Last calls: ${calls.join(' | ')}`;
   }
 }

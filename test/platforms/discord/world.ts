@@ -96,7 +96,7 @@ export class World {
 
   emit(name: string, data: Json, guildId?: string): void {
     this.#listener({ name, data, guildId });
-    this.transcript.changed();
+    this.transcript.changes.changed();
   }
 
   /** A user, made when nobody has that id yet. */

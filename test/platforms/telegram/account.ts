@@ -48,7 +48,7 @@ export function newAccount(
     supports_inline_queries: false,
   };
   const updates: UpdateQueue = new UpdateQueue(100_000, () => {
-    parts.transcript.changed();
+    parts.transcript.changes.changed();
     webhook.wake();
   });
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);

@@ -7,13 +7,8 @@ import type {
   IngressOutcome,
   Revision,
 } from '@parley/channels';
-import {
-  type AdapterValues,
-  type InboundMessage,
-  type Logger,
-  memoryValues,
-  silentLogger,
-} from '@parley/contracts';
+import { type AdapterValues, type InboundMessage, memoryValues } from '@parley/contracts';
+import { loggerInto } from '../logger-into.ts';
 import {
   startTelegramDouble,
   type TelegramDouble,
@@ -77,23 +72,23 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const context = {
     account: 'default',
     settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) },
-    log: recordingLogger(logged, () => double.transcript.changed()),
+    log: loggerInto(logged, { changed: () => double.transcript.changes.changed() }),
     clock: wishes.clock ?? Date.now,
     revise: async (revision: Revision) => {
       revised.push(revision);
-      double.transcript.changed();
+      double.transcript.changes.changed();
       await wishes.revise?.(revision);
     },
     commands: wishes.commands ?? [],
     values,
     receive: async (message: InboundMessage) => {
       received.push(message);
-      double.transcript.changed();
+      double.transcript.changes.changed();
       return wishes.receive ? wishes.receive(message) : accepted;
     },
     report: (state: ChannelState) => {
       states.push(state);
-      double.transcript.changed();
+      double.transcript.changes.changed();
     },
     history: async () => [],
   };
@@ -103,14 +98,6 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     await double.close();
   });
   return { double, adapter, received, revised, states, waits, logged };
-}
-
-function recordingLogger(lines: string[], changed: () => void): Logger {
-  const note = (facts: object, message: string) => {
-    lines.push(`${message} ${JSON.stringify(facts)}`);
-    changed();
-  };
-  return { ...silentLogger, info: note, warn: note, error: note };
 }
 
 /** Ends all that `scene` began. */

@@ -48,7 +48,7 @@ export class BotApiServer {
       write(response, refused(new Refusal(401, 'Unauthorized')));
       return;
     }
-    const fault = this.#faults.take('download', undefined);
+    const fault = this.#faults.takeFor('download', undefined);
     const outcome = fault === undefined ? undefined : outcomeOf(fault);
     if (outcome === 'reset') response.socket?.resetAndDestroy();
     else if (typeof outcome === 'object') write(response, outcome);
@@ -62,7 +62,7 @@ export class BotApiServer {
     gone: AbortSignal,
   ): Promise<void> {
     this.#account.transcript.arrived(method.toLowerCase());
-    const fault = this.#faults.take(method.toLowerCase(), params.integer('chat_id'));
+    const fault = this.#faults.takeFor(method.toLowerCase(), params.integer('chat_id'));
     const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, gone);
     const answer = effective ? await this.#run(method, params, gone) : undefined;

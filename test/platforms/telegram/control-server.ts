@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { isRecord, readParams } from './request-params.ts';
+import { answerControl, type ControlActions, newest } from '../answer-control.ts';
 import type { TelegramDouble } from './telegram-double.ts';
+import type { VisibleMessage } from './transcript.ts';
 
 const Known = z.object({ id: z.number() }).catchall(z.unknown());
 const Format = z.looseObject({ type: z.string(), offset: z.number(), length: z.number() });
@@ -78,11 +79,8 @@ const AccessBody = z.strictObject({
   chat: z.number(),
   access: z.enum(['open', 'blocked', 'kicked']),
 });
-const LONGEST_WAIT_MS = 60_000;
 
-type Action = (double: TelegramDouble, body: unknown, query: URLSearchParams) => unknown;
-
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: ControlActions<TelegramDouble> = {
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
   'POST reword': (double, body) => {
@@ -100,55 +98,23 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'POST drop-connections': (double) => double.dropConnections(),
   'GET conversation': (double, _body, query) => double.conversation(Number(query.get('chat'))),
   'GET calls': (double, _body, query) => double.calls(query.get('method') ?? undefined),
-  'GET answers': waitForAnswers,
+  'GET answers': (double, _body, query) => newest(double, query, (after) => written(double, after)),
   'GET status': (double) => ({
     firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
     pendingUpdates: double.pendingUpdates().length,
   }),
 };
 
-/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
-export async function handleControl(
+/** Answers `/control/<action>` with JSON. */
+export function handleControl(
   double: TelegramDouble,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ): Promise<void> {
-  const action = ACTIONS[`${request.method} ${url.pathname.slice('/control/'.length)}`];
-  if (action === undefined)
-    return reply(response, 404, { error: `Known: ${Object.keys(ACTIONS).join(', ')}` });
-  try {
-    const { values } = await readParams(request, new URLSearchParams());
-    reply(response, 200, await action(double, isRecord(values) ? values : {}, url.searchParams));
-  } catch (error) {
-    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
-  }
+  return answerControl(ACTIONS, double, { request, response, url });
 }
 
-/** What the bot wrote after `after` (a `seq`), waiting up to `wait` ms until there is something. */
-function waitForAnswers(
-  double: TelegramDouble,
-  _body: unknown,
-  query: URLSearchParams,
-): Promise<unknown> {
-  const after = Number(query.get('after') ?? 0);
-  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
-  const written = () => double.transcript.after(after).filter(({ from }) => from === 'bot');
-  return double
-    .waitFor(() => {
-      const answers = written();
-      return answers.length > 0 && answers;
-    }, waitMs)
-    .catch(written);
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body ?? { done: true }, (_name, value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
-  );
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
+function written({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
+  return transcript.after(after).filter(({ from }) => from === 'bot');
 }

@@ -1,3 +1,4 @@
+import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
 import type { RefusalParameters } from './refusal.ts';
 
 /** What goes wrong. */
@@ -21,50 +22,21 @@ export type FaultEffect =
   | { readonly kind: 'garbage' };
 
 /** A fault that waits for calls. */
-export type Fault = FaultEffect & {
-  /** Only this method; any method but getUpdates when absent. */
-  readonly method?: string | undefined;
-  /** Only calls about this chat. */
-  readonly chat?: number | undefined;
-  /** How many calls it hits; 1 when absent. */
-  readonly times?: number | undefined;
-  /** Let this many matching calls through first. */
-  readonly skip?: number | undefined;
-  /** The call takes effect first: the message is there and the sender does not know. */
-  readonly after?: boolean | undefined;
-};
+export type Fault = FaultEffect &
+  FaultAim & {
+    /** Only this method; any method but getUpdates when absent. */
+    readonly method?: string | undefined;
+    /** Only calls about this chat. */
+    readonly chat?: number | undefined;
+    /** The call takes effect first: the message is there and the sender does not know. */
+    readonly after?: boolean | undefined;
+  };
 
-interface Armed {
-  readonly fault: Fault;
-  skip: number;
-  left: number;
-}
-
-/** The faults not yet used up; the oldest one that matches is taken. */
-export class Faults {
-  #armed: Armed[] = [];
-
-  arm(fault: Fault): void {
-    this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
+/** The faults not yet used up. */
+export class Faults extends ArmedFaults<Fault> {
   /** The fault for this call, counted as used. */
-  take(method: string, chat: number | undefined): Fault | undefined {
-    for (const armed of this.#armed) {
-      if (!matches(armed.fault, method, chat)) continue;
-      if (armed.skip > 0) {
-        armed.skip -= 1;
-        continue;
-      }
-      armed.left -= 1;
-      if (armed.left <= 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      return armed.fault;
-    }
-    return undefined;
+  takeFor(method: string, chat: number | undefined): Fault | undefined {
+    return this.take((fault) => (matches(fault, method, chat) ? fault : undefined));
   }
 }
 

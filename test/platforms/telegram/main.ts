@@ -54,7 +54,7 @@ lines.on('line', (text) => {
     console.log(error instanceof Error ? error.message : error);
   }
 });
-double.transcript.onChange(showAnswers);
+double.transcript.changes.onChange(showAnswers);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     lines.close();

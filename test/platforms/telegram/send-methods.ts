@@ -102,7 +102,7 @@ export function sendMessageDraft(account: BotAccount, params: RequestParams): tr
   const draftId = params.integer('draft_id') ?? 0;
   if (draftId === 0) throw badRequest('draft identifier must be non-zero');
   account.drafts.push({ chatId: chat.info.id, draftId, text: shown.text });
-  account.transcript.changed();
+  account.transcript.changes.changed();
   return true;
 }
 

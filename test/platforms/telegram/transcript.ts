@@ -1,3 +1,4 @@
+import { Changes } from '../changes.ts';
 import { buttonsOf } from './keyboards.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import type { WireMessage } from './wire.ts';
@@ -44,12 +45,12 @@ export interface RecordedCall {
 
 /** What happened, in order, and who waits for more of it. */
 export class Transcript {
+  readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
   /** Chat id, then message id, to the place in the list. */
   readonly #places = new Map<number, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
-  readonly #listeners = new Set<() => void>();
   readonly #clock: () => number;
   #seq = 0;
 
@@ -84,7 +85,7 @@ export class Transcript {
       ...(buttons.length === 0 ? {} : { buttons }),
       edits: 0,
     });
-    this.changed();
+    this.changes.changed();
   }
 
   replace(message: WireMessage): void {
@@ -96,7 +97,7 @@ export class Transcript {
     const buttons = buttonsOf(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
     this.#messages[place] = { ...kept, ...below, text, entities, edits: old.edits + 1 };
-    this.changed();
+    this.changes.changed();
   }
 
   /** The bot reacts to a message, or takes its reaction back. */
@@ -106,20 +107,20 @@ export class Transcript {
     if (place === undefined || old === undefined) return;
     const { reaction: _old, ...bare } = old;
     this.#messages[place] = emoji === undefined ? bare : { ...bare, reaction: emoji };
-    this.changed();
+    this.changes.changed();
   }
 
   remove(chatId: number, messageId: number): void {
     const place = this.#places.get(chatId)?.get(messageId);
     if (place !== undefined) this.#messages[place] = undefined;
-    this.changed();
+    this.changes.changed();
   }
 
   /** Notes that a call has arrived, before it is answered. */
   arrived(method: string): void {
     if (this.#firstArrivals.has(method)) return;
     this.#firstArrivals.set(method, this.#clock());
-    this.changed();
+    this.changes.changed();
   }
 
   /** When the first call of a method arrived, in milliseconds of the double's clock. */
@@ -130,7 +131,7 @@ export class Transcript {
   record(call: Omit<RecordedCall, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#calls.push({ seq: this.#seq, at: this.#clock(), ...call });
-    this.changed();
+    this.changes.changed();
   }
 
   /** All messages, or those of one chat, oldest first. */
@@ -153,41 +154,8 @@ export class Transcript {
     return this.#calls.filter((call) => call.method.toLowerCase() === method.toLowerCase());
   }
 
-  /** Calls `listener` at each change. */
-  onChange(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  /** Tells those who wait that something is different. */
-  changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  /**
-   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
-   * @throws Error after `timeoutMs`, with what there is to see.
-   */
-  waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const seen = look();
-        if (seen === undefined || seen === false) return;
-        finish();
-        resolve(seen);
-      };
-      const timer = setTimeout(() => {
-        finish();
-        const texts = this.messages().map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
-        reject(
-          new Error(`Nothing within ${timeoutMs} ms. To see: ${texts.slice(-10).join(' | ')}`),
-        );
-      }, timeoutMs);
-      const finish = () => {
-        clearTimeout(timer);
-        this.#listeners.delete(check);
-      };
-      this.#listeners.add(check);
-      check();
-    });
+  #summary(): string {
+    const texts = this.messages().map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
+    return `To see: ${texts.slice(-10).join(' | ')}`;
   }
 }

@@ -4,13 +4,12 @@ import {
   type AdapterValues,
   ChannelError,
   type InboundMessage,
-  type Logger,
   memoryValues,
   type OutboundPart,
-  silentLogger,
 } from '@parley/contracts';
 import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
+import { loggerInto } from '../logger-into.ts';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -171,7 +170,7 @@ function contextOf(
   return {
     account: 'default',
     settings: { url: double.url, pace: true },
-    log: recordingLogger(logged),
+    log: loggerInto(logged, { debug: true }),
     clock: Date.now,
     values,
     revise: async (revision: Revision) => {
@@ -192,18 +191,4 @@ function contextOf(
     },
     history: async () => [],
   };
-}
-
-function recordingLogger(lines: string[]): Logger {
-  const note = (facts: object, message: string) =>
-    void lines.push(`${message} ${JSON.stringify(facts)}`);
-  const log: Logger = {
-    ...silentLogger,
-    debug: note,
-    info: note,
-    warn: note,
-    error: note,
-    child: () => log,
-  };
-  return log;
 }

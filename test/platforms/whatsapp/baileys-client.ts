@@ -9,7 +9,7 @@ import makeWASocket, {
   type WAMessage,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { Changes } from './changes.ts';
+import { Changes } from '../changes.ts';
 import { MemoryKeyStore } from './signal/memory-key-store.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 import { silentLogger } from './wire/silent-logger.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { answerControl, type ControlActions, newest } from '../answer-control.ts';
 import type { RecordedSend, VisibleMessage } from './transcript.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 
@@ -67,11 +68,8 @@ const TypingBody = z.strictObject({
   ...place,
   state: z.enum(['composing', 'recording', 'paused']).default('composing'),
 });
-const LONGEST_WAIT_MS = 60_000;
 
-type Action = (double: WhatsAppDouble, body: unknown, query: URLSearchParams) => unknown;
-
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: ControlActions<WhatsAppDouble> = {
   'POST person': (double, body) => {
     const { id, pn, lid, name } = double.addPerson(PersonBody.parse(body));
     return { id, pn, lid, name };
@@ -102,7 +100,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'GET conversation': (double, _body, query) =>
     double.conversation(query.get('chat') ?? '').map(plainMessage),
   'GET sends': (double) => double.sends().map(plainSend),
-  'GET answers': waitForAnswers,
+  'GET answers': async (double, _body, query) =>
+    (await newest(double, query, (after) => written(double, after))).map(plainMessage),
   'GET status': (double) => ({
     state: double.state(),
     me: { pn: double.me.pn, lid: double.me.lid },
@@ -111,40 +110,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   }),
 };
 
-/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
-export async function handleControl(
+/** Answers `/control/<action>` with JSON. */
+export function handleControl(
   double: WhatsAppDouble,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ): Promise<void> {
-  const action = ACTIONS[`${request.method} ${url.pathname.slice('/control/'.length)}`];
-  if (action === undefined) {
-    reply(response, 404, { error: `Known: ${Object.keys(ACTIONS).join(', ')}` });
-    return;
-  }
-  try {
-    const text = Buffer.concat(await request.toArray()).toString();
-    const body: unknown = text === '' ? {} : JSON.parse(text);
-    reply(response, 200, await action(double, body, url.searchParams));
-  } catch (error) {
-    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
-  }
+  return answerControl(ACTIONS, double, { request, response, url });
 }
 
-/** What the bot wrote after `after` (a `seq`), waiting up to `wait` ms until there is something. */
-async function waitForAnswers(
-  double: WhatsAppDouble,
-  _body: unknown,
-  query: URLSearchParams,
-): Promise<unknown> {
-  const after = Number(query.get('after') ?? 0);
-  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
-  const written = () => double.transcript.after(after).filter(({ from }) => from === 'bot');
-  const answers = await double
-    .waitFor(() => written().length > 0 && written(), waitMs)
-    .catch(written);
-  return answers.map(plainMessage);
+function written({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
+  return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
 function plainMessage({ formatted, reactions, readBy, attachment, ...message }: VisibleMessage) {
@@ -163,13 +140,4 @@ function plainMessage({ formatted, reactions, readBy, attachment, ...message }: 
 /** Without the content, which the conversation shows. */
 function plainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body ?? { done: true });
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
 }

@@ -1,3 +1,5 @@
+import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
+
 /** The socket opens and the server says nothing. */
 export interface GreetingFault {
   readonly kind: 'no-greeting';
@@ -49,14 +51,11 @@ interface FaultKinds {
 }
 
 /** A fault that waits for its moment. */
-export type Fault = FaultKinds[keyof FaultKinds] & {
-  /** Only in this chat: a person in any form, or a group. */
-  readonly chat?: string | undefined;
-  /** How often it happens; 1 when absent. */
-  readonly times?: number | undefined;
-  /** Let this many pass first. */
-  readonly skip?: number | undefined;
-};
+export type Fault = FaultKinds[keyof FaultKinds] &
+  FaultAim & {
+    /** Only in this chat: a person in any form, or a group. */
+    readonly chat?: string | undefined;
+  };
 
 const STAGES: { readonly [Kind in Fault['kind']]: keyof FaultKinds } = {
   failure: 'login',
@@ -73,65 +72,32 @@ const STAGES: { readonly [Kind in Fault['kind']]: keyof FaultKinds } = {
   'query-silence': 'query',
 };
 
-interface Armed {
-  readonly fault: Fault;
-  skip: number;
-  left: number;
-}
-
-/** The faults not yet used up; the oldest one that matches is taken. */
-export class Faults {
-  #armed: Armed[] = [];
-
-  arm(fault: Fault): void {
-    this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
+/** The faults not yet used up. */
+export class Faults extends ArmedFaults<Fault> {
   takeGreeting(): GreetingFault | undefined {
-    return this.#take((fault) => (isOf(fault, 'greeting') ? fault : undefined));
+    return this.take((fault) => (isOf(fault, 'greeting') ? fault : undefined));
   }
 
   takeLogin(): LoginFault | undefined {
-    return this.#take((fault) => (isOf(fault, 'login') ? fault : undefined));
+    return this.take((fault) => (isOf(fault, 'login') ? fault : undefined));
   }
 
   takeSend(chat: string): SendFault | undefined {
-    return this.#take((fault) => (isOf(fault, 'send') && here(fault, chat) ? fault : undefined));
+    return this.take((fault) => (isOf(fault, 'send') && here(fault, chat) ? fault : undefined));
   }
 
   takeDelivery(chat: string): DeliveryFault | undefined {
-    return this.#take((fault) =>
-      isOf(fault, 'delivery') && here(fault, chat) ? fault : undefined,
-    );
+    return this.take((fault) => (isOf(fault, 'delivery') && here(fault, chat) ? fault : undefined));
   }
 
   takeSeal(chat: string): SealFault | undefined {
-    return this.#take((fault) => (isOf(fault, 'seal') && here(fault, chat) ? fault : undefined));
+    return this.take((fault) => (isOf(fault, 'seal') && here(fault, chat) ? fault : undefined));
   }
 
   takeQuery(xmlns: string): QueryFault | undefined {
-    return this.#take((fault) =>
+    return this.take((fault) =>
       isOf(fault, 'query') && fault.xmlns === xmlns ? fault : undefined,
     );
-  }
-
-  #take<T>(match: (fault: Fault) => T | undefined): T | undefined {
-    for (const armed of this.#armed) {
-      const fault = match(armed.fault);
-      if (fault === undefined) continue;
-      if (armed.skip > 0) {
-        armed.skip -= 1;
-        continue;
-      }
-      armed.left -= 1;
-      if (armed.left <= 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      return fault;
-    }
-    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { Changes } from './changes.ts';
+import { Changes } from '../changes.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 import type { Attachment, Content, Shown } from './read-content.ts';
 

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What one action of `/control/` does; what it gives back is the answer. */
+export type ControlAction<Double> = (
+  double: Double,
+  body: unknown,
+  query: URLSearchParams,
+) => unknown;
+
+/** Actions by method and name, for example `POST say`. */
+export type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
+
+const LONGEST_WAIT_MS = 60_000;
+
+/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
+export async function answerControl<Double>(
+  actions: ControlActions<Double>,
+  double: Double,
+  { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
+): Promise<void> {
+  const action = actions[`${request.method} ${url.pathname.slice('/control/'.length)}`];
+  if (action === undefined) {
+    reply(response, 404, { error: `Known: ${Object.keys(actions).join(', ')}` });
+    return;
+  }
+  try {
+    const text = Buffer.concat(await request.toArray()).toString();
+    const body: unknown = text === '' ? {} : JSON.parse(text);
+    reply(response, 200, await action(double, body, url.searchParams));
+  } catch (error) {
+    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** What there is after `?after=` (a `seq`), waiting up to `?wait=` ms until there is something. */
+export function newest<T>(
+  double: {
+    waitFor<S>(look: () => S | undefined | false, timeoutMs: number): Promise<S>;
+  },
+  query: URLSearchParams,
+  later: (seq: number) => readonly T[],
+): Promise<readonly T[]> {
+  const after = Number(query.get('after') ?? 0);
+  const waitMs = Math.min(Number(query.get('wait') ?? 0), LONGEST_WAIT_MS);
+  const found = () => later(after);
+  return double.waitFor(() => found().length > 0 && found(), waitMs).catch(found);
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body ?? { done: true }, (_name, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+  );
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

@@ -1,0 +1,45 @@
+/** When a fault strikes. */
+export interface FaultAim {
+  /** How many times it strikes; 1 when absent. */
+  readonly times?: number | undefined;
+  /** Let this many matching occasions pass first. */
+  readonly skip?: number | undefined;
+}
+
+interface Armed<Fault> {
+  readonly fault: Fault;
+  skip: number;
+  left: number;
+}
+
+/** The faults not yet used up; the oldest one that matches is taken. */
+export class ArmedFaults<Fault extends FaultAim> {
+  #armed: Armed<Fault>[] = [];
+
+  arm(fault: Fault): void {
+    this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+
+  /**
+   * The fault for this occasion, counted as used.
+   * @param match gives a fault back, perhaps as a narrower type, if it is meant for this.
+   */
+  take<T>(match: (fault: Fault) => T | undefined): T | undefined {
+    for (const armed of this.#armed) {
+      const fault = match(armed.fault);
+      if (fault === undefined) continue;
+      if (armed.skip > 0) {
+        armed.skip -= 1;
+        continue;
+      }
+      armed.left -= 1;
+      if (armed.left <= 0) this.#armed = this.#armed.filter((other) => other !== armed);
+      return fault;
+    }
+    return undefined;
+  }
+}

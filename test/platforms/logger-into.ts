@@ -1,0 +1,21 @@
+import { type Logger, silentLogger } from '@parley/contracts';
+
+/** A logger that writes one line for each call, `message {facts}`, for tests to look through. */
+export function loggerInto(
+  lines: string[],
+  { debug = false, changed = () => {} }: { debug?: boolean; changed?: () => void } = {},
+): Logger {
+  const note = (facts: object, message: string): void => {
+    lines.push(`${message} ${JSON.stringify(facts)}`);
+    changed();
+  };
+  const log: Logger = {
+    ...silentLogger,
+    ...(debug ? { debug: note } : {}),
+    info: note,
+    warn: note,
+    error: note,
+    child: () => log,
+  };
+  return log;
+}
