@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { discordPeer } from '../conformance/channels/discord-peer.ts';
 import type { Peer } from '../conformance/channels/peer.ts';
 import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { untilConnected } from '../e2e/channel-states.ts';
 import { makeDataFolder, startParleyProcess } from '../e2e/parley-process.ts';
 import type { Rounds } from './figure.ts';
 import { treeMemory } from './process-tree.ts';
 import { quantile } from './statistics.ts';
-
-const Status = z.object({ channels: z.array(z.object({ state: z.object({ kind: z.string() }) })) });
 
 /** What a set of channels costs: medians over the rounds. */
 export interface ChannelCost {
@@ -71,19 +69,13 @@ async function startOnce(data: string, peers: readonly Peer[], idleMs: number) {
   const begun = performance.now();
   const parley = await startParleyProcess(data);
   const bannerMs = performance.now() - begun;
-  const headers = { authorization: `Bearer ${parley.token}` };
-  const status = async () => (await fetch(`${parley.address}/api/status`, { headers })).json();
-  await Promise.all(peers.map((peer) => peer.connected(status)));
-  while (!isConnected(await status())) await sleep(5);
+  for (const peer of peers) await peer.link?.(parley);
+  await untilConnected(parley);
   const connectedMs = performance.now() - begun;
   await sleep(idleMs);
   const memoryMb = treeMemory(parley.pid).rss;
   await parley.end('SIGTERM');
   return { bannerMs, connectedMs, memoryMb };
-}
-
-function isConnected(status: unknown): boolean {
-  return Status.parse(status).channels.every(({ state }) => state.kind === 'connected');
 }
 
 const median = (values: readonly number[]) => quantile(values, 0.5);

@@ -21,7 +21,7 @@ const double = await startTelegramDouble({ clock: preciseNow });
 const { transcript } = double;
 let seen = 0;
 let onAnswer: (answer: VisibleMessage) => void = () => {};
-transcript.onChange(() => {
+transcript.changes.onChange(() => {
   for (const message of transcript.after(seen)) {
     seen = message.seq;
     if (message.from === 'bot') onAnswer(message);

@@ -5,6 +5,7 @@ import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { untilConnected } from './channel-states.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -30,11 +31,8 @@ beforeAll(async () => {
     ),
   });
   parley = await startParleyProcess(folder.path);
-  const status = async () => {
-    const headers = { authorization: `Bearer ${parley.token}` };
-    return (await fetch(`${parley.address}/api/status`, { headers })).json();
-  };
-  await Promise.all(peers.map((peer) => peer.connected(status)));
+  for (const peer of peers) await peer.link?.(parley);
+  await untilConnected(parley);
 }, 60_000);
 afterAll(async () => {
   await parley?.end('SIGKILL');

@@ -1,5 +1,10 @@
 import { textOf } from '../model/chat-request.ts';
-import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type HeldAnswer,
+  HeldAnswers,
+  type ModelDouble,
+  startModelDouble,
+} from '../model/index.ts';
 import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import {
   type DataFolder,
@@ -31,22 +36,13 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** An answer that the model does not give before it is told to. */
-export interface HeldAnswer {
-  readonly asked: Promise<void>;
-  release(): void;
-}
-
 /** Starts everything; Ann is the owner, Bo may write, the group is served. */
 export async function startTelegramScene(): Promise<TelegramScene> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
-  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
     const question = lastLineOf(textOf(messages.at(-1)));
-    const hold = held.get(question);
-    held.delete(question);
-    hold?.begin();
-    await hold?.released;
+    await held.pass(question);
     return `You said: ${question}`;
   });
   const folder = makeDataFolder({
@@ -79,12 +75,7 @@ export async function startTelegramScene(): Promise<TelegramScene> {
     answers,
     untilAnswers: (chat, count, withinMs = 10_000) =>
       telegram.waitFor(() => answers(chat).length >= count && answers(chat), withinMs),
-    hold(question) {
-      const asked = Promise.withResolvers<void>();
-      const released = Promise.withResolvers<void>();
-      held.set(question, { begin: asked.resolve, released: released.promise });
-      return { asked: asked.promise, release: released.resolve };
-    },
+    hold: (question) => held.hold(question),
     async startAgain() {
       parley = await startParleyProcess(folder.path);
       return parley;

@@ -1,19 +1,14 @@
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
 import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
 import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 import { launchChromium } from '../services/launch-chromium.ts';
+import { channelStates } from './channel-states.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
 const chromiumPath = inject('chromiumPath');
 /** A busy machine is slow. */
 const PATIENCE = { timeout: 20_000 };
-const Status = z.object({
-  channels: z.array(
-    z.object({ channel: z.string(), state: z.looseObject({ code: z.string().optional() }) }),
-  ),
-});
 const PICTURE = '/channels/whatsapp/default/code.svg';
 
 async function unlinkedParley() {
@@ -39,8 +34,8 @@ function ask({ address, token }: ParleyProcess, path: string): Promise<Response>
 }
 
 async function codeOf(parley: ParleyProcess): Promise<string | undefined> {
-  const { channels } = Status.parse(await (await ask(parley, '/api/status')).json());
-  return channels.find(({ channel }) => channel === 'whatsapp')?.state.code;
+  const states = await channelStates(parley);
+  return states.find(({ channel }) => channel === 'whatsapp')?.code;
 }
 
 describe('linking WhatsApp', () => {

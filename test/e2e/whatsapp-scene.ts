@@ -1,21 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { textOf } from '../model/chat-request.ts';
-import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type HeldAnswer,
+  HeldAnswers,
+  type ModelDouble,
+  startModelDouble,
+} from '../model/index.ts';
 import type { Group } from '../platforms/whatsapp/groups.ts';
 import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
 import type { Person } from '../platforms/whatsapp/people.ts';
 import type { VisibleMessage } from '../platforms/whatsapp/transcript.ts';
 import { startWhatsAppDouble, type WhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import { linkWhatsApp } from './channel-states.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
 /** A busy machine is slow; in ms. */
 const PATIENCE_MS = 30_000;
 const ANN = '491700000001';
-const Status = z.object({
-  channels: z.array(z.object({ state: z.looseObject({ code: z.string().optional() }) })),
-});
 
 /** A Parley that is linked to a WhatsApp on loopback; Ann owns it, the group is served. */
 export interface WhatsAppScene {
@@ -29,7 +31,7 @@ export interface WhatsAppScene {
   /** Waits until the bot has written that many messages in a chat, then gives them back. */
   untilAnswers(chat: string, count: number): Promise<readonly VisibleMessage[]>;
   /** Holds back the answer to the next question that ends like this. */
-  hold(question: string): { readonly asked: Promise<void>; release(): void };
+  hold(question: string): HeldAnswer;
   /** Kills Parley without warning. */
   kill(): Promise<void>;
   /** Starts it again; it is linked already. */
@@ -43,13 +45,10 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   const [double, model] = await Promise.all([startWhatsAppDouble(), startModelDouble()]);
   const ann = double.addPerson({ name: 'Ann', number: ANN, addressing: 'lid' });
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
-  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
     const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
-    const hold = held.get(question);
-    held.delete(question);
-    hold?.begin();
-    await hold?.released;
+    await held.pass(question);
     return `You said: ${question}`;
   });
   const folder = makeDataFolder({
@@ -64,7 +63,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   });
   trustMedia(folder.path, double);
   let parley = await startParleyProcess(folder.path);
-  await link(double, parley);
+  await linkWhatsApp(double, parley);
   const answers = (chat: string) => double.conversation(chat).filter(({ from }) => from === 'bot');
   return {
     double,
@@ -77,12 +76,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     answers,
     untilAnswers: (chat, count) =>
       double.waitFor(() => answers(chat).length >= count && answers(chat), PATIENCE_MS),
-    hold(question) {
-      const asked = Promise.withResolvers<void>();
-      const released = Promise.withResolvers<void>();
-      held.set(question, { begin: asked.resolve, released: released.promise });
-      return { asked: asked.promise, release: released.resolve };
-    },
+    hold: (question) => held.hold(question),
     async kill() {
       await parley.end('SIGKILL');
       await double.waitFor(() => double.state() === 'away', PATIENCE_MS);
@@ -100,22 +94,9 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   };
 }
 
-/** Programs started from here trust the double's file server. */
+/** Programs started from here on trust the double's file server. */
 function trustMedia(folder: string, { media }: WhatsAppDouble): void {
   const file = join(folder, 'media-host.pem');
   writeFileSync(file, media.certificate);
   process.env.NODE_EXTRA_CA_CERTS = file;
-}
-
-async function link(double: WhatsAppDouble, { address, token }: ParleyProcess): Promise<void> {
-  await double.waitFor(() => double.state() === 'pairing', PATIENCE_MS);
-  const headers = { authorization: `Bearer ${token}` };
-  let code: string | undefined;
-  while (code === undefined) {
-    const answer = await fetch(`${address}/api/status`, { headers });
-    const { channels } = Status.parse(await answer.json());
-    code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
-  }
-  double.scan(code);
-  await double.waitFor(() => double.state() === 'open', PATIENCE_MS);
 }

@@ -62,7 +62,7 @@ export const COMMANDS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       const held = scene.hold('an endless story');
       await scene.ask(place, 'an endless story');
-      await held.begun;
+      await held.asked;
       await scene.peer.say(place, { text: '/stop' });
       await scene.until(place, 'Stopped.');
       held.release();

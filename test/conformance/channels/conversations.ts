@@ -49,7 +49,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const [slow, quick] = [scene.peer.direct(), scene.peer.direct()];
       const held = scene.hold('take your time');
       await scene.ask(slow, 'take your time');
-      await held.begun;
+      await held.asked;
       await scene.exchange(quick, 'quickly');
       expect(scene.answers(slow)).toEqual([]);
       held.release();
@@ -62,7 +62,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       const held = scene.hold('begin with this');
       await scene.ask(place, 'begin with this');
-      await held.begun;
+      await held.asked;
       await scene.say(place, 'then more');
       await scene.say(place, 'and the rest');
       await scene.exchange(scene.peer.direct(), 'elsewhere');
@@ -243,7 +243,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       const held = scene.hold('hold on');
       await scene.ask(place, 'hold on');
-      await held.begun;
+      await held.asked;
       const id = await scene.ask(place, 'wrong words');
       await scene.peer.edit(place, id, 'right words');
       await scene.exchange(scene.peer.direct(), 'something else');
@@ -271,7 +271,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       const held = scene.hold('stay busy');
       await scene.ask(place, 'stay busy');
-      await held.begun;
+      await held.asked;
       const id = await scene.ask(place, 'never mind');
       await scene.peer.erase(place, id);
       await scene.exchange(scene.peer.direct(), 'something other');

@@ -34,9 +34,6 @@ export async function discordPeer(): Promise<Peer> {
     settings: { token: double.token, apiRoot: double.apiRoot },
     owner: `discord:${OWNER}`,
     ownerPlace: { id: double.dmWith(OWNER), kind: 'direct' },
-    connected: async () => {
-      await double.waitFor(() => double.gateway().identifies > 0, 15_000);
-    },
     direct: () => ({ id: double.dmWith(fresh()), kind: 'direct' }),
     group: () => ({ id: channel(), kind: 'group' }),
     thread: () => ({ id: double.thread({ channel: channel(), name: 'a thread' }), kind: 'thread' }),

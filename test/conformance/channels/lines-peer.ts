@@ -26,7 +26,6 @@ export async function linesPeer(): Promise<Peer> {
     settings: { port },
     owner: 'lines:olga',
     ownerPlace: { id: 'olgas-room', kind: 'direct' },
-    connected: () => Promise.resolve(),
     direct: () => ({ id: fresh('direct'), kind: 'direct' }),
     group: () => ({ id: fresh('group'), kind: 'group' }),
     thread: () => {

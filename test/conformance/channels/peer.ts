@@ -1,3 +1,5 @@
+import type { ParleyProcess } from '../../e2e/parley-process.ts';
+
 /** Where people talk to the bot: a direct chat, a group (or channel of a server), a thread in one. */
 export interface Place {
   /** Names the place on its platform, and nothing else there. */
@@ -70,8 +72,8 @@ export interface Peer {
   /** The bot's owner, as `owners` in the settings names them, and their direct chat. */
   readonly owner: string;
   readonly ownerPlace: Place;
-  /** The bot has connected; to be awaited once after the start. */
-  connected(status: () => Promise<unknown>): Promise<void>;
+  /** A person lets the bot have its account, where that is done anew for each installation. */
+  link?(parley: ParleyProcess): Promise<void>;
   direct(): Place;
   group(): Place;
   /** A new thread beside others in a new group. */

@@ -25,7 +25,7 @@ export const RESTARTS: readonly Behaviour[] = [
         const place = scene.peer.direct();
         const held = scene.hold(`cut by ${signal}`);
         await scene.ask(place, `cut by ${signal}`);
-        await held.begun;
+        await held.asked;
         await scene.restart(signal);
         held.release();
         await scene.until(place, `cut by ${signal}`, 40_000);

@@ -1,11 +1,16 @@
-import { z } from 'zod';
+import { untilConnected } from '../../e2e/channel-states.ts';
 import {
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
 } from '../../e2e/parley-process.ts';
 import { textOf } from '../../model/chat-request.ts';
-import { type ModelDouble, startModelDouble } from '../../model/index.ts';
+import {
+  type HeldAnswer,
+  HeldAnswers,
+  type ModelDouble,
+  startModelDouble,
+} from '../../model/index.ts';
 import type { Peer, Place, Saying, Seen } from './peer.ts';
 import { scripted } from './scripted-answers.ts';
 
@@ -25,8 +30,8 @@ export interface Scene {
   exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
   /** What the model was asked about this, oldest first: the last user message of each request. */
   asked(text: string): readonly string[];
-  /** Holds the answer to the question with this text back. */
-  hold(text: string): { readonly begun: Promise<void>; release(): void };
+  /** Holds back the answer to the question that ends with this text. */
+  hold(text: string): HeldAnswer;
   restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   start(): Promise<void>;
@@ -41,15 +46,10 @@ const WITHIN_MS = 20_000;
 /** Starts everything; anybody may write, and groups are answered when the bot is mentioned. */
 export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
-  const held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
+  const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
     const question = textOf(messages.at(-1));
-    for (const [text, hold] of held) {
-      if (!question.includes(text)) continue;
-      held.delete(text);
-      hold.begin();
-      await hold.released;
-    }
+    await held.pass(question);
     return scripted(question);
   });
   const folder = makeDataFolder({
@@ -64,7 +64,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   const start = async () => {
     const started = await startParleyProcess(folder.path, peer.program);
     parley = started;
-    await peer.connected(() => statusOf(started));
+    await peer.link?.(started);
+    await untilConnected(started);
   };
   await start();
   const answers = (place: Place) => peer.seen(place).filter(({ from }) => from === 'bot');
@@ -98,12 +99,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       model.requests
         .map(({ body }) => textOf(body.messages.at(-1)))
         .filter((question) => question.includes(text)),
-    hold(text) {
-      const begun = Promise.withResolvers<void>();
-      const released = Promise.withResolvers<void>();
-      held.set(text, { begin: begun.resolve, released: released.promise });
-      return { begun: begun.promise, release: released.resolve };
-    },
+    hold: (text) => held.hold(text),
     stop,
     start,
     async restart(signal) {
@@ -124,11 +120,6 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       folder.remove();
     },
   };
-}
-
-async function statusOf({ address, token }: ParleyProcess): Promise<unknown> {
-  const headers = { authorization: `Bearer ${token}` };
-  return z.unknown().parse(await (await fetch(`${address}/api/status`, { headers })).json());
 }
 
 /** A word that stands in every question of a place, and so in its answers and no others. */

@@ -88,7 +88,7 @@ export const TROUBLES: readonly Behaviour[] = [
       const place = scene.peer.group();
       const held = scene.hold('before the door');
       await scene.ask(place, 'before the door');
-      await held.begun;
+      await held.asked;
       scene.peer.trouble(place, 'thrown-out');
       held.release();
       await scene.exchange(scene.peer.direct(), 'still here');
@@ -111,7 +111,7 @@ export const TROUBLES: readonly Behaviour[] = [
       const place = scene.peer.direct();
       const held = scene.hold('cut me off');
       await scene.ask(place, 'cut me off');
-      await held.begun;
+      await held.asked;
       scene.peer.disconnect();
       held.release();
       await expectOnce(scene, place, 'cut me off');

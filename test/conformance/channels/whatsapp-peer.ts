@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { linkWhatsApp } from '../../e2e/channel-states.ts';
 import { hushLibsignal } from '../../platforms/whatsapp/hush-libsignal.ts';
 import {
   startWhatsAppDouble,
@@ -7,14 +7,6 @@ import {
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
 const OWNER = '491700000001';
-const Status = z.object({
-  channels: z.array(
-    z.object({
-      channel: z.string(),
-      state: z.looseObject({ kind: z.string(), code: z.string().optional() }),
-    }),
-  ),
-});
 
 /** WhatsApp: Noise, Signal and all, as the double speaks them. */
 export async function whatsappPeer(): Promise<Peer> {
@@ -38,7 +30,7 @@ export async function whatsappPeer(): Promise<Peer> {
     settings: { url: double.url, pace: false },
     owner: `whatsapp:${OWNER}`,
     ownerPlace: { id: owner.id, kind: 'direct' },
-    connected: (status) => link(double, status),
+    link: (parley) => linkWhatsApp(double, parley),
     direct: () => ({ id: double.addPerson().id, kind: 'direct' }),
     group,
     thread: () => {
@@ -68,21 +60,6 @@ export async function whatsappPeer(): Promise<Peer> {
       unhush();
     },
   };
-}
-
-/** The owner's phone scans the code; after a restart there is none to scan. */
-async function link(double: WhatsAppDouble, status: () => Promise<unknown>): Promise<void> {
-  let scanned = '';
-  for (;;) {
-    const { channels } = Status.parse(await status());
-    const { kind, code = '' } = channels.find(({ channel }) => channel === 'whatsapp')?.state ?? {};
-    if (kind === 'connected') return;
-    if (code !== scanned && double.state() === 'pairing') {
-      scanned = code;
-      double.scan(code);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 function makeTrouble(double: WhatsAppDouble, chat: string, trouble: Trouble): void {

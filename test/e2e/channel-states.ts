@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { WhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import type { ParleyProcess } from './parley-process.ts';
+
+const Status = z.object({
+  channels: z.array(
+    z.object({
+      channel: z.string(),
+      state: z.looseObject({ kind: z.string(), code: z.string().optional() }),
+    }),
+  ),
+});
+
+/** How a channel of a running Parley is doing; `code` links it where it waits for that. */
+export interface ChannelStatus {
+  readonly channel: string;
+  readonly kind: string;
+  readonly code: string | undefined;
+}
+
+/** Asks a running Parley how its channels are doing. */
+export async function channelStates({
+  address,
+  token,
+}: Pick<ParleyProcess, 'address' | 'token'>): Promise<ChannelStatus[]> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${address}/api/status`, { headers });
+  const { channels } = Status.parse(await answer.json());
+  return channels.map(({ channel, state: { kind, code } }) => ({ channel, kind, code }));
+}
+
+/** Waits until every channel is connected. */
+export async function untilConnected(parley: ParleyProcess): Promise<void> {
+  while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(5);
+}
+
+/** Scans what a Parley shows, with the phone of the double's owner, until its WhatsApp is connected. */
+export async function linkWhatsApp(double: WhatsAppDouble, parley: ParleyProcess): Promise<void> {
+  let scanned: string | undefined;
+  for (;;) {
+    const states = await channelStates(parley);
+    const { kind, code } = states.find(({ channel }) => channel === 'whatsapp') ?? {};
+    if (kind === 'connected') return;
+    if (code !== undefined && code !== scanned && double.state() === 'pairing') {
+      scanned = code;
+      double.scan(code);
+    }
+    await sleep(20);
+  }
+}
