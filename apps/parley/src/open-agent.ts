@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type AgentPlace, localTimeIn } from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import {
+  type ContextSource,
   createAssembler,
   createLayerRegistry,
   houseLayers,
@@ -17,6 +18,8 @@ export interface OpenAgent {
   readonly place: AgentPlace;
   readonly workspace: Workspace;
   readonly prompt: PromptAssembler;
+  /** What each feature has to say in a turn. */
+  readonly sources: readonly ContextSource[];
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
 }
@@ -31,7 +34,7 @@ export async function openAgent(
   const { agent } = settings;
   const workspace = await openWorkspace({ folder: agent.workspace, templates: TEMPLATES, log });
   const layers = createLayerRegistry(houseLayers());
-  const prompt = createAssembler({ layers, layout: layoutNamed(agent.layout), log });
+  const prompt = createAssembler({ layers, layout: layoutNamed(agent.layout ?? 'parley'), log });
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const { name } = await readIdentity(everyone, { agent });
@@ -42,5 +45,5 @@ export async function openAgent(
     timeZone: agent.timeZone,
     localTime: localTimeIn(agent.timeZone),
   };
-  return { place, workspace, prompt, name };
+  return { place, workspace, prompt, sources: [], name };
 }

@@ -114,6 +114,7 @@ async function compose(
     collectPauseMs: settings.lanes.collectPauseMs,
     model: model.model,
     prompt: agent.prompt,
+    sources: agent.sources,
     workspace: agent.workspace,
     agent: agent.place,
     owners,

@@ -9,7 +9,7 @@ import { type TurnPromptDeps, turnPrompt } from './turn-prompt.ts';
 
 /** What asking the model for a turn's answer needs. */
 export interface TurnAnswerDeps extends TurnPromptDeps {
-  readonly store: Pick<Store, 'turns' | 'transcript'>;
+  readonly store: Pick<Store, 'turns' | 'transcript' | 'pins'>;
   readonly model: ChatModel;
   readonly history: HistoryLimits;
   readonly bus: LiveBus;

@@ -1,22 +1,29 @@
 import { homedir } from 'node:os';
-import type { Clock, Reader } from '@parley/contracts';
-import { type AssembledPrompt, type PromptAssembler, readIdentity } from '@parley/prompt';
-import type { ClaimedTurn } from '@parley/store';
+import type { Clock, Logger, Reader } from '@parley/contracts';
+import {
+  type AssembledPrompt,
+  type ContextSource,
+  type FixForSession,
+  type PromptAssembler,
+  readIdentity,
+} from '@parley/prompt';
+import type { ClaimedTurn, Store } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
+import { gatherFeatures } from './gather-features.ts';
 import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
 
 /** What the prompt of a turn is made from. */
 export interface TurnPromptDeps {
   readonly prompt: PromptAssembler;
+  /** What each feature has to say; later ones win where two fill in the same field. */
+  readonly sources: readonly ContextSource[];
   readonly workspace: Workspace;
   readonly agent: AgentPlace;
   readonly owners: readonly string[];
+  readonly store: Pick<Store, 'pins'>;
   readonly clock: Clock;
+  readonly log: Logger;
 }
-
-/** Without this a model promises to look things up, to remember, to remind. */
-const CAPABILITIES =
-  'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
 /** For whom a turn runs; decides what its prompt may hold and how a failure is told (W02). */
 export function turnReader(
@@ -42,15 +49,25 @@ export async function turnPrompt(
   const reader = turnReader(turn, deps);
   const view = deps.workspace.for(reader);
   const identity = await readIdentity(view, { agent: deps.agent.identity });
+  const told = { ...facts, agent: { id: deps.agent.id, name: identity.name } };
+  const messages = turn.messages.map(({ message }) => message);
+  const { conversationId, session } = turn;
+  // What an owner saw must not come back when the same chat is somebody else's.
+  const fix: FixForSession = async (key, value, schema) =>
+    schema.parse(await deps.store.pins.fix(turn, `${reader.kind}:${key}`, value, deps.clock()));
+  const atHand = { facts: told, reader, view, messages, fix, conversationId, session };
+  const features = await gatherFeatures(deps.sources, atHand, deps.log);
   return deps.prompt.assemble({
-    facts: { ...facts, agent: { id: deps.agent.id, name: identity.name } },
+    tools: [],
+    ...features,
+    facts: told,
     reader,
     view,
     identity,
-    messages: turn.messages.map(({ message }) => message),
+    messages,
+    fix,
     overheard: turn.overheard,
     target: leadingMessage(turn).route.target,
-    capabilities: CAPABILITIES,
     home: homedir(),
   });
 }

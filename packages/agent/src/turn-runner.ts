@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LiveEvent, Logger } from '@parley/contracts';
+import type { LiveEvent } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import { ModelError } from '@parley/models';
 import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
@@ -15,11 +15,10 @@ import { turnReader } from './turn-prompt.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps {
-  readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript' | 'attachments'>;
+  readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript' | 'attachments' | 'pins'>;
   readonly media: MediaDeps;
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
-  readonly log: Logger;
 }
 
 /** A turn that was begun this often and never ended probably kills its worker: give up and say so. */

@@ -1,5 +1,6 @@
 export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
 export { type AssemblerOptions, createAssembler, type PromptAssembler } from './assembler.ts';
+export type { ContextSource, TurnAtHand } from './context-source.ts';
 export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
 export { type Identity, type IdentitySource, identityOf, readIdentity } from './identity.ts';
 export { inspectPrompt } from './inspect-prompt.ts';
@@ -17,5 +18,22 @@ export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
 export { capUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
 export { type Layout, type LayoutEntry, layoutNamed } from './layouts.ts';
-export type { OverheardWords, PromptContext } from './prompt-context.ts';
+export type {
+  FixForSession,
+  OverheardWords,
+  PromptContext,
+  PromptMode,
+} from './prompt-context.ts';
 export { PromptError, type PromptErrorCode } from './prompt-error.ts';
+export type {
+  AttachmentNote,
+  ConnectorNote,
+  HeartbeatNote,
+  McpPromptNote,
+  PromptFeatures,
+  ResourceNote,
+  SandboxNote,
+  TodoNote,
+  ToolNote,
+  ToolTier,
+} from './prompt-features.ts';

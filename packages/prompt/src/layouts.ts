@@ -23,7 +23,7 @@ const LAYOUTS: readonly Layout[] = [
       { layer: 'safety' },
       { layer: 'agents-file', limits: { characters: 20_000 } },
       { layer: 'soul-file', limits: { characters: 20_000 } },
-      { layer: 'capabilities' },
+      { layer: 'tools' },
       { layer: 'format' },
       { layer: 'runtime-facts' },
       { layer: 'group-context' },

@@ -61,7 +61,7 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
     identity,
     messages,
     target,
-    capabilities: 'You have no tools in this chat: you can read messages and answer them.',
+    tools: [],
     home: '/home/ann',
   });
 }

@@ -6,6 +6,59 @@ const Owner = z
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789')
   .describe('A person the bot belongs to: channel:userId.');
 
+/** The name of a file that an operator wrote, without folder and ending. */
+const Name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'letters, digits, _ and -, at most 64');
+
+const Identity = z
+  .strictObject({
+    name: z.string().min(1).max(80).optional(),
+    role: z.string().min(1).max(200).optional(),
+    emoji: z.string().min(1).max(16).optional(),
+  })
+  .prefault({})
+  .describe('What every agent is called; stands above the agent’s own settings and IDENTITY.md.');
+
+const Skills = z
+  .strictObject({
+    extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
+    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
+    block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
+    show: z
+      .enum(['outline', 'inline'])
+      .default('outline')
+      .describe('outline: name and description in the prompt; inline: the whole text.'),
+    max: z.int().min(0).max(1_000).default(150).describe('Skills in the prompt.'),
+    maxCharacters: z
+      .int()
+      .min(0)
+      .max(200_000)
+      .default(30_000)
+      .describe('The list of skills in the prompt, in characters.'),
+    maxFileBytes: z.int().min(1_000).default(256_000).describe('Larger SKILL.md are skipped.'),
+  })
+  .prefault({})
+  .describe('Folders with instructions that the agent reads when a task calls for them.');
+
+const Tools = z
+  .strictObject({
+    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
+    block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
+  })
+  .prefault({})
+  .describe('What the agent can do besides answering.');
+
+const Plugin = z
+  .union([
+    z.string().min(1),
+    z.strictObject({
+      use: z.string().min(1).describe('A folder, or the name of an installed package.'),
+      options: z.record(z.string(), z.unknown()).default({}).describe('For the plugin itself.'),
+    }),
+  ])
+  .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
+
 const TimeZone = z
   .string()
   .refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin or UTC')
@@ -36,7 +89,28 @@ const Agent = z
       .min(1)
       .optional()
       .describe('Folder of its Markdown files; without it `workspace` in the data folder.'),
-    layout: z.string().min(1).default('parley').describe('How the prompt is laid out.'),
+    profile: Name.optional().describe(
+      'A file of the folder `profiles`, without its ending: layout, persona, skills, tools and more in one.',
+    ),
+    layout: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('How the prompt is laid out; without it as the profile says, or parley.'),
+    persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
+    format: Name.optional().describe(
+      'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `formats`.',
+    ),
+    skipContextFiles: z
+      .boolean()
+      .optional()
+      .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
+    ephemeral: z
+      .string()
+      .min(1)
+      .max(8_000)
+      .optional()
+      .describe('Stands at the end of every prompt and is never remembered.'),
   })
   .prefault({})
   .describe('The agent that answers.');
@@ -159,7 +233,14 @@ const Store = z
 
 /** Every setting that is neither a model's nor a channel's. All have defaults. */
 export const CoreSettings = z.strictObject({
+  identity: Identity,
   agent: Agent,
+  skills: Skills,
+  tools: Tools,
+  plugins: z
+    .array(Plugin)
+    .default([])
+    .describe('More tools, skills, prompt layers, hooks and channels.'),
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   lanes: Lanes,
   limits: Limits,

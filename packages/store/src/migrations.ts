@@ -5,6 +5,7 @@ import { PAIRING } from './migrations/0006-pairing.ts';
 import { DECISIONS } from './migrations/0007-decisions.ts';
 import { LINKS } from './migrations/0008-links.ts';
 import { UNDELIVERED } from './migrations/0009-undelivered.ts';
+import { SESSION_PINS } from './migrations/0010-session-pins.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -131,4 +132,5 @@ export const MIGRATIONS: readonly Migration[] = [
   DECISIONS,
   LINKS,
   UNDELIVERED,
+  SESSION_PINS,
 ];

@@ -14,6 +14,7 @@ import { linkRepository } from './repositories/link-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
+import { pinRepository } from './repositories/pin-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -56,6 +57,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     overheard: overheardRepository(database),
     decisions: decisionRepository(database),
     links: linkRepository(database),
+    pins: pinRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

@@ -7,6 +7,7 @@ import type { LinkRepository } from './links.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
+import type { PinRepository } from './pins.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
@@ -22,6 +23,7 @@ export interface Store {
   readonly pairing: PairingRepository;
   readonly decisions: DecisionRepository;
   readonly links: LinkRepository;
+  readonly pins: PinRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -200,6 +200,15 @@ export interface LinkCodeTable {
   expires_at: number;
 }
 
+/** What stays the same for a session; the content is JSON. */
+export interface SessionPinTable {
+  conversation_id: string;
+  session: number;
+  pin_key: string;
+  content: string;
+  pinned_at: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -224,5 +233,6 @@ export interface Tables {
   decision: DecisionTable;
   person_link: PersonLinkTable;
   link_code: LinkCodeTable;
+  session_pin: SessionPinTable;
   parley_migration: MigrationTable;
 }

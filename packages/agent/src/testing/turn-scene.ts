@@ -51,6 +51,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<Tur
     model,
     prompt: createAssembler({ layers, layout: layoutNamed('parley') }),
     workspace,
+    sources: [],
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
     history: { entries: 100, characters: 1_000 },

@@ -1,10 +1,10 @@
 import type { Layer } from '../layer.ts';
-import { capabilitiesLayer } from './capabilities-layer.ts';
 import { formatLayer } from './format-layer.ts';
 import { groupContextLayer } from './group-context-layer.ts';
 import { identityLayer } from './identity-layer.ts';
 import { messageContextLayer } from './message-context-layer.ts';
 import { runtimeFactsLayer } from './runtime-facts-layer.ts';
+import { toolsLayer } from './tools-layer.ts';
 import { workspaceFileLayer } from './workspace-file-layer.ts';
 
 /** The layers that come with Parley, for `createLayerRegistry`; safety is always there by itself. */
@@ -23,7 +23,7 @@ export function houseLayers(): readonly Layer[] {
       purpose: 'your character and tone; let it colour what you say, without mentioning it.',
       volatility: 'static',
     }),
-    capabilitiesLayer,
+    toolsLayer,
     formatLayer,
     runtimeFactsLayer,
     groupContextLayer,

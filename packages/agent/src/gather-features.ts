@@ -1,0 +1,29 @@
+import { type Logger, reasonOf } from '@parley/contracts';
+import type { ContextSource, TurnAtHand } from '@parley/prompt';
+
+type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
+
+/**
+ * What all features have to say in a turn. Where two fill in the same field, the later one wins. One
+ * that throws is left out and logged: the person still gets an answer.
+ */
+export async function gatherFeatures(
+  sources: readonly ContextSource[],
+  turn: TurnAtHand,
+  log: Logger,
+): Promise<Gathered> {
+  const gathered = await Promise.all(
+    sources.map(async (source): Promise<Gathered> => {
+      try {
+        return await source.gather(turn);
+      } catch (error) {
+        log.error(
+          { source: source.id, reason: reasonOf(error) },
+          'a part of the prompt could not be made and was left out',
+        );
+        return {};
+      }
+    }),
+  );
+  return Object.assign({}, ...gathered);
+}

@@ -1,0 +1,53 @@
+import type { Clock, Logger, Reader, RuntimeFacts } from '@parley/contracts';
+import type { ToolTier } from '@parley/prompt';
+import type { WorkspaceView } from '@parley/workspace';
+import type { z } from 'zod';
+
+/** What a tool touches: `read` nothing is changed, `write` the workspace, `external` the world. */
+export type ToolEffect = 'read' | 'write' | 'external';
+
+/** One call of a tool. Files come through `view` and no other way. */
+export interface ToolCall {
+  /** The same in every run of the turn: an idempotency key for what lies outside. */
+  readonly callId: string;
+  readonly facts: RuntimeFacts;
+  readonly reader: Reader;
+  readonly view: WorkspaceView;
+  /** Counts up with each `/new`. */
+  readonly session: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Fires when the turn is stopped or the time of the tool is up. */
+  readonly signal: AbortSignal;
+}
+
+/** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
+export interface ToolOutcome {
+  readonly text: string;
+  readonly failed?: boolean;
+}
+
+/** Something the agent can do (G02). Each tool is one file. */
+export interface Tool<Input = unknown> {
+  /** `snake_case`, at most 64 characters. */
+  readonly name: string;
+  /** One sentence for the prompt and the provider. */
+  readonly summary: string;
+  /** When to use it, and when not; for the prompt. */
+  readonly hint?: string;
+  readonly tier: ToolTier;
+  readonly effect: ToolEffect;
+  /** `owner`: offered in the main session alone. */
+  readonly audience: 'everyone' | 'owner';
+  /** `ask`: somebody has to say yes to each call (G05). */
+  readonly approval: 'never' | 'ask';
+  /** What the model must send; its descriptions reach the model. */
+  readonly input: z.ZodType<Input>;
+  /** Errors it throws are told to the model in their own words; it goes on without the result. */
+  run(input: Input, call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** Ties the type of a tool's input to its schema and forgets it again, for lists of tools. */
+export function defineTool<Input>(tool: Tool<Input>): Tool {
+  return { ...tool, run: (input, call) => tool.run(tool.input.parse(input), call) };
+}
