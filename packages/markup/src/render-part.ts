@@ -63,11 +63,3 @@ export function printPart(leaves: readonly Leaf[], target: RenderTarget): Render
 function pingsOf({ dialect, mentions }: RenderTarget): DialectCapabilities['pings'] {
   return mentions === 'live' ? [] : CAPABILITIES[dialect].pings;
 }
-
-/** The texts of some parts as one, for a place without a limit that shows parts while they come. */
-export function joinParts(
-  parts: readonly RenderedPart[],
-  dialect: RenderTarget['dialect'],
-): string {
-  return parts.map(({ text }) => text).join(dialect === 'html' ? '' : '\n\n');
-}

@@ -1,7 +1,7 @@
 import type { Root } from 'mdast';
 import type { Steps } from '../steps.ts';
 import { lentDefinitions } from './lent-definitions.ts';
-import { loadParser, type MarkdownParser } from './parser.ts';
+import { type MarkdownParser, parseTree } from './markdown-parser.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 
 /** One parsed stretch of the source, in order. */
@@ -26,11 +26,10 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   if (source.trim() === '') return [];
   const pieces = yield* cutIntoPieces(source);
   const lent = pieces.length > 1 ? lentDefinitions(pieces) : '';
-  const parser = pieces.some(({ type }) => type === 'markdown') ? loadParser() : undefined;
   const parsed: Parsed[] = [];
   for (const piece of pieces) {
     if (piece.type === 'markdown') yield;
-    parsed.push(parsePiece(piece, lent, parser));
+    parsed.push(parsePiece(piece, lent));
   }
   return parsed;
 }
@@ -41,14 +40,10 @@ function normalise(markdown: string): string {
   return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 
-function parsePiece(piece: Piece, lent: string, parser: MarkdownParser | undefined): Parsed {
+function parsePiece(piece: Piece, lent: string): Parsed {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-  if (piece.type !== 'markdown' || parser === undefined) {
-    return piece.type === 'code'
-      ? { ...piece, endsBlank }
-      : { type: 'literal', text: piece.text, endsBlank };
-  }
-  const root = tryParse(parser, lent + piece.text);
+  if (piece.type !== 'markdown') return { ...piece, endsBlank };
+  const root = tryParse(parseTree, lent + piece.text);
   if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }

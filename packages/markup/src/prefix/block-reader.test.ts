@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
-import { loadParser } from '../parse/parser.ts';
+import { parseTree } from '../parse/markdown-parser.ts';
 import { roomOf } from '../render-part.ts';
 import { BlockReader } from './block-reader.ts';
 import { SegmentParser } from './parse-segment.ts';
@@ -12,13 +12,12 @@ const STEP = 20;
 
 /** Reads a text in small bits; tells how much the parser was given, in characters. */
 function parsedOf(markdown: string, step = STEP): { total: number; most: number } {
-  const parser = loadParser();
   let total = 0;
   let most = 0;
   const counting = (text: string) => {
     total += text.length;
     most = Math.max(most, text.length);
-    return parser(text);
+    return parseTree(text);
   };
   const parts = new PartMaker(roomOf(TARGET));
   const reader = new BlockReader(DRAFT, parts, new SegmentParser(counting));

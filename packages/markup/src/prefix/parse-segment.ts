@@ -1,6 +1,6 @@
 import type { Definition, FootnoteDefinition, List, Nodes, Root, RootContent } from 'mdast';
+import { type MarkdownParser, parseTree } from '../parse/markdown-parser.ts';
 import { tryParse } from '../parse/parse.ts';
-import { loadParser, type MarkdownParser } from '../parse/parser.ts';
 import { readLine } from './last-line.ts';
 
 /** Definitions from earlier blocks; more than these are not found by later ones. */
@@ -25,13 +25,12 @@ export interface Segment {
 
 /** Parses stretches of one document, each with the definitions that stood before it. */
 export class SegmentParser {
-  #parse: MarkdownParser | undefined;
+  readonly #parse: MarkdownParser;
   readonly #links: string[] = [];
   readonly #footnotes: string[] = [];
   #lentLength = 0;
 
-  /** @param parse the parser; undefined: it is loaded when it is needed. */
-  constructor(parse?: MarkdownParser) {
+  constructor(parse: MarkdownParser = parseTree) {
     this.#parse = parse;
   }
 
@@ -39,7 +38,6 @@ export class SegmentParser {
   whole(text: string): Segment {
     const lent = text.includes('[') ? this.#lent() : '';
     const source = lent + text;
-    this.#parse ??= loadParser();
     const root = tryParse(this.#parse, source) ?? asWritten(source, lent.length);
     const nodes = root.children.filter(
       ({ position }) => (position?.start.offset ?? 0) >= lent.length,

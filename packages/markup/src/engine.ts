@@ -1,0 +1,2 @@
+export { createPrefixRenderer } from './prefix-renderer.ts';
+export { render, renderInSteps } from './render.ts';
