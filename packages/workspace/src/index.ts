@@ -7,6 +7,15 @@ export {
   type WorkspaceLimits,
 } from './open-workspace.ts';
 export { type ReaderFacts, readerOf } from './reader-of.ts';
-export type { SkillSnapshot } from './skills/skill-snapshot.ts';
+export { SkillSnapshot } from './skills/skill-snapshot.ts';
+export type {
+  AbsentSkill,
+  SkillCommand,
+  SkillSource,
+  SkillState,
+  SkillStatus,
+  Skills,
+  SkillText,
+} from './skills/skills.ts';
 export { WorkspaceError, type WorkspaceErrorCode } from './workspace-error.ts';
 export type { AbsentFile, WorkspaceEntry, WorkspaceFile, WorkspaceView } from './workspace-view.ts';
