@@ -76,6 +76,8 @@ export interface PromptFeatures {
   readonly tools?: readonly ToolNote[];
   /** How freely the agent acts in this conversation (G04); `agent` when absent. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
+  /** The skills that people called by a command in this turn's messages, ready to follow (S08). */
+  readonly calledSkills?: readonly PromptPart[];
   /** What needs a yes first, and who gives it (G05). */
   readonly approvals?: PromptPart;
   /** The persona of the session (P14). */
