@@ -1,27 +1,33 @@
 import { createRequire } from 'node:module';
+import type { RenderTarget } from '@parley/contracts';
+import type { PrefixRenderer } from './prefix-renderer.ts';
+import type { RenderedPart } from './render-part.ts';
 
 const require = createRequire(import.meta.url);
 
-/**
- * Loads all that renders. Synchronous, because rendering is; on demand, because its hundred modules
- * cost a start about 80 ms and 15 MB before anybody has asked anything. Node caches the module.
+/*
+ * What renders is a hundred modules; a start should not wait for them before anybody has asked
+ * anything. Synchronous where rendering is. Node caches the modules.
  */
-function engine(): typeof import('./engine.ts') {
-  return require('./engine.ts');
-}
 
 /** `render` of `render.ts`. */
-export const render: typeof import('./engine.ts')['render'] = (markdown, target) =>
-  engine().render(markdown, target);
+export function render(markdown: string, target: RenderTarget): RenderedPart[] {
+  const loaded: typeof import('./render.ts') = require('./render.ts');
+  return loaded.render(markdown, target);
+}
 
 /** `renderInSteps` of `render.ts`. */
-export const renderInSteps: typeof import('./engine.ts')['renderInSteps'] = (
-  markdown,
-  target,
-  pause,
-) => engine().renderInSteps(markdown, target, pause);
+export async function renderInSteps(
+  markdown: string,
+  target: RenderTarget,
+  pause: () => Promise<void>,
+): Promise<RenderedPart[]> {
+  const loaded = await import('./render.ts');
+  return loaded.renderInSteps(markdown, target, pause);
+}
 
 /** `createPrefixRenderer` of `prefix-renderer.ts`. */
-export const createPrefixRenderer: typeof import('./engine.ts')['createPrefixRenderer'] = (
-  target,
-) => engine().createPrefixRenderer(target);
+export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
+  const loaded: typeof import('./prefix-renderer.ts') = require('./prefix-renderer.ts');
+  return loaded.createPrefixRenderer(target);
+}

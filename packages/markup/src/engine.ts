@@ -1,2 +1,0 @@
-export { createPrefixRenderer } from './prefix-renderer.ts';
-export { render, renderInSteps } from './render.ts';
