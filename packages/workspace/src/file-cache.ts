@@ -1,9 +1,10 @@
-import { constants, lstatSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import type { FileName } from './file-name.ts';
 import { type ParsedFile, parseFile } from './parse-file.ts';
+import { type FoundFile, identityOf, walkPath } from './walk-path.ts';
 
 /** Why a file gives nothing, before anybody asks who reads it. */
 export type FileFault =
@@ -28,6 +29,10 @@ interface Entry {
  */
 const SETTLED_MS = 50;
 
+/** Longer files are read anew each time, so that a search over everything keeps nothing big. */
+const MAX_KEPT_CHARACTERS = 100_000;
+const MAX_KEPT_FILES = 256;
+
 interface FileCacheOptions {
   /** The real path of the workspace. */
   readonly folder: string;
@@ -37,22 +42,32 @@ interface FileCacheOptions {
   readonly log: Logger;
 }
 
+const FAULTS = {
+  missing: { reason: 'missing' },
+  link: { reason: 'refused', detail: 'a symbolic link is not followed' },
+  'not-a-file': { reason: 'refused', detail: 'not a regular file' },
+  // A folder on the way may have become a link since the walk: then this is another file.
+  replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
+} as const;
+
 /** A cache over `folder`; one `lstat` per path segment when nothing has changed. */
 export function createFileCache(options: FileCacheOptions): FileCache {
   const entries = new Map<string, Entry>();
   return {
     async get(name) {
       try {
-        const stats = walk(options.folder, name);
-        if ('reason' in stats) return stats;
+        const walked = walkPath(options.folder, name);
+        if (walked.kind !== 'file') return FAULTS[walked.kind];
+        const { fingerprint, changedAt } = walked.file;
         const known = entries.get(name.name);
-        if (known?.fingerprint === stats.fingerprint) return known.file;
-        const loaded = await load(options, name, stats);
+        if (known?.fingerprint === fingerprint) return known.file;
+        const loaded = await load(options, name, walked.file);
         if ('reason' in loaded) return loaded;
         entries.delete(name.name);
-        const age = options.clock() - stats.changedAt;
-        if (age > SETTLED_MS) {
-          entries.set(name.name, { fingerprint: stats.fingerprint, file: loaded });
+        const isSettled = options.clock() - changedAt > SETTLED_MS;
+        if (isSettled && loaded.text.length <= MAX_KEPT_CHARACTERS) {
+          entries.set(name.name, { fingerprint, file: loaded });
+          forgetOldest(entries);
         }
         return loaded;
       } catch (error) {
@@ -62,49 +77,21 @@ export function createFileCache(options: FileCacheOptions): FileCache {
   };
 }
 
-interface Found {
-  readonly fingerprint: string;
-  readonly bytes: number;
-  /** When the file or its metadata last changed, ms since 1970. */
-  readonly changedAt: number;
-  /** The file has a second name (a hard link), which may be one that is private. */
-  readonly hasTwin: boolean;
-}
-
-/**
- * Looks at every step of the path, so that no symbolic link is followed anywhere on the way.
- * Synchronous: several looks a turn, a few microseconds each, are dearer as promises.
- */
-function walk(folder: string, { segments }: FileName): Found | FileFault {
-  let path = folder;
-  for (const [index, segment] of segments.entries()) {
-    path = join(path, segment);
-    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return { reason: 'missing' };
-    if (stats.isSymbolicLink()) return refused('a symbolic link is not followed');
-    if (index < segments.length - 1) {
-      if (!stats.isDirectory()) return { reason: 'missing' };
-      continue;
-    }
-    if (!stats.isFile()) return refused('not a regular file');
-    return {
-      fingerprint: [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':'),
-      bytes: Number(stats.size),
-      changedAt: Number(stats.ctimeMs),
-      hasTwin: stats.nlink > 1n,
-    };
-  }
-  return { reason: 'missing' };
+function forgetOldest(entries: Map<string, Entry>): void {
+  const oldest = entries.keys().next();
+  if (entries.size > MAX_KEPT_FILES && !oldest.done) entries.delete(oldest.value);
 }
 
 async function load(
   { folder, maxBytes, log }: FileCacheOptions,
   name: FileName,
-  found: Found,
+  found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
   if (found.bytes > maxBytes) return tooLarge(found.bytes, maxBytes);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using handle = await open(join(folder, ...name.segments), flags);
+  const opened = identityOf(await handle.stat({ bigint: true }));
+  if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
   if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
   if (bytes.includes(0)) return { reason: 'unreadable', detail: 'not a text file' };
@@ -118,10 +105,6 @@ async function load(
   return file;
 }
 
-function refused(detail: string): FileFault {
-  return { reason: 'refused', detail };
-}
-
 function tooLarge(bytes: number, maxBytes: number): FileFault {
   return { reason: 'too-large', detail: `${bytes} bytes, at most ${maxBytes} are read` };
 }
@@ -129,6 +112,6 @@ function tooLarge(bytes: number, maxBytes: number): FileFault {
 function faultOf(error: unknown): FileFault {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
-  if (code === 'ELOOP') return refused('a symbolic link is not followed');
+  if (code === 'ELOOP') return FAULTS.link;
   return { reason: 'unreadable', detail: reasonOf(error) };
 }

@@ -8,12 +8,23 @@ const MAX_FRONT_MATTER = 16_000;
 /**
  * What stood above the text of a Markdown file. `refused` means that somebody meant to write front
  * matter and it cannot be trusted to say what they meant: callers must assume the strictest meaning.
- * `body` is the text below, with `\n` line ends and without blank lines around it.
+ * `body` is the text below, with `\n` line ends and without blank lines around it; `head` the block
+ * with the lines that open and close it, empty where it has no end.
  */
 export type FrontMatter<Data> =
-  | { readonly kind: 'none'; readonly body: string }
-  | { readonly kind: 'parsed'; readonly data: Readonly<Data>; readonly body: string }
-  | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
+  | { readonly kind: 'none'; readonly head: ''; readonly body: string }
+  | {
+      readonly kind: 'parsed';
+      readonly data: Readonly<Data>;
+      readonly head: string;
+      readonly body: string;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly reason: string;
+      readonly head: string;
+      readonly body: string;
+    };
 
 /**
  * Splits a Markdown file into front matter and body and checks the front matter with `schema`.
@@ -26,39 +37,48 @@ export function readFrontMatter<Data extends object>(
 ): FrontMatter<Data> {
   const text = normalise(file);
   const firstLine = /^---(?!-)(.*)$/m.exec(text);
-  if (firstLine === null || firstLine.index !== 0) return { kind: 'none', body: text };
+  if (firstLine === null || firstLine.index !== 0) return { kind: 'none', head: '', body: text };
   if (firstLine[1]?.trim() !== '') {
-    return refuse(text, 'only plain YAML front matter is read; the first line must be exactly ---');
+    return refuse(
+      '',
+      text,
+      'only plain YAML front matter is read; the first line must be exactly ---',
+    );
   }
   const end = text.indexOf('\n---', 2);
-  if (end === -1) return refuse(text, 'front matter is opened by --- and never closed');
+  if (end === -1) return refuse('', text, 'front matter is opened by --- and never closed');
   const body = text.slice(end + 4).replace(/^[^\n]*\n?/, '');
+  const head = text.slice(0, text.length - body.length);
   if (!/^\n---[ \t]*(\n|$)/.test(text.slice(end))) {
-    return refuse(body, 'front matter must be closed by a line that is exactly ---');
+    return refuse(head, body, 'front matter must be closed by a line that is exactly ---');
   }
   if (end > MAX_FRONT_MATTER) {
-    return refuse(body, `front matter is longer than ${MAX_FRONT_MATTER} characters`);
+    return refuse(head, body, `front matter is longer than ${MAX_FRONT_MATTER} characters`);
   }
-  return check(text, body, schema);
+  return check(head, body, schema);
 }
 
 function check<Data extends object>(
-  text: string,
+  head: string,
   body: string,
   schema: z.ZodType<Data>,
 ): FrontMatter<Data> {
   let data: unknown;
   try {
-    data = matter(text, { language: 'yaml', engines }).data;
+    data = matter(head, { language: 'yaml', engines }).data;
   } catch (error) {
-    return refuse(body, `front matter is not valid YAML (${firstLineOf(error)})`);
+    return refuse(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {
     const issue = checked.error.issues[0];
-    return refuse(body, `front matter: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+    return refuse(
+      head,
+      body,
+      `front matter: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
+    );
   }
-  return { kind: 'parsed', data: Object.freeze(checked.data), body: trimBlankLines(body) };
+  return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
 /** Always handed to gray-matter: without options it would use its cache and its own engines. */
@@ -84,8 +104,8 @@ function refuseLanguage(): never {
   throw new Error('only YAML is read');
 }
 
-function refuse(body: string, reason: string): FrontMatter<never> {
-  return { kind: 'refused', reason, body: trimBlankLines(body) };
+function refuse(head: string, body: string, reason: string): FrontMatter<never> {
+  return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
 /** Blank lines above the front matter are forgiven: a secret must not depend on an invisible line. */

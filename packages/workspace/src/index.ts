@@ -1,4 +1,5 @@
 export { type Cut, cutText } from './cut-text.ts';
+export type { WriteResult } from './file-writer.ts';
 export {
   DEFAULT_WORKSPACE_LIMITS,
   type OpenWorkspaceOptions,

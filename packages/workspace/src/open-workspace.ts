@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { type Clock, type Logger, type Reader, silentLogger } from '@parley/contracts';
+import { type Clock, type Logger, type NewId, type Reader, silentLogger } from '@parley/contracts';
 import { createFileCache } from './file-cache.ts';
+import { createFileWriter } from './file-writer.ts';
 import { listMarkdown } from './list-markdown.ts';
 import { seedFolder } from './seed-folder.ts';
 import { createView, type WorkspaceView } from './workspace-view.ts';
@@ -27,6 +29,8 @@ export interface OpenWorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   readonly log?: Logger;
   readonly clock?: Clock;
+  /** Names temporary files. */
+  readonly newId?: NewId;
 }
 
 /** An agent's folder of Markdown (W01). Gives out nothing but views. */
@@ -41,14 +45,17 @@ export interface Workspace {
 
 /** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
-  const { log = silentLogger, clock = Date.now } = options;
+  const { log = silentLogger, clock = Date.now, newId = randomId } = options;
   const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
   const created = await seedFolder(options.folder, options.templates);
   const folder = await realpath(options.folder);
   const sources = {
     files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
     names: () => listMarkdown(folder),
+    writer: createFileWriter({ folder, maxBytes: limits.fileBytes, newId }),
     fileCharacters: limits.fileCharacters,
   };
   return { folder, created, for: (reader) => createView(sources, reader) };
 }
+
+const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;

@@ -3,6 +3,8 @@ import { type Cut, cutText } from './cut-text.ts';
 import { isMemory } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import { parseFileName } from './file-name.ts';
+import type { FileWriter, WriteResult } from './file-writer.ts';
+import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { ParsedFile } from './parse-file.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */
@@ -30,49 +32,82 @@ export interface WorkspaceEntry {
 /** The workspace as one reader sees it. There is no other way from a turn to its files. */
 export interface WorkspaceView {
   readonly reader: Reader;
+  /**
+   * The memory file of the reader's own conversation (W04), whether it exists or not. Nobody else can
+   * read it, not even the owner in a direct chat; other files of `groups/` look private to everybody.
+   */
+  readonly groupMemory: string;
   /** Reads one file, cut at `limit` characters (the workspace's own limit where not given). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /** The Markdown files this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
+  /**
+   * Replaces what `read` gives of a file, or makes it: whole or not at all. Front matter that the
+   * file has is kept. Everybody but an owner in a direct chat can write `groupMemory` alone; SOUL.md
+   * is refused to all (W06).
+   */
+  write(name: string, text: string): Promise<WriteResult>;
 }
 
 interface ViewSources {
   readonly files: FileCache;
   /** All Markdown files of the folder, whoever may read them. */
   readonly names: () => Promise<readonly string[]>;
+  readonly writer: FileWriter;
   /** Characters of a file that are shown when the caller does not say. */
   readonly fileCharacters: number;
 }
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
 export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
-  async function visible(name: string): Promise<ParsedFile | AbsentFile> {
-    const path = parseFileName(name);
-    if (path === null)
-      return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
-    // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
-    if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
-    const file = await sources.files.get(path);
-    if ('reason' in file) return absent(file);
-    if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
-    return file.text === '' ? absent({ reason: 'empty' }) : file;
-  }
-
+  const groupMemory = groupMemoryOf(reader.conversationId);
+  const look = { files: sources.files, reader, groupMemory };
   return {
     reader,
+    groupMemory,
     async read(name, limit = sources.fileCharacters) {
-      const file = await visible(name);
+      const file = await visible(look, name);
       if ('kind' in file) return file;
       const { text, cut } = cutText(file.text, limit, file.name);
       const { name: source, audience } = file;
       return { kind: 'file', text, source, audience, characters: text.length, cut };
     },
     async list() {
-      const files = await Promise.all((await sources.names()).map(visible));
+      const names = await sources.names();
+      const files = await Promise.all(names.map((name) => visible(look, name)));
       return files.flatMap((file) =>
         'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
       );
     },
+    write: (name, text) => sources.writer.write({ reader, groupMemory, name, text }),
+  };
+}
+
+interface Look extends Pick<ViewSources, 'files'> {
+  readonly reader: Reader;
+  readonly groupMemory: string;
+}
+
+async function visible(
+  { files, reader, groupMemory }: Look,
+  name: string,
+): Promise<ParsedFile | AbsentFile> {
+  const path = parseFileName(name);
+  if (path === null)
+    return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
+  // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
+  const isOwn = path.name === groupMemory;
+  if (isGroupFile(path.name) && !isOwn) return absent({ reason: 'private' });
+  if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
+  const file = await files.get(path);
+  if ('reason' in file) return absent(file);
+  // What the file itself says can only narrow whose it is.
+  if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
+  if (file.isBlank) return absent({ reason: 'empty' });
+  if (!isOwn) return file;
+  return {
+    ...file,
+    audience: { kind: 'conversation', conversationId: reader.conversationId },
   };
 }
 

@@ -52,6 +52,8 @@ export function viewOf(
       return { kind: 'file', text, source: name, audience, characters: text.length, cut: null };
     },
     list: async () => [],
+    groupMemory: 'groups/here.md',
+    write: async () => ({ kind: 'refused', reason: 'private', detail: 'a test writes nothing' }),
   };
 }
 

@@ -1,0 +1,122 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NewId, reasonOf } from '@parley/contracts';
+import type { FileName } from './file-name.ts';
+import { identityOf, walkPath } from './walk-path.ts';
+
+/** Why the disk was left as it is. `detail` is for people. */
+export interface DiskRefusal {
+  readonly kind: 'refused';
+  readonly reason: 'link' | 'twin' | 'not-a-file' | 'disk';
+  readonly detail: string;
+}
+
+/** What became of the bytes. */
+export type DiskResult = { readonly kind: 'written'; readonly created: boolean } | DiskRefusal;
+
+/** What a file holds before it is replaced; `text` is null when there is none. Never throws. */
+export async function contentOf(
+  folder: string,
+  name: FileName,
+): Promise<{ readonly kind: 'found'; readonly text: string | null } | DiskRefusal> {
+  try {
+    const blocked = obstacle(folder, name);
+    if (blocked !== null) return blocked;
+    if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const text = await readFile(join(folder, ...name.segments), { encoding: 'utf8', flag: flags });
+    return { kind: 'found', text };
+  } catch (error) {
+    return refused('disk', reasonOf(error));
+  }
+}
+
+/**
+ * Puts `bytes` where `name` says: whole or not at all, for its owner alone (0600), and never through
+ * a link. Makes the folders on the way. `newId` names the temporary file beside it.
+ */
+export async function writeFileInside(
+  folder: string,
+  name: FileName,
+  bytes: Uint8Array,
+  newId: NewId,
+): Promise<DiskResult> {
+  try {
+    const parents = name.segments.slice(0, -1);
+    const blocked = (await makeFolders(folder, parents)) ?? obstacle(folder, name);
+    if (blocked !== null) return blocked;
+    const created = walkPath(folder, name).kind === 'missing';
+    // Hidden, so that neither a listing nor a reading can meet it.
+    const temporary = { segments: [...parents, `.${newId('w')}.tmp`] };
+    return (await replace(folder, temporary, name, bytes)) ?? { kind: 'written', created };
+  } catch (error) {
+    return refused('disk', reasonOf(error));
+  }
+}
+
+/** Makes each missing folder (0700); a link or a file in the place of one ends it. */
+async function makeFolders(
+  folder: string,
+  parents: readonly string[],
+): Promise<DiskRefusal | null> {
+  for (const [index] of parents.entries()) {
+    const segments = parents.slice(0, index + 1);
+    const found = walkPath(folder, { segments });
+    if (found.kind === 'link') return refused('link', `${segments.join('/')} is a symbolic link`);
+    if (found.kind === 'file') return refused('not-a-file', `${segments.join('/')} is no folder`);
+    // "not-a-file" is the folder itself, or something odd that the next step cannot be made in.
+    if (found.kind === 'missing') await mkdir(join(folder, ...segments), { mode: 0o700 });
+  }
+  return null;
+}
+
+/** What stands in the place of the file and must not be replaced. */
+function obstacle(folder: string, name: FileName): DiskRefusal | null {
+  const found = walkPath(folder, name);
+  if (found.kind === 'link') return refused('link', `${name.name} is a symbolic link`);
+  if (found.kind === 'not-a-file') return refused('not-a-file', `${name.name} is no regular file`);
+  if (found.kind === 'file' && found.file.hasTwin) {
+    return refused('twin', `${name.name} has a second name (a hard link)`);
+  }
+  return null;
+}
+
+/** Writes beside the target and renames over it. Null: done. */
+async function replace(
+  folder: string,
+  temporary: Pick<FileName, 'segments'>,
+  name: FileName,
+  bytes: Uint8Array,
+): Promise<DiskRefusal | null> {
+  const path = join(folder, ...temporary.segments);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const handle = await open(path, flags, 0o600);
+  let done = false;
+  try {
+    await fill(handle, bytes);
+    const stats = await handle.stat({ bigint: true });
+    const found = walkPath(folder, temporary);
+    // A folder on the way became a link meanwhile: what was written lies somewhere else.
+    if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
+      return refused('link', `the folder of ${name.name} was replaced`);
+    }
+    await rename(path, join(folder, ...name.segments));
+    done = true;
+    return null;
+  } finally {
+    await handle.close();
+    if (!done) await rm(path, { force: true });
+  }
+}
+
+async function fill(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  // The mode given to open is narrowed by the umask and never widened; this makes it exact.
+  await handle.chmod(0o600);
+  await handle.writeFile(bytes);
+  await handle.sync();
+}
+
+function refused(reason: DiskRefusal['reason'], detail: string): DiskRefusal {
+  return { kind: 'refused', reason, detail };
+}
