@@ -11,3 +11,4 @@ export * from './memory-values.ts';
 export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';
+export * from './sent-prompt.ts';

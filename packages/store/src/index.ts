@@ -13,6 +13,15 @@ export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from 
 export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type {
+  NewPrompt,
+  PromptMessage,
+  PromptPlace,
+  PromptRepository,
+  PromptSearch,
+  PromptSummary,
+  StoredPrompt,
+} from './prompts.ts';
+export type {
   AdmittedMessage,
   ClaimedTurn,
   CommitResult,

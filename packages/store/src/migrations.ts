@@ -6,6 +6,7 @@ import { DECISIONS } from './migrations/0007-decisions.ts';
 import { LINKS } from './migrations/0008-links.ts';
 import { UNDELIVERED } from './migrations/0009-undelivered.ts';
 import { SESSION_PINS } from './migrations/0010-session-pins.ts';
+import { PROMPTS } from './migrations/0011-prompts.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -133,4 +134,5 @@ export const MIGRATIONS: readonly Migration[] = [
   LINKS,
   UNDELIVERED,
   SESSION_PINS,
+  PROMPTS,
 ];

@@ -15,6 +15,7 @@ import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
 import { pinRepository } from './repositories/pin-repository.ts';
+import { promptRepository } from './repositories/prompt-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -58,6 +59,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     decisions: decisionRepository(database),
     links: linkRepository(database),
     pins: pinRepository(database),
+    prompts: promptRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

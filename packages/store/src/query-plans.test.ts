@@ -13,11 +13,11 @@ import type { Store } from './store.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
 /**
- * Indexes that hold only what is still to be done, or that a sum has to go through; and all
- * conversations, once at the start of a process that has the data folder to itself.
+ * Indexes that hold only what is still to be done, or that a sum has to go through; the newest few of
+ * the last days' prompts; and all conversations, once at the start of a process that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
-  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept)|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|conversation)$/;
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept)|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|turn_prompt USING INDEX turn_prompt_age|conversation)$/;
 
 describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
@@ -55,6 +55,8 @@ describe('the plan of every query', () => {
       'let_in',
       'decision',
       'person_link',
+      'prompt_text',
+      'turn_prompt',
     ]);
     const scans = [...queries]
       .filter((text) => /^(select|update|delete)/.test(text))
@@ -73,6 +75,7 @@ function planOf(database: DatabaseSync, text: string): string[] {
 
 async function useEverything(store: Store): Promise<void> {
   await useAttachments(store);
+  await usePrompts(store);
   const chat = routeTo('c1');
   for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
@@ -139,6 +142,29 @@ async function useEverything(store: Store): Promise<void> {
   ]);
   await values.get('k', ['a', 'b']);
   await values.clear();
+}
+
+async function usePrompts(store: Store): Promise<void> {
+  const { channel, account, chatId } = routeTo('c1');
+  const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
+  const part = { layer: 'l', source: 's', stable: true, cut: null, tokens: 1, text: 't' };
+  await store.prompts.record({
+    turnId: 't1',
+    conversationId: 'web:c1',
+    at: 1,
+    layout: 'parley',
+    model: 'm',
+    place: { channel, account, chatId, ...who },
+    messageIds: ['m1'],
+    parts: [{ ...part, placement: 'system', audience: { kind: 'everyone' } }],
+    unsent: [],
+    tools: [],
+    messages: [],
+  });
+  await store.prompts.ofTurn('t1');
+  await store.prompts.list({ limit: 5 });
+  await store.prompts.list({ chat: 'c1', before: { at: 9, turnId: 't9' }, limit: 5 });
+  await store.prompts.forget(9);
 }
 
 async function useAttachments(store: Store): Promise<void> {

@@ -8,6 +8,7 @@ import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
+import type { PromptRepository } from './prompts.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
@@ -24,6 +25,7 @@ export interface Store {
   readonly decisions: DecisionRepository;
   readonly links: LinkRepository;
   readonly pins: PinRepository;
+  readonly prompts: PromptRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

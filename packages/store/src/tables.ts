@@ -209,6 +209,31 @@ export interface SessionPinTable {
   pinned_at: number;
 }
 
+/** A text of a prompt under its hash, once for all turns that used it; the content is JSON. */
+export interface PromptTextTable {
+  hash: string;
+  content: string;
+  used_at: number;
+}
+
+/** The prompt of a turn; the columns from `place` on are JSON, the parts refer to texts by hash. */
+export interface TurnPromptTable {
+  turn_id: string;
+  conversation_id: string;
+  chat_id: string;
+  created_at: number;
+  layout: string;
+  model: string;
+  characters: number;
+  tokens: number;
+  place: string;
+  message_ids: string;
+  parts: string;
+  unsent: string;
+  tools: string;
+  messages: string;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -234,5 +259,7 @@ export interface Tables {
   person_link: PersonLinkTable;
   link_code: LinkCodeTable;
   session_pin: SessionPinTable;
+  prompt_text: PromptTextTable;
+  turn_prompt: TurnPromptTable;
   parley_migration: MigrationTable;
 }

@@ -1,0 +1,35 @@
+/** So many hashes at most are remembered: a few hundred kilobytes. */
+const MOST = 2_000;
+
+/** How long a text counts as known without its row being touched, in ms. */
+export const KNOWN_FOR_MS = 60 * 60_000;
+
+/** Texts that are certainly in the database, so that a turn need not write them again. */
+export interface KnownHashes {
+  has(hash: string, now: number): boolean;
+  /** To be called once the rows are committed. */
+  add(hashes: readonly string[], now: number): void;
+  clear(): void;
+}
+
+/** A bounded memory; the oldest entries go first and are merely written once more. */
+export function knownHashes(): KnownHashes {
+  const known = new Map<string, number>();
+  return {
+    has(hash, now) {
+      const since = known.get(hash);
+      return since !== undefined && now - since < KNOWN_FOR_MS;
+    },
+    add(hashes, now) {
+      for (const hash of hashes) {
+        known.delete(hash);
+        known.set(hash, now);
+      }
+      for (const oldest of known.keys()) {
+        if (known.size <= MOST) break;
+        known.delete(oldest);
+      }
+    },
+    clear: () => known.clear(),
+  };
+}

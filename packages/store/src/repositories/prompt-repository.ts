@@ -1,0 +1,166 @@
+import { sql as raw, type SelectQueryBuilder } from 'kysely';
+import type { Database, Sql } from '../database.ts';
+import { fromJson } from '../json-column.ts';
+import type { PromptRepository, PromptSearch } from '../prompts.ts';
+import { StoreError } from '../store-error.ts';
+import type { Tables } from '../tables.ts';
+import { KNOWN_FOR_MS, knownHashes } from './known-hashes.ts';
+import {
+  type HashedText,
+  hashed,
+  hashesOf,
+  promptOf,
+  rowOf,
+  SUMMARY,
+  summaryOf,
+} from './prompt-row.ts';
+
+/** So many rows are dropped in one transaction: a few ms, in which others wait. */
+const DROPPED_AT_ONCE = 200;
+
+/** Prompts on SQL. */
+export function promptRepository(database: Database): PromptRepository {
+  const known = knownHashes();
+  return {
+    async record(prompt) {
+      const texts = prompt.parts.map(({ text }) => hashed(text));
+      const fresh = distinct(texts).filter(({ hash }) => !known.has(hash, prompt.at));
+      const row = rowOf(prompt, texts);
+      await database.write(async (sql) => {
+        await keepTexts(sql, fresh, prompt.at);
+        await sql
+          .insertInto('turn_prompt')
+          .values(row)
+          .onConflict((conflict) => conflict.column('turn_id').doUpdateSet(row))
+          .execute();
+      }, 'process');
+      known.add(
+        fresh.map(({ hash }) => hash),
+        prompt.at,
+      );
+    },
+
+    ofTurn: (turnId) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('turn_prompt')
+          .selectAll()
+          .where('turn_id', '=', turnId)
+          .executeTakeFirst();
+        if (row === undefined) return null;
+        const texts = await textsOf(sql, hashesOf(row));
+        return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
+      }),
+
+    list: (search) =>
+      database.read(async (sql) => {
+        const rows = await matching(sql.selectFrom('turn_prompt').select(SUMMARY), search)
+          .orderBy('created_at', 'desc')
+          .orderBy('turn_id', 'desc')
+          .limit(search.limit)
+          .execute();
+        return rows.map(summaryOf);
+      }),
+
+    async forget(before) {
+      known.clear();
+      await untilNone(() => database.write((sql) => dropPrompts(sql, before), 'process'));
+      // A text counts as known for a while after its row was last touched.
+      const unused = before === Number.MAX_SAFE_INTEGER ? before : before - 2 * KNOWN_FOR_MS;
+      await untilNone(() => database.write((sql) => dropTexts(sql, unused), 'process'));
+    },
+  };
+}
+
+/** In one order for everybody, so that two turns that share texts never wait for each other in a ring. */
+function distinct(texts: readonly HashedText[]): HashedText[] {
+  const byHash = new Map(texts.map((text) => [text.hash, text]));
+  return [...byHash.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+}
+
+async function keepTexts(sql: Sql, texts: readonly HashedText[], now: number): Promise<void> {
+  if (texts.length === 0) return;
+  await sql
+    .insertInto('prompt_text')
+    .values(texts.map((text) => ({ ...text, used_at: now })))
+    .onConflict((conflict) => conflict.column('hash').doUpdateSet({ used_at: now }))
+    .execute();
+}
+
+async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql
+    .selectFrom('prompt_text')
+    .select(['hash', 'content'])
+    .where('hash', 'in', hashes)
+    .execute();
+  return new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
+}
+
+function matching<Row>(
+  query: SelectQueryBuilder<Tables, 'turn_prompt', Row>,
+  { chat, messageId, before }: PromptSearch,
+): SelectQueryBuilder<Tables, 'turn_prompt', Row> {
+  let found = query;
+  if (chat !== undefined) {
+    found = found.where((eb) =>
+      eb.or([eb('conversation_id', '=', chat), eb('chat_id', '=', chat)]),
+    );
+  }
+  if (messageId !== undefined) {
+    const quoted = JSON.stringify(messageId).replaceAll(/[!%_]/g, '!$&');
+    found = found.where(raw<boolean>`message_ids like ${`%${quoted}%`} escape '!'`);
+  }
+  if (before !== undefined) {
+    const { at, turnId } = before;
+    found = found.where((eb) =>
+      eb.or([
+        eb('created_at', '<', at),
+        eb.and([eb('created_at', '=', at), eb('turn_id', '<', turnId)]),
+      ]),
+    );
+  }
+  return found;
+}
+
+async function untilNone(drop: () => Promise<number>): Promise<void> {
+  let dropped = await drop();
+  while (dropped > 0) dropped = await drop();
+}
+
+async function dropPrompts(sql: Sql, before: number): Promise<number> {
+  const { numDeletedRows } = await sql
+    .deleteFrom('turn_prompt')
+    .where('turn_id', 'in', (old) =>
+      old
+        .selectFrom('turn_prompt')
+        .select('turn_id')
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(DROPPED_AT_ONCE),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+async function dropTexts(sql: Sql, unused: number): Promise<number> {
+  const { numDeletedRows } = await sql
+    .deleteFrom('prompt_text')
+    .where('hash', 'in', (old) =>
+      old
+        .selectFrom('prompt_text')
+        .select('hash')
+        .where('used_at', '<', unused)
+        .orderBy('used_at')
+        .limit(DROPPED_AT_ONCE),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+function missing(turnId: string): never {
+  throw new StoreError(
+    'store-damaged',
+    `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
+  );
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { ChatType, SentPart, UnsentLayer } from '@parley/contracts';
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import { fromCheckedJson, toJson } from '../json-column.ts';
+import type { NewPrompt, PromptSummary, StoredPrompt } from '../prompts.ts';
+import type { TurnPromptTable } from '../tables.ts';
+
+const Place = z.strictObject({
+  channel: z.string(),
+  account: z.string(),
+  chatId: z.string(),
+  chatType: ChatType,
+  title: z.string().optional(),
+  personId: z.string(),
+  personName: z.string(),
+});
+const Part = z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() });
+const Message = z.strictObject({
+  role: z.enum(['user', 'assistant', 'tool']),
+  characters: z.int(),
+  hash: z.string(),
+});
+
+/** A text and what it is known by; `content` is JSON, in which every character survives. */
+export interface HashedText {
+  readonly hash: string;
+  readonly content: string;
+}
+
+/** A text under its hash. */
+export function hashed(text: string): HashedText {
+  const content = toJson(text);
+  return { hash: createHash('sha256').update(content).digest('base64url'), content };
+}
+
+/** The row of a prompt, whose parts refer to `texts` in their order. */
+export function rowOf(
+  prompt: NewPrompt,
+  texts: readonly HashedText[],
+): Selectable<TurnPromptTable> {
+  const { parts, place } = prompt;
+  return {
+    turn_id: prompt.turnId,
+    conversation_id: prompt.conversationId,
+    chat_id: place.chatId,
+    created_at: prompt.at,
+    layout: prompt.layout,
+    model: prompt.model,
+    characters: parts.reduce((sum, { text }) => sum + text.length, 0),
+    tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
+    place: toJson(place),
+    message_ids: toJson(prompt.messageIds),
+    parts: toJson(
+      parts.map(({ text: _text, ...part }, at) => ({ ...part, hash: texts[at]?.hash })),
+    ),
+    unsent: toJson(prompt.unsent),
+    tools: toJson(prompt.tools),
+    messages: toJson(
+      prompt.messages.map(({ role, content }) => {
+        return { role, characters: content.length, hash: hashed(content).hash };
+      }),
+    ),
+  };
+}
+
+/** The columns of a row that tell of a prompt without its texts. */
+export const SUMMARY = [
+  'turn_id',
+  'conversation_id',
+  'created_at',
+  'layout',
+  'model',
+  'characters',
+  'tokens',
+  'place',
+  'message_ids',
+] as const;
+
+/** What a row tells without its texts. Throws StoreError `store-damaged`. */
+export function summaryOf(
+  row: Pick<Selectable<TurnPromptTable>, (typeof SUMMARY)[number]>,
+): PromptSummary {
+  return {
+    turnId: row.turn_id,
+    conversationId: row.conversation_id,
+    at: row.created_at,
+    layout: row.layout,
+    model: row.model,
+    characters: row.characters,
+    tokens: row.tokens,
+    place: fromCheckedJson(Place, row.place, 'place of a prompt'),
+    messageIds: fromCheckedJson(z.array(z.string()), row.message_ids, 'message ids of a prompt'),
+  };
+}
+
+/** The hashes of a row's parts, each once. Throws StoreError `store-damaged`. */
+export function hashesOf(row: Pick<Selectable<TurnPromptTable>, 'parts'>): readonly string[] {
+  const parts = fromCheckedJson(z.array(Part), row.parts, 'parts of a prompt');
+  return [...new Set(parts.map(({ hash }) => hash))];
+}
+
+/** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
+export function promptOf(
+  row: Selectable<TurnPromptTable>,
+  textOf: (hash: string) => string,
+): StoredPrompt {
+  const parts = fromCheckedJson(z.array(Part), row.parts, 'parts of a prompt');
+  return {
+    ...summaryOf(row),
+    parts: parts.map(({ hash, ...part }) => ({ ...part, text: textOf(hash) })),
+    unsent: fromCheckedJson(z.array(UnsentLayer), row.unsent, 'layers left out of a prompt'),
+    tools: fromCheckedJson(z.array(z.string()), row.tools, 'tools of a prompt'),
+    messages: fromCheckedJson(z.array(Message), row.messages, 'messages of a prompt'),
+  };
+}
