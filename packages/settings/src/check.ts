@@ -8,7 +8,13 @@ import { problemOf, type SettingsSource } from './source.ts';
 
 /** The outcome of checking one section: a value with warnings, or what is wrong with it. */
 export type Checked<T> =
-  | { readonly kind: 'ok'; readonly value: T; readonly warnings: readonly SettingsProblem[] }
+  | {
+      readonly kind: 'ok';
+      readonly value: T;
+      /** The input without its unknown keys, before defaults were filled in. */
+      readonly cleaned: unknown;
+      readonly warnings: readonly SettingsProblem[];
+    }
   | {
       readonly kind: 'bad';
       readonly problems: readonly SettingsProblem[];
@@ -32,7 +38,7 @@ export function check<T>(
   const warnings: SettingsProblem[] = [];
   for (let round = 1; ; round++) {
     const result = schema.safeParse(value, { error: expectation });
-    if (result.success) return { kind: 'ok', value: result.data, warnings };
+    if (result.success) return { kind: 'ok', value: result.data, cleaned: value, warnings };
     const leaves = leafIssues(result.error.issues, at);
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);

@@ -99,8 +99,14 @@ const Agent = z
       .describe('How the prompt is laid out; without it as the profile says, or parley.'),
     persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
     format: Name.optional().describe(
-      'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `formats`.',
+      'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `output-formats`.',
     ),
+    memory: z
+      .enum(['main-session', 'off'])
+      .optional()
+      .describe(
+        'main-session: MEMORY.md and memory/ are there in direct chats with an owner. off: nowhere.',
+      ),
     skipContextFiles: z
       .boolean()
       .optional()

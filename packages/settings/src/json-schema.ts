@@ -32,6 +32,12 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
   };
 }
 
+/** The shape of a profile file, for suggestions. */
+export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
+  const profile = toJson(profileSchema);
+  return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
+}
+
 function channelShape(schema: z.ZodType): JsonSchema {
   const own = toJson(schema);
   const common = toJson(CommonAccountSettings);

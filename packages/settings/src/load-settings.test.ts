@@ -16,7 +16,7 @@ describe('loadSettings with nothing to read', () => {
   ])('[D12] takes %s as all defaults', (_what, yaml) => {
     const { settings, warnings, channels } = okay(load(yaml));
     expect(settings).toMatchObject({
-      agent: { id: 'main', layout: 'parley', workspace: '/data/workspace' },
+      agent: { id: 'main', workspace: '/data/workspace' },
       model: 'auto',
       owners: [],
       lanes: { busy: 'collect', collectPauseMs: 500 },

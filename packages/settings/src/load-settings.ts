@@ -11,9 +11,11 @@ import { parseSettings, type SettingsDocument } from './document.ts';
 import { composeJsonSchema, type ForeignSchemas, type JsonSchema } from './json-schema.ts';
 import { formatPath, isWithin, type SettingsPath } from './path.ts';
 import type { SettingsProblem } from './problem.ts';
+import { chooseProfile } from './profiles/choose-profile.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import { type Environment, resolveReferences } from './references.ts';
 import { type Finding, problemOf, type SettingsSource } from './source.ts';
+import { HOUSE_PROFILES } from './template.ts';
 
 /** What `loadSettings` needs from the outside world. */
 export interface LoadSettingsOptions<Model> extends ForeignSchemas {
@@ -23,6 +25,8 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
   /** Where the default workspace lies. */
   readonly dataFolder: string;
   readonly modelSchema: z.ZodType<Model>;
+  /** Profiles that come along; those in `profiles/` of the data folder stand before them. */
+  readonly houseProfiles?: string;
   /** Channels that run with their defaults when the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -63,7 +67,14 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   if (document.kind === 'broken') {
     return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [] };
   }
-  const { source, findings } = prepare(document, options);
+  const prepared = prepare(document, options);
+  const { findings } = prepared;
+  const profiled = chooseProfile(prepared.source, profilePlace(options));
+  const source = {
+    ...prepared.source,
+    value: profiled.value,
+    secrets: [...prepared.source.secrets, ...profiled.secrets],
+  };
   const { model: writtenModel, channels: writtenChannels, ...core } = source.value;
   const checkedCore = check(CoreSettings, core, [], source);
   const checkedModel = check(options.modelSchema, writtenModel, ['model'], source);
@@ -75,6 +86,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     source,
   );
   const problems = [
+    ...profiled.problems,
     ...listed.problems,
     ...coreReferences(findings).map((finding) => problemOf(finding, source)),
     ...[checkedCore, checkedModel].flatMap((checked) =>
@@ -84,6 +96,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   const shared = {
     warnings: [
       ...document.warnings,
+      ...profiled.warnings,
       ...checkedCore.warnings,
       ...checkedModel.warnings,
       ...channels.warnings,
@@ -103,6 +116,16 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     origin: read.kind === 'text' ? 'file' : 'defaults',
     ...shared,
   };
+}
+
+function profilePlace({
+  dataFolder,
+  houseProfiles,
+  env,
+  modelSchema,
+}: LoadSettingsOptions<unknown>) {
+  const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
+  return { folders, env, modelSchema };
 }
 
 function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {

@@ -10,6 +10,8 @@ export interface Position {
  */
 export interface SettingsProblem {
   readonly kind: 'syntax' | 'unknown-key' | 'missing' | 'value' | 'reference';
+  /** Set where it is not in the settings file: the profile's, for example. */
+  readonly file?: string;
   /** `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
   /** Absent when the value is not in the file, for example because the file is missing. */
@@ -43,8 +45,9 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
 };
 
 function headline(problem: SettingsProblem): string {
-  const subject = problem.path === '' ? 'the settings file' : problem.path;
-  const place = problem.position;
+  const { path, file, position: place } = problem;
+  const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
+  const subject = path === '' ? (file ?? 'the settings file') : inside;
   const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`;
   return `${subject} ${WHAT[problem.kind]}${where}`;
 }

@@ -6,6 +6,9 @@ import { SettingsError } from './settings-error.ts';
 
 const CONFIG = new URL('../../../config/', import.meta.url);
 const TEMPLATE = fileURLToPath(new URL('parley.example.yaml', CONFIG));
+/** Profiles that come with Parley. */
+export const HOUSE_PROFILES = fileURLToPath(new URL('profiles/', CONFIG));
+
 const SCHEMA = fileURLToPath(new URL('parley.schema.json', CONFIG));
 
 /** The settings file of a first start: everything is explained and commented out, so defaults apply. */

@@ -19,9 +19,13 @@ const modelSchema = z
     z.discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('local'), baseUrl: z.url(), apiKey: z.string() }),
       z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
+      z.strictObject({ provider: z.literal('named'), apiKey: z.string(), model: z.string() }),
     ]),
   ])
   .default('auto');
+
+/** Two channels and a model. */
+export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema };
 
 /** What a test file loads with: a folder of its own, two channels, a model. */
 export function settingsFolder() {
@@ -36,8 +40,7 @@ export function settingsFolder() {
       file,
       env,
       dataFolder: '/data',
-      channelSchemas: { telegram, web },
-      modelSchema,
+      ...settingsSchemas,
       defaultChannels: ['web'],
     });
   }

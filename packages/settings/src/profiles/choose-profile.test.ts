@@ -1,0 +1,162 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loadSettings } from '../load-settings.ts';
+import { describeProblem } from '../problem.ts';
+import { okay, problems, settingsFolder, settingsSchemas } from '../testing/settings-folder.ts';
+
+const { path } = settingsFolder();
+
+beforeAll(() => {
+  mkdirSync(path('data/profiles'), { recursive: true });
+  mkdirSync(path('house'));
+  writeFileSync(path('house/plain.yaml'), 'layout: parley\n');
+  writeFileSync(path('house/writer.yaml'), 'layout: zeus\n');
+});
+
+/** Loads settings that name the profile `own`, which says `profile`. */
+function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
+  writeFileSync(path('data/profiles/own.yaml'), profile);
+  writeFileSync(path('parley.yaml'), settings);
+  return loadSettings({
+    file: path('parley.yaml'),
+    env,
+    dataFolder: path('data'),
+    houseProfiles: path('house'),
+    ...settingsSchemas,
+  });
+}
+
+describe('a profile', () => {
+  it('[P15] chooses layout, persona, format, skills, tools, plugins, memory and model', () => {
+    const { settings, warnings } = okay(
+      load(`
+layout: lab
+persona: wren
+format: emotion_pipe
+skills: { allow: [weather], block: [tarot], show: inline }
+tools: { allow: [read, grep], block: [exec] }
+plugins: [./dice, { use: some-package, options: { sides: 6 } }]
+memory: off
+model: { provider: anthropic, apiKey: k }
+skipContextFiles: true
+ephemeral: Answer in one sentence.
+`),
+    );
+    expect(warnings).toEqual([]);
+    expect(settings).toMatchObject({
+      agent: {
+        id: 'main',
+        layout: 'lab',
+        persona: 'wren',
+        format: 'emotion_pipe',
+        memory: 'off',
+        skipContextFiles: true,
+        ephemeral: 'Answer in one sentence.',
+      },
+      skills: { allow: ['weather'], block: ['tarot'], show: 'inline', max: 150 },
+      tools: { allow: ['read', 'grep'], block: ['exec'] },
+      plugins: [
+        { use: './dice', options: {} },
+        { use: 'some-package', options: { sides: 6 } },
+      ],
+      model: { provider: 'anthropic', apiKey: 'k' },
+    });
+  });
+
+  it('[P15] stands below the settings and above the defaults', () => {
+    const settings = 'agent: { profile: own, layout: zeus }\nskills: { max: 3 }';
+    const loaded = okay(load('layout: lab\nskills: { show: inline }', settings)).settings;
+    expect(loaded.agent.layout).toBe('zeus');
+    expect(loaded.skills).toMatchObject({ show: 'inline', max: 3, maxFileBytes: 256_000 });
+  });
+
+  it('[P15] in the data folder stands before the one of the house', () => {
+    const layout = (name: string) =>
+      okay(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
+    expect(layout('writer')).toBe('zeus');
+    writeFileSync(path('data/profiles/writer.yaml'), 'layout: openclaw');
+    expect(layout('writer')).toBe('openclaw');
+  });
+
+  it('[P15] that does not exist is answered with those that do', () => {
+    const [problem] = problems(load('', 'agent:\n  profile: writr'));
+    expect(problem).toMatchObject({
+      path: 'agent.profile',
+      position: { line: 2, column: 12 },
+      found: '"writr"',
+      nearest: 'writer',
+    });
+    expect(problem?.expected).toContain('one of own, plain, writer, or a file writr.yaml in');
+  });
+
+  it('[P15] with a wrong value is told with file, line, value and what is expected', () => {
+    const [problem, ...others] = problems(load('layout: lab\nskills:\n  show: outlin\n'));
+    expect(others).toEqual([]);
+    expect(describeProblem(problem ?? never()).split('\n')).toEqual([
+      `skills.show in ${path('data/profiles/own.yaml')} has a value that does not fit (line 3, column 9)`,
+      '    found:    "outlin"',
+      '    expected: one of outline, inline',
+      '    did you mean: outline',
+    ]);
+  });
+
+  it.each([
+    ['persnoa: wren', 'persnoa', 'persona'],
+    ['skills: { blok: [] }', 'skills.blok', 'block'],
+    ['model: { provider: anthropic, apiKey: k, vison: true, apikey: l }', 'model.apikey', 'apiKey'],
+    ['name: Ada', 'name', undefined],
+  ])('[P15] [D12] %s warns of an unknown key', (yaml, at, nearest) => {
+    const { warnings } = okay(load(yaml));
+    const found = warnings.find((warning) => warning.path === at);
+    expect(found).toMatchObject({ kind: 'unknown-key', file: path('data/profiles/own.yaml') });
+    expect(found?.nearest).toBe(nearest);
+  });
+
+  it.each([
+    ['layout: [', 'syntax', ''],
+    ['layout: 5', 'value', 'layout'],
+    ['plugins: ./dice', 'value', 'plugins'],
+    ['tools: [read]', 'value', 'tools'],
+    ['memory: sometimes', 'value', 'memory'],
+    ['persona: ../../etc/passwd', 'value', 'persona'],
+    ['model: { provider: nobody }', 'value', 'model.provider'],
+    ['model: [x]', 'value', 'model'],
+    ['ephemeral: ${NOT_SET}', 'reference', 'ephemeral'],
+  ])('[P15] %s keeps Parley from starting', (yaml, kind, at) => {
+    expect(problems(load(yaml))).toEqual([
+      expect.objectContaining({ kind, path: at, file: path('data/profiles/own.yaml') }),
+    ]);
+  });
+
+  it('[P15] may name a model of the provider that the settings name', () => {
+    const settings = 'agent: { profile: own }\nmodel: { provider: named, apiKey: k }';
+    expect(okay(load('model: large', settings)).settings.model).toEqual({
+      provider: 'named',
+      apiKey: 'k',
+      model: 'large',
+    });
+    expect(problems(load('model: large'))).toEqual([
+      expect.objectContaining({ kind: 'missing', path: 'model' }),
+    ]);
+    expect(okay(load('model: offline')).settings.model).toBe('offline');
+  });
+
+  it('[P15] takes secrets from the environment and keeps them out of logs', () => {
+    const yaml = 'model: { provider: anthropic, apiKey: "${KEY}" }';
+    const loaded = okay(load(yaml, undefined, { KEY: 'sk-very-secret' }));
+    expect(loaded.settings.model).toMatchObject({ apiKey: 'sk-very-secret' });
+    expect(loaded.secrets).toContain('sk-very-secret');
+  });
+
+  it('[P15] is not looked for where none is named', () => {
+    expect(okay(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
+    expect(problems(load('', 'agent: { profile: ../own }'))).toEqual([
+      expect.objectContaining({ path: 'agent.profile' }),
+    ]);
+  });
+});
+
+function never(): never {
+  throw new Error('expected a problem');
+}

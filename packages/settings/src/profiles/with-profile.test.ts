@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Block } from '../block.ts';
+import { type Profile, withProfile } from './with-profile.ts';
+
+/** What is written, what the profile says, what counts. */
+const rows: readonly [what: string, written: Block, profile: Profile, counts: Block][] = [
+  ['an empty profile changes nothing', { agent: { name: 'Ada' } }, {}, { agent: { name: 'Ada' } }],
+  ['the profile alone', {}, { layout: 'lab' }, { agent: { layout: 'lab' } }],
+  [
+    'the settings win, key by key',
+    { agent: { layout: 'zeus', name: 'Ada' } },
+    { layout: 'lab', persona: 'wren', memory: 'off' },
+    { agent: { layout: 'zeus', name: 'Ada', persona: 'wren', memory: 'off' } },
+  ],
+  [
+    'false in the settings is said, too',
+    { agent: { skipContextFiles: false } },
+    { skipContextFiles: true, ephemeral: 'Be brief.' },
+    { agent: { skipContextFiles: false, ephemeral: 'Be brief.' } },
+  ],
+  [
+    'keys of skills and tools apart',
+    { skills: { block: ['a'] }, tools: { allow: [] } },
+    { skills: { block: ['b'], show: 'inline' }, tools: { allow: ['read'], block: ['exec'] } },
+    {
+      agent: {},
+      skills: { block: ['a'], show: 'inline' },
+      tools: { allow: [], block: ['exec'] },
+    },
+  ],
+  [
+    'a list takes the place of a list',
+    { plugins: ['./mine'] },
+    { plugins: ['./theirs', './more'] },
+    { agent: {}, plugins: ['./mine'] },
+  ],
+  ['an empty list is one, too', { plugins: [] }, { plugins: ['./x'] }, { agent: {}, plugins: [] }],
+  [
+    'a model is one thing',
+    { model: { provider: 'anthropic', apiKey: 'k', model: 'm' } },
+    { model: { provider: 'openai', apiKey: 'l', model: 'n', vision: true } },
+    { agent: {}, model: { provider: 'anthropic', apiKey: 'k', model: 'm' } },
+  ],
+  ['the model of the profile', {}, { model: 'offline' }, { agent: {}, model: 'offline' }],
+  [
+    'a name goes to the provider of the settings',
+    { model: { provider: 'anthropic', apiKey: 'k' } },
+    { modelName: 'large' },
+    { agent: {}, model: { provider: 'anthropic', apiKey: 'k', model: 'large' } },
+  ],
+  [
+    'a named model of the settings wins',
+    { model: { provider: 'anthropic', apiKey: 'k', model: 'small' } },
+    { modelName: 'large' },
+    { agent: {}, model: { provider: 'anthropic', apiKey: 'k', model: 'small' } },
+  ],
+  ['a word of the settings wins', { model: 'auto' }, { modelName: 'large' }, { model: 'auto' }],
+  [
+    'what is no block is left to the check',
+    { agent: 'Ada', skills: 5 },
+    { layout: 'lab', skills: { show: 'inline' } },
+    { agent: 'Ada', skills: 5 },
+  ],
+];
+
+describe('settings with a profile', () => {
+  it.each(rows)('[P15] %s', (_what, written, profile, counts) => {
+    expect(withProfile(written, profile)).toEqual({ agent: {}, ...counts });
+  });
+
+  it('[P15] leaves both as they were', () => {
+    const written = Object.freeze({ agent: Object.freeze({ name: 'Ada' }) });
+    const profile = Object.freeze({ layout: 'lab', skills: Object.freeze({ block: [] }) });
+    withProfile(written, profile);
+    expect(written).toEqual({ agent: { name: 'Ada' } });
+  });
+});
