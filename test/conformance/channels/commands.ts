@@ -2,9 +2,16 @@ import { expect } from 'vitest';
 import type { Behaviour } from './behaviour.ts';
 import type { Scene } from './scene.ts';
 
-const PLAIN = ['help', 'status', 'whoami', 'new', 'stop'] as const;
+/** What each answers, at least. */
+const PLAIN = [
+  ['help', /\/help[\s\S]*\/stop/],
+  ['status', /double/],
+  ['new', /fresh start/],
+  ['stop', /nothing|stopped/i],
+] as const;
 /** Their features come later; until then they say so. */
-const LATER = ['mode', 'model', 'compact', 'memory', 'forget', 'heartbeat'] as const;
+const LATER = ['mode', 'compact', 'memory', 'forget'] as const;
+const OWNERS = ['model', 'heartbeat', 'approve', 'deny', 'why'] as const;
 
 async function answerTo(scene: Scene, command: string): Promise<string> {
   const place = scene.peer.direct();
@@ -21,10 +28,10 @@ async function answerTo(scene: Scene, command: string): Promise<string> {
 /** Commands: answered at once, and never by the model. */
 export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
-    (name): Behaviour => ({
+    ([name, words]): Behaviour => ({
       title: `[F09] /${name} is answered without the model`,
       run: async (scene) => {
-        expect(await answerTo(scene, `/${name}`)).not.toBe('');
+        expect(await answerTo(scene, `/${name}`)).toMatch(words);
       },
     }),
   ),
@@ -32,7 +39,15 @@ export const COMMANDS: readonly Behaviour[] = [
     (name): Behaviour => ({
       title: `[F09] /${name} is answered plainly, without the model`,
       run: async (scene) => {
-        expect(await answerTo(scene, `/${name}`)).not.toBe('');
+        expect(await answerTo(scene, `/${name}`)).toContain(`/${name} does nothing yet`);
+      },
+    }),
+  ),
+  ...OWNERS.map(
+    (name): Behaviour => ({
+      title: `[F09] /${name} is refused to whoever is not the owner`,
+      run: async (scene) => {
+        expect(await answerTo(scene, `/${name}`)).toContain(`/${name} is for my owner only`);
       },
     }),
   ),

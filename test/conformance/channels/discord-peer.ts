@@ -76,16 +76,18 @@ function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): vo
 }
 
 function say(double: DiscordDouble, place: Place, saying: Saying): string {
-  const { text, mention, from, replyTo, file, bot } = saying;
-  const name = file === 'picture' ? 'a.png' : 'a.txt';
-  const type = file === 'picture' ? 'image/png' : 'text/plain';
+  const { text, mention, from, replyTo, files, bot } = saying;
   return double.say({
     channel: place.id,
     from: bot ? ANOTHER_BOT : from,
     text: mention ? `<@${double.me.id}> ${text}` : text,
     replyTo,
     bot,
-    files: file === undefined ? undefined : [{ name, type, bytes: FILES[file] }],
+    files: files?.map((file) =>
+      file === 'picture'
+        ? { name: 'a.png', type: 'image/png', bytes: FILES.picture }
+        : { name: 'a.txt', type: 'text/plain', bytes: FILES.document },
+    ),
   }).id;
 }
 

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
+import { Changes } from '../../platforms/changes.ts';
 import { LinesServer } from './lines-server.ts';
 import type { Peer } from './peer.ts';
 
 /** The example of `docs/new-channel.md`. */
 export async function linesPeer(): Promise<Peer> {
-  const watchers = new Set<() => void>();
-  const server = new LinesServer(() => {
-    for (const watch of watchers) watch();
-  });
+  const changes = new Changes(() => `${server.rooms.size} rooms`);
+  const server: LinesServer = new LinesServer(() => changes.changed());
   const port = await server.listen();
   let next = 0;
   let twice = false;
@@ -61,22 +60,7 @@ export async function linesPeer(): Promise<Peer> {
     },
     tellSwapped: () => server.swapNext(),
     disconnect: () => server.disconnect(),
-    waitFor: (look, timeoutMs = 20_000) =>
-      new Promise((resolve, reject) => {
-        const watch = () => {
-          const found = look();
-          if (found === undefined || found === false) return;
-          clearTimeout(timer);
-          watchers.delete(watch);
-          resolve(found);
-        };
-        const timer = setTimeout(() => {
-          watchers.delete(watch);
-          reject(new Error(`nothing within ${timeoutMs} ms`));
-        }, timeoutMs);
-        watchers.add(watch);
-        watch();
-      }),
+    waitFor: (look, timeoutMs = 20_000) => changes.waitFor(look, timeoutMs),
     close: () => server.close(),
   };
 }

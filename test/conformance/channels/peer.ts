@@ -16,10 +16,8 @@ export interface Saying {
   readonly mention?: boolean;
   /** Id of the message it answers. */
   readonly replyTo?: string;
-  /** Messages with the same one are an album, or as near as the platform has it. */
-  readonly album?: string;
-  /** A small text file or picture. */
-  readonly file?: 'document' | 'picture';
+  /** Small text files or pictures; several are an album, or as near as the platform has it. */
+  readonly files?: readonly ('document' | 'picture')[];
   /** Its author is another bot. */
   readonly bot?: boolean;
 }

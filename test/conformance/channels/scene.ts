@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { untilConnected } from '../../e2e/channel-states.ts';
 import {
   makeDataFolder,
@@ -28,6 +29,8 @@ export interface Scene {
   until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
   /** Asks and waits for the answer, which repeats the question. */
   exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
+  /** Waits for an answer that contains this, and for the next answer of that chat: there is but one. */
+  once(place: Place, text: string, withinMs?: number): Promise<void>;
   /** What the model was asked about this, oldest first: the last user message of each request. */
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
@@ -80,6 +83,10 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       const all = answers(place);
       return all.some((each) => each.text.includes(text)) && all;
     }, withinMs);
+  const exchange: Scene['exchange'] = async (place, text, saying) => {
+    await ask(place, text, saying);
+    return until(place, text);
+  };
   const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
     await parley?.end(signal);
     parley = undefined;
@@ -91,9 +98,12 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     say,
     answers,
     until,
-    async exchange(place, text, saying) {
-      await ask(place, text, saying);
-      return until(place, text);
+    exchange,
+    async once(place, text, withinMs) {
+      await until(place, text, withinMs);
+      // A chat is served in order: what is answered later proves that this is over.
+      await exchange(place, 'something else');
+      expect(answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
     },
     asked: (text) =>
       model.requests

@@ -75,22 +75,27 @@ function chatOf({ id }: Place): { readonly chat: number; readonly thread?: numbe
 }
 
 function say(double: TelegramDouble, place: Place, saying: Saying): string {
-  const { text, mention, replyTo, album, file, from, bot } = saying;
+  const { text, mention, replyTo, files = [], from, bot } = saying;
   const person = from === undefined ? undefined : Number(from);
-  const message = double.say({
+  const common = {
     ...chatOf(place),
     from: bot ? { id: 777, is_bot: true } : person,
-    text: mention ? `@${double.me.username} ${text}` : text,
     replyTo: replyTo === undefined ? undefined : Number(replyTo),
-    album,
-    file:
-      file === undefined
-        ? undefined
-        : file === 'picture'
-          ? { kind: 'photo', bytes: FILES.picture }
-          : { kind: 'document', bytes: FILES.document, name: 'a.txt', type: 'text/plain' },
-  });
+    album: files.length > 1 ? 'album' : undefined,
+  };
+  const [first, ...more] = files;
+  const words = mention ? `@${double.me.username} ${text}` : text;
+  const message = double.say({ ...common, text: words, file: fileOf(first) });
+  // The caption stands with the first; the others come as messages of their own.
+  for (const file of more) double.say({ ...common, text: '', file: fileOf(file) });
   return String(message.message_id);
+}
+
+function fileOf(file: NonNullable<Saying['files']>[number] | undefined) {
+  if (file === undefined) return undefined;
+  return file === 'picture'
+    ? ({ kind: 'photo', bytes: FILES.picture } as const)
+    : ({ kind: 'document', bytes: FILES.document, name: 'a.txt', type: 'text/plain' } as const);
 }
 
 function seen(double: TelegramDouble, place: Place): Seen[] {

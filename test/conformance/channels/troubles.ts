@@ -1,14 +1,6 @@
 import { expect } from 'vitest';
 import type { Behaviour } from './behaviour.ts';
-import type { Place, Trouble } from './peer.ts';
-import type { Scene } from './scene.ts';
-
-async function expectOnce(scene: Scene, place: Place, text: string): Promise<void> {
-  await scene.until(place, text, 40_000);
-  // A chat is served in order: what is answered later proves that this is over.
-  await scene.exchange(place, 'something else');
-  expect(scene.answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
-}
+import type { Trouble } from './peer.ts';
 
 const passing = (
   [
@@ -28,7 +20,7 @@ const passing = (
       if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
         expect(scene.answers(place)).toHaveLength(1);
-      } else await expectOnce(scene, place, `despite ${trouble}`);
+      } else await scene.once(place, `despite ${trouble}`, 40_000);
     },
   }),
 );
@@ -68,7 +60,7 @@ export const TROUBLES: readonly Behaviour[] = [
       if (!scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
       }
-      await expectOnce(scene, place, 'receipt lost');
+      await scene.once(place, 'receipt lost', 40_000);
     },
   },
   {
@@ -102,7 +94,7 @@ export const TROUBLES: readonly Behaviour[] = [
       await scene.exchange(place, 'connected');
       scene.peer.disconnect();
       await scene.ask(place, 'into the void');
-      await expectOnce(scene, place, 'into the void');
+      await scene.once(place, 'into the void', 40_000);
     },
   },
   {
@@ -114,7 +106,7 @@ export const TROUBLES: readonly Behaviour[] = [
       await held.asked;
       scene.peer.disconnect();
       held.release();
-      await expectOnce(scene, place, 'cut me off');
+      await scene.once(place, 'cut me off', 40_000);
     },
   },
   {
