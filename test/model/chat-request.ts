@@ -7,6 +7,21 @@ const ImagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().regex(DATA_URL, 'a picture as a data URL') }),
 });
+/** A tool that the model is offered. */
+const OfferedTool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+    description: z.string().optional(),
+    parameters: z.looseObject({ type: z.literal('object') }),
+  }),
+});
+/** A call as the model made it; its arguments are JSON once more. */
+const MadeCall = z.looseObject({
+  id: z.string().min(1),
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
 const Content = z.union([z.string(), z.array(z.union([TextPart, ImagePart]))]).nullish();
 
 /** A body of `POST /v1/chat/completions`, as far as the double cares; the rest is kept as sent. */
@@ -14,9 +29,15 @@ export const ChatRequest = z.looseObject({
   model: z.string().min(1),
   messages: z
     .array(
-      z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: Content }),
+      z.looseObject({
+        role: z.enum(['system', 'user', 'assistant', 'tool']),
+        content: Content,
+        tool_calls: z.array(MadeCall).min(1).optional(),
+        tool_call_id: z.string().optional(),
+      }),
     )
     .min(1),
+  tools: z.array(OfferedTool).min(1).optional(),
   stream: z.boolean().default(false),
   stream_options: z.looseObject({ include_usage: z.boolean().default(false) }).nullish(),
   max_tokens: z.int().positive().nullish(),
@@ -48,12 +69,19 @@ export function imagesOf(message: WireMessage | undefined): SeenImage[] {
   });
 }
 
+/** The names of the tools a request offers, in their order. */
+export function toolsOf({ tools = [] }: ChatRequest): string[] {
+  return tools.map((tool) => tool.function.name);
+}
+
 /**
  * What a strict chat template would refuse: more than one system message or one in the middle, empty
- * user messages, and two neighbours of the same role. Null when the request is fine.
+ * user messages, two neighbours of the same role, and calls without their results or the other way
+ * round. Null when the request is fine.
  */
 export function refusalOf(request: ChatRequest): string | null {
   let previous = '';
+  let unanswered: string[] = [];
   for (const [index, message] of request.messages.entries()) {
     if (message.role === 'system' && index > 0) return 'System message must be at the beginning.';
     if (message.role === 'user' && textOf(message).trim() === '' && imagesOf(message).length === 0)
@@ -61,7 +89,16 @@ export function refusalOf(request: ChatRequest): string | null {
     if (message.role === previous && message.role !== 'tool') {
       return 'Conversation roles must alternate user/assistant/user/assistant/...';
     }
+    if (message.role === 'tool') {
+      const id = message.tool_call_id ?? '';
+      if (!unanswered.includes(id)) return `No tool was called with the id "${id}".`;
+      unanswered = unanswered.filter((open) => open !== id);
+    } else if (unanswered.length > 0) return `There is no result of ${unanswered.join(', ')}.`;
+    const made = (message.tool_calls ?? []).map(({ id }) => id);
+    if (new Set(made).size < made.length) return 'Two calls have the same id.';
+    unanswered.push(...made);
     previous = message.role;
   }
+  if (unanswered.length > 0) return `There is no result of ${unanswered.join(', ')}.`;
   return previous === 'system' ? 'There is no user message.' : null;
 }

@@ -18,7 +18,7 @@ export function answerEvents(head: AnswerHead, reply: FullReply, withUsage: bool
     events.push(
       event({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
     );
-    for (const part of halves(call.arguments)) {
+    for (const part of fragments(call.arguments)) {
       events.push(event({ tool_calls: [{ index, function: { arguments: part } }] }));
     }
   }
@@ -67,8 +67,12 @@ function chunk(head: AnswerHead): object {
   return { id: head.id, object: 'chat.completion.chunk', created: CREATED, model: head.model };
 }
 
+/** Characters of one fragment, about two tokens. */
+const FRAGMENT = 8;
+
 /** Real servers send the arguments of a call in fragments that are not JSON by themselves. */
-function halves(text: string): string[] {
-  const middle = Math.ceil(text.length / 2);
-  return [text.slice(0, middle), text.slice(middle)];
+function fragments(text: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += FRAGMENT) pieces.push(text.slice(at, at + FRAGMENT));
+  return pieces;
 }

@@ -47,6 +47,8 @@ export class ModelDouble {
   readonly apiKey: string | undefined;
   latencyMs: number;
   pieceMs: number;
+  /** Like many small local models: a request with tools is refused. */
+  refusesTools = false;
   /** What is said in every recording. */
   speech = 'words that were spoken';
   /** The recordings that came, oldest first. */

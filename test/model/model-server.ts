@@ -47,6 +47,9 @@ async function answerChat(
   const head = { id: `chatcmpl-${double.total}`, model: body.model };
   const refusal = refusalOf(body);
   if (refusal !== null) return sendRefusal(response, 400, refusal);
+  if (double.refusesTools && body.tools !== undefined) {
+    return sendRefusal(response, 400, `library/${body.model} does not support tools`);
+  }
   const fault = double.nextFault();
   const reply = fullReply(await double.nextReply(body), body);
   if (double.latencyMs > 0) await wait(double.latencyMs);

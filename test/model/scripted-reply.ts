@@ -11,7 +11,14 @@ export const Reply = z.union([
     reasoning: z.string().optional(),
     toolCalls: z
       .array(
-        z.strictObject({ id: z.string().optional(), name: z.string(), arguments: z.unknown() }),
+        z.strictObject({
+          id: z.string().optional(),
+          name: z.string(),
+          /** Sent as JSON. */
+          arguments: z.unknown(),
+          /** Sent as it is instead, for a model that makes mistakes. */
+          written: z.string().optional(),
+        }),
       )
       .optional(),
     finishReason: z.string().optional(),
@@ -61,7 +68,7 @@ export function fullReply(reply: Reply, request: ChatRequest): FullReply {
   const toolCalls = (said.toolCalls ?? []).map((call, index) => ({
     id: call.id ?? `call_${index + 1}`,
     name: call.name,
-    arguments: JSON.stringify(call.arguments),
+    arguments: call.written ?? JSON.stringify(call.arguments ?? {}),
   }));
   return {
     pieces,

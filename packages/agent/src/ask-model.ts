@@ -26,6 +26,7 @@ export async function askModel(
       deps.onText(event.text);
       continue;
     }
+    if (event.type === 'tool-call') continue;
     const { inputTokens, outputTokens } = event.usage;
     deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
     deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);

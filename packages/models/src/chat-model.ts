@@ -9,12 +9,49 @@ export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
   readonly images?: readonly ModelImage[];
+  /** Of `content` what the person wrote, for a model that understands plain questions alone. */
+  readonly said?: string;
   /** Names of everything that came with it, for a model that can read none of it. */
   readonly attached?: readonly string[];
 }
 
-/** One turn of the conversation as the model sees it; tool messages will be further members. */
-export type ModelMessage = UserMessage | { readonly role: 'assistant'; readonly content: string };
+/** One thing the model asked to have done. */
+export interface ModelToolCall {
+  /** The provider's own; the result has to name it. Unique among the messages of one request. */
+  readonly id: string;
+  readonly name: string;
+  /** JSON as the model wrote it, which may be no JSON at all: `toolArguments` reads it. */
+  readonly arguments: string;
+  /** What the provider wants back with the call, where it said so (Gemini's thought signature). */
+  readonly signature?: string;
+}
+
+/** What the model said; empty where it only called tools. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: string;
+  readonly toolCalls?: readonly ModelToolCall[];
+}
+
+/** What came of one call. Follows the message that called; each call has exactly one. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly callId: string;
+  readonly name: string;
+  readonly content: string;
+  readonly failed?: boolean;
+}
+
+/** One turn of the conversation as the model sees it. */
+export type ModelMessage = UserMessage | AssistantMessage | ToolMessage;
+
+/** A tool the model may call. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
 
 /** A layer of the system prompt. `stable` layers come first and are the same on every call, so a
  * provider that sells prompt caching can keep them. */
@@ -27,6 +64,8 @@ export interface SystemLayer {
 export interface ModelRequest {
   readonly system: readonly SystemLayer[];
   readonly messages: readonly ModelMessage[];
+  /** In an order that stays the same, because prompt caches begin with them. */
+  readonly tools?: readonly ModelTool[];
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }
@@ -40,7 +79,7 @@ export interface ModelUsage {
   readonly estimated: boolean;
 }
 
-/** The last event of a successful call; `text` is the whole answer, never empty. */
+/** The last event of a successful call; `text` is the whole answer, empty only beside tool calls. */
 export interface ModelFinish {
   readonly type: 'finish';
   readonly text: string;
@@ -53,8 +92,11 @@ export interface ModelFinish {
   readonly costUsd: number | null;
 }
 
-/** What arrives while a model answers: pieces of text, then exactly one `finish`. */
-export type ModelEvent = { readonly type: 'text'; readonly text: string } | ModelFinish;
+/** What arrives while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
+export type ModelEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool-call'; readonly call: ModelToolCall }
+  | ModelFinish;
 
 /** The one port behind which every language model lives. */
 export interface ChatModel {

@@ -43,6 +43,22 @@ describe('what a failed call means', () => {
       http(400, { message: 'the request exceeds the available context size' }),
       'too-long',
     ],
+    [
+      'Ollama: tools',
+      http(400, { message: 'registry.ollama.ai/library/gemma:2b does not support tools' }),
+      'no-tools',
+    ],
+    [
+      'vLLM: tools',
+      http(400, { message: '"auto" tool choice requires --enable-auto-tool-choice to be set' }),
+      'no-tools',
+    ],
+    ['llama.cpp: tools', http(500, { message: 'tools param requires --jinja flag' }), 'no-tools'],
+    [
+      'OpenRouter: tools',
+      http(404, { message: 'No endpoints found that support tool use.' }),
+      'no-tools',
+    ],
     ['OpenAI: quota', http(429, { code: 'insufficient_quota', message: 'x' }), 'no-credit'],
     ['Anthropic: credit', http(400, { message: 'Your credit balance is too low' }), 'no-credit'],
     [

@@ -10,6 +10,9 @@ const TOO_LONG =
 const NO_CREDIT = /insufficient_quota|credit balance|billing|payment required/i;
 const RATE_LIMITED = /rate[ _-]?limit/i;
 const FILTERED = /content_?(filter|policy)|safety system/i;
+/** Ollama, vLLM, llama.cpp, LM Studio and gateways, in their own words. */
+const NO_TOOLS =
+  /(does not|doesn't|not) support(ed)? (the use of )?(tool|function)|support tool use|tools? (is|are|use is|calling is) not supported|enable-auto-tool-choice|tools param requires/i;
 
 /**
  * Decides what a failed call means. Status first, then the provider's words (which some send with
@@ -34,6 +37,7 @@ function classifyWords(words: string, facts: FailureFacts, now: number): ModelFa
   const type = facts.type ?? '';
   const rest = retryAfterMs(facts.headers, now);
   const serverFailed = status !== null && status >= 500;
+  if (status !== null && status >= 400 && NO_TOOLS.test(words)) return { kind: 'no-tools' };
   // "Quota" may also mean this minute's; a server that says when to come back means that.
   if (NO_CREDIT.test(words) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(words) && !serverFailed)

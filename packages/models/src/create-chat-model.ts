@@ -10,6 +10,7 @@ import { offlineModel } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import { retryingModel } from './retrying-model.ts';
 import { seeingModel } from './seeing-model.ts';
+import { toolLessModel } from './tool-less-model.ts';
 
 /** What models need from outside; only the first three must be given. */
 export interface ChatModelDeps {
@@ -97,7 +98,7 @@ function build(
   const init = { id, server: serverOf(choice), choice, timeouts: settings.timeouts };
   const fetch = deps.fetch ?? globalThis.fetch;
   const model = retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
-  return seeingModel(model, choice.vision);
+  return seeingModel(toolLessModel(model), choice.vision);
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {

@@ -36,6 +36,8 @@ export function explainFailure(failure: ModelFailure, model: FailedModel, words:
       return `The conversation is too long for ${id}. Start a new session or use a model with a larger context.`;
     case 'refused':
       return `${id} at ${server} did not accept the request${quote(words)}. Check the model settings.`;
+    case 'no-tools':
+      return `${id} at ${server} cannot use tools${quote(words)}. Use a model that can.`;
     case 'filtered':
       return `${id} declined to answer because of its content filter. Put the request in other words.`;
     case 'rubbish':

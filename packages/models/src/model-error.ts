@@ -11,6 +11,8 @@ export type ModelFailure =
   | { readonly kind: 'overloaded' }
   | { readonly kind: 'too-long' }
   | { readonly kind: 'refused' }
+  /** The model takes no tools. */
+  | { readonly kind: 'no-tools' }
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
   | { readonly kind: 'empty' }

@@ -1,4 +1,4 @@
-import type { ModelRequest, ModelUsage } from './chat-model.ts';
+import type { ModelMessage, ModelRequest, ModelUsage } from './chat-model.ts';
 import type { ModelPrice } from './model-settings.ts';
 
 /** What a provider reported; undefined where it said nothing. */
@@ -57,12 +57,24 @@ export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number
 function requestLength(request: ModelRequest): number {
   let length = 0;
   for (const layer of request.system) length += layer.text.length;
-  for (const message of request.messages) {
-    length += message.content.length;
-    const images = message.role === 'user' ? (message.images?.length ?? 0) : 0;
-    length += images * TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN;
-  }
+  for (const tool of request.tools ?? []) length += JSON.stringify(tool).length;
+  for (const message of request.messages) length += messageLength(message);
   return length;
+}
+
+function messageLength(message: ModelMessage): number {
+  const { length } = message.content;
+  switch (message.role) {
+    case 'user':
+      return length + (message.images?.length ?? 0) * TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN;
+    case 'assistant':
+      return (message.toolCalls ?? []).reduce(
+        (sum, call) => sum + call.name.length + call.arguments.length,
+        length,
+      );
+    case 'tool':
+      return length;
+  }
 }
 
 function tokensOf(characters: number): number {

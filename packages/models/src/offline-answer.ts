@@ -14,6 +14,8 @@ export interface OfflineFacts {
   readonly now: number;
   /** IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string;
+  /** What a tool that tells the time has said, where one was asked. */
+  readonly toldTime?: string;
 }
 
 /** Longest message that is read as one of the plain questions, in characters. */
@@ -28,7 +30,7 @@ const TIME =
 export function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
-      return `It is ${localTime(facts)}.\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+      return `${facts.toldTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
     case 'status':
       return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
     case 'help':
@@ -49,7 +51,8 @@ const HELP_TEXT = [
   '- tell the time: `time`',
 ].join('\n');
 
-function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
+/** Whether a message is one of the questions that need no model. */
+export function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
   if (TIME.test(question)) return 'time';

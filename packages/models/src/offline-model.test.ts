@@ -79,6 +79,29 @@ describe('the offline model', () => {
     },
   );
 
+  it('[G01] asks its tool for the time where there is one, and answers with what it said', async () => {
+    const tools = [{ name: 'current_time', description: 'Tells.', inputSchema: {} }];
+    const question = { role: 'user', content: '<context/>\n\ntime?', said: 'time?' } as const;
+    const signal = new AbortController().signal;
+    const events: ModelEvent[] = [];
+    const first = { system: [], messages: [question], tools };
+    for await (const event of offline('by-choice').stream(first, signal)) events.push(event);
+    expect(events).toMatchObject([
+      { type: 'tool-call', call: { name: 'current_time', arguments: '{}' } },
+      { type: 'finish', text: '', finishReason: 'tool-calls' },
+    ]);
+    const call = events[0]?.type === 'tool-call' ? events[0].call : undefined;
+    const messages = [
+      question,
+      { role: 'assistant', content: '', toolCalls: call === undefined ? [] : [call] } as const,
+      { role: 'tool', callId: 'offline_time', name: 'current_time', content: 'Noon.' } as const,
+    ];
+    for await (const event of offline('by-choice').stream({ ...first, messages }, signal)) {
+      events.push(event);
+    }
+    expect(events.at(-1)).toMatchObject({ text: expect.stringMatching(/^Noon\./) });
+  });
+
   it.each([
     'It is high time that we help the poor with what they need; write an essay on it, two pages long.',
     'timeline of the French Revolution',

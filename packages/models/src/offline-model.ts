@@ -3,7 +3,7 @@ import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
 import { ModelError } from './model-error.ts';
 import { countUsage } from './model-usage.ts';
-import { type OfflineReason, offlineAnswer } from './offline-answer.ts';
+import { type OfflineReason, offlineAnswer, plainQuestion } from './offline-answer.ts';
 
 /** What the offline model must be told. */
 export interface OfflineDeps {
@@ -14,6 +14,8 @@ export interface OfflineDeps {
 }
 
 const ID = 'parley/offline';
+/** The one tool it uses: a fresh installation shows that tools work before any model is connected. */
+const TIME_TOOL = 'current_time';
 const NOTHING_REPORTED = {
   inputTokens: { total: undefined, cacheRead: undefined },
   outputTokens: { total: undefined },
@@ -26,7 +28,17 @@ const NOTHING_REPORTED = {
 export function offlineModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const asked = request.messages.findLast((message) => message.role === 'user');
-    const text = offlineAnswer(asked?.content ?? '', {
+    const question = asked?.said ?? asked?.content ?? '';
+    throwIfStopped(signal);
+    if (plainQuestion(question) === 'time' && mayAskTheTime(request)) {
+      yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
+      yield finish(request, '', 'tool-calls');
+      return;
+    }
+    const told = request.messages.findLast((message) => message.role === 'tool');
+    const toldTime = told?.name === TIME_TOOL && told.failed !== true ? told.content : undefined;
+    const text = offlineAnswer(question, {
+      ...(toldTime !== undefined && { toldTime }),
       attached: asked?.attached ?? [],
       reason: deps.reason,
       settingsFile: deps.settingsFile,
@@ -38,10 +50,19 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield { type: 'text', text: piece };
     }
     throwIfStopped(signal);
-    const usage = countUsage(NOTHING_REPORTED, request, text);
-    yield { type: 'finish', text, usage, finishReason: 'stop', model: ID, costUsd: 0 };
+    yield finish(request, text, 'stop');
   }
   return { id: ID, stream };
+}
+
+/** The tool is there, and this turn has not asked it yet. */
+function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
+  return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
+}
+
+function finish(request: ModelRequest, text: string, finishReason: string): ModelEvent {
+  const usage = countUsage(NOTHING_REPORTED, request, text);
+  return { type: 'finish', text, usage, finishReason, model: ID, costUsd: 0 };
 }
 
 function throwIfStopped(signal: AbortSignal): void {

@@ -7,6 +7,11 @@ export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' 
 export type ProviderCall = Parameters<ProviderModel['doStream']>[0];
 /** The messages of one call. */
 export type ProviderPrompt = ProviderCall['prompt'];
+/** What arrives while it answers. */
+export type ProviderPart =
+  Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer Part>
+    ? Part
+    : never;
 
 const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 const OPENAI_URL = 'https://api.openai.com/v1';

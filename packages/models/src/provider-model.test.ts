@@ -41,6 +41,46 @@ const OPENAI_STREAM = [
   },
 ];
 
+const ANTHROPIC_CALL = [
+  ...ANTHROPIC_STREAM.slice(0, 2),
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Let me look.' } },
+  { type: 'content_block_stop', index: 0 },
+  {
+    type: 'content_block_start',
+    index: 1,
+    content_block: { type: 'tool_use', id: 'call_1', name: 'read', input: {} },
+  },
+  ...['{"path"', ':"a.md"}'].map((partial_json) => ({
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json },
+  })),
+  { type: 'content_block_stop', index: 1 },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 7 } },
+  { type: 'message_stop' },
+];
+const FUNCTION_CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'read' };
+const OPENAI_CALL = [
+  ...OPENAI_STREAM.slice(0, 1),
+  {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { ...FUNCTION_CALL, arguments: '', status: 'in_progress' },
+  },
+  ...['{"path"', ':"a.md"}'].map((delta) => ({
+    type: 'response.function_call_arguments.delta',
+    item_id: 'fc_1',
+    output_index: 0,
+    delta,
+  })),
+  {
+    type: 'response.output_item.done',
+    output_index: 0,
+    item: { ...FUNCTION_CALL, arguments: '{"path":"a.md"}', status: 'completed' },
+  },
+  ...OPENAI_STREAM.slice(-1),
+];
+
 /** A `fetch` that answers with these events and remembers what it was asked. */
 function recordedFetch(events: readonly object[]) {
   const asked: { url: string; headers: Headers; body: unknown }[] = [];
@@ -172,5 +212,89 @@ describe('a picture', () => {
     expect(asked?.body).toMatchObject({
       input: [{ content: [shown, { type: 'input_text', text: 'what is it?' }] }],
     });
+  });
+});
+
+describe('a model that calls a tool', () => {
+  const schema = { type: 'object', properties: { path: { type: 'string' } } };
+  const withTools: ModelRequest = {
+    system: [{ text: 'identity', stable: true }],
+    messages: [{ role: 'user', content: 'what is in a.md?' }],
+    tools: [
+      { name: 'list', description: 'Lists.', inputSchema: { type: 'object', properties: {} } },
+      { name: 'read', description: 'Reads.', inputSchema: schema },
+    ],
+  };
+  const call = { id: 'call_1', name: 'read', arguments: '{"path":"a.md"}' };
+  const finish = { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' };
+
+  it('[G01] Anthropic: tools are offered with a cache mark on the last; the call comes in pieces', async () => {
+    const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
+    const { seen, asked } = await ask(choice, ANTHROPIC_CALL, withTools);
+    expect(seen).toMatchObject([
+      { type: 'text', text: 'Let me look.' },
+      { type: 'tool-call', call },
+      finish,
+    ]);
+    expect(asked?.body).toMatchObject({
+      tools: [
+        { name: 'list', input_schema: { type: 'object' } },
+        { name: 'read', input_schema: schema, cache_control: { type: 'ephemeral' } },
+      ],
+    });
+    expect(JSON.stringify(asked?.body).match(/cache_control/g)).toHaveLength(2);
+  });
+
+  it('[G01] OpenAI: tools are offered; the call comes in pieces', async () => {
+    const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
+    const { seen, asked } = await ask(choice, OPENAI_CALL, withTools);
+    expect(seen).toMatchObject([
+      { type: 'tool-call', call },
+      { ...finish, text: '' },
+    ]);
+    expect(asked?.body).toMatchObject({
+      tools: [
+        { type: 'function', name: 'list', description: 'Lists.' },
+        { type: 'function', name: 'read', parameters: schema },
+      ],
+    });
+  });
+
+  const answered: ModelRequest['messages'] = [
+    { role: 'user', content: 'what is in a.md?' },
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', callId: 'call_1', name: 'read', content: 'parrots', failed: true },
+  ];
+
+  it('[G01] Anthropic: is told what came of it', async () => {
+    const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
+    const request = { ...withTools, messages: answered };
+    const { asked } = await ask(choice, ANTHROPIC_STREAM, request);
+    const result = { type: 'tool_result', tool_use_id: 'call_1', content: 'parrots' };
+    expect(asked?.body).toMatchObject({
+      messages: [
+        { role: 'user' },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'call_1', name: 'read', input: { path: 'a.md' } }],
+        },
+        { role: 'user', content: [{ ...result, is_error: true }] },
+      ],
+    });
+  });
+
+  it('[G01] OpenAI: is told what came of it, without anything that OpenAI has not kept', async () => {
+    const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
+    const { asked } = await ask(choice, OPENAI_STREAM, { ...withTools, messages: answered });
+    const { name, arguments: given } = call;
+    expect(asked?.body).toMatchObject({
+      input: [
+        { role: 'system' },
+        { role: 'user' },
+        { type: 'function_call', call_id: 'call_1', name, arguments: given },
+        { type: 'function_call_output', call_id: 'call_1', output: 'parrots' },
+      ],
+    });
+    expect(JSON.stringify(asked?.body)).not.toContain('item_reference');
   });
 });

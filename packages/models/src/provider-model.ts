@@ -1,6 +1,6 @@
 import type { Clock } from '@parley/contracts';
 import { type CallDeadlines, startDeadlines } from './call-deadlines.ts';
-import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
+import type { ChatModel, ModelEvent, ModelRequest, ModelToolCall } from './chat-model.ts';
 import { classifyFailure } from './classify-failure.ts';
 import { explainFailure } from './explain-failure.ts';
 import { failureFacts } from './failure-facts.ts';
@@ -11,9 +11,11 @@ import {
   openProvider,
   type ProviderCall,
   type ProviderModel,
+  type ProviderPart,
   providerOptions,
 } from './open-provider.ts';
 import { providerPrompt } from './provider-prompt.ts';
+import { providerTools, toolCallOf } from './provider-tools.ts';
 
 /** What a provider model needs from outside. */
 export interface ProviderDeps {
@@ -54,7 +56,7 @@ async function* streamCall(
   caller: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const deadlines = startDeadlines(init.timeouts, caller);
-  const answer: Answer = { text: '', contentType: '', finish: null };
+  const answer: Answer = { text: '', calls: [], contentType: '', finish: null };
   try {
     throwIfEnded(deadlines);
     const model = await open();
@@ -70,6 +72,7 @@ async function* streamCall(
 /** What has arrived of an answer so far. */
 interface Answer {
   text: string;
+  readonly calls: ModelToolCall[];
   contentType: string;
   finish: { reason: string; usage: ReportedUsage } | null;
 }
@@ -88,20 +91,43 @@ async function* readAnswer(
       const { done, value: part } = await reader.read();
       if (done) return;
       if (part.type === 'error') throw part.error;
-      if (part.type === 'finish') {
-        answer.finish = { reason: part.finishReason.unified, usage: part.usage };
-      }
-      if (part.type === 'reasoning-delta') deadlines.alive();
-      if (part.type === 'text-delta' && part.delta !== '') {
-        deadlines.alive();
-        answer.text += part.delta;
-        yield { type: 'text', text: part.delta };
-        throwIfEnded(deadlines);
-      }
+      if (SIGNS_OF_LIFE.has(part.type)) deadlines.alive();
+      const event = eventOf(part, answer);
+      if (event === null) continue;
+      yield event;
+      throwIfEnded(deadlines);
     }
   } finally {
     // Without effect after the end; ends the connection when the caller left or something was thrown.
     await reader.cancel().catch(ignoreFailedCancel);
+  }
+}
+
+/** Long arguments of a tool take their time, as long thoughts do. */
+const SIGNS_OF_LIFE: ReadonlySet<ProviderPart['type']> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
+]);
+
+/** Adds a part to the answer; what of it the caller is told, or null. */
+function eventOf(part: ProviderPart, answer: Answer): ModelEvent | null {
+  switch (part.type) {
+    case 'finish':
+      answer.finish = { reason: part.finishReason.unified, usage: part.usage };
+      return null;
+    case 'text-delta':
+      if (part.delta === '') return null;
+      answer.text += part.delta;
+      return { type: 'text', text: part.delta };
+    case 'tool-call': {
+      const call = toolCallOf(part);
+      answer.calls.push(call);
+      return { type: 'tool-call', call };
+    }
+    default:
+      return null;
   }
 }
 
@@ -111,6 +137,7 @@ function ignoreFailedCancel(): void {}
 function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSignal): ProviderCall {
   return {
     prompt: providerPrompt(init.choice.provider, request),
+    ...providerTools(init.choice.provider, request),
     abortSignal: signal,
     ...providerOptions(init.choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
@@ -118,12 +145,16 @@ function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSig
 }
 
 function finished(init: ProviderModelInit, request: ModelRequest, answer: Answer): ModelEvent {
-  const { finish, text } = answer;
-  if (finish?.reason === 'content-filter' && text.trim() === '') throw new NoAnswer('filtered');
-  if (finish === null || text.trim() === '') throw new NoAnswer('empty');
-  const usage = countUsage(finish.usage, request, text);
+  const { finish, text, calls } = answer;
+  const saysNothing = text.trim() === '' && calls.length === 0;
+  if (finish?.reason === 'content-filter' && saysNothing) throw new NoAnswer('filtered');
+  if (finish === null || saysNothing) throw new NoAnswer('empty');
+  const written = text + calls.map((call) => call.name + call.arguments).join('');
+  const usage = countUsage(finish.usage, request, written);
   const costUsd = costOf(usage, init.choice.price);
-  return { type: 'finish', text, usage, finishReason: finish.reason, model: init.id, costUsd };
+  // Some servers say `stop` beside their calls.
+  const finishReason = calls.length > 0 ? 'tool-calls' : finish.reason;
+  return { type: 'finish', text, usage, finishReason, model: init.id, costUsd };
 }
 
 /** The call went well and brought no words. Turned into a `ModelError` before it leaves this file. */
@@ -163,6 +194,6 @@ function streamFailure(thrown: unknown, answer: Answer): ModelFailure | null {
   if (thrown instanceof NoAnswer) return { kind: thrown.kind };
   const endedEarly = /without a finish reason/.test(failureFacts(thrown).message);
   if (!endedEarly) return null;
-  if (answer.text !== '') return { kind: 'broken-off' };
+  if (answer.text !== '' || answer.calls.length > 0) return { kind: 'broken-off' };
   return answer.contentType.includes('event-stream') ? { kind: 'empty' } : { kind: 'rubbish' };
 }

@@ -54,6 +54,55 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
+  it('[G01] tells of calls and their results; arguments that are no object are sent as none', () => {
+    const toolCalls = [
+      { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
+      { id: 'c2', name: 'read', arguments: '{"path":' },
+    ];
+    const messages: ModelRequest['messages'] = [
+      { role: 'user', content: 'compare' },
+      { role: 'assistant', content: '', toolCalls },
+      { role: 'tool', callId: 'c1', name: 'read', content: 'parrots' },
+      { role: 'tool', callId: 'c2', name: 'read', content: 'no JSON', failed: true },
+      { role: 'assistant', content: 'Done.' },
+    ];
+    const call = { type: 'tool-call', toolName: 'read' };
+    const result = { type: 'tool-result', toolName: 'read' };
+    const providerOptions = { google: { thoughtSignature: 'thought' } };
+    expect(providerPrompt('anthropic', { system: [], messages }).slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { ...call, toolCallId: 'c1', input: { path: 'a.md' }, providerOptions },
+          { ...call, toolCallId: 'c2', input: {} },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [{ ...result, toolCallId: 'c1', output: { type: 'text', value: 'parrots' } }],
+      },
+      {
+        role: 'tool',
+        content: [
+          { ...result, toolCallId: 'c2', output: { type: 'error-text', value: 'no JSON' } },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
+    ]);
+  });
+
+  it('[G01] keeps what was said after a call behind its result', () => {
+    const messages: ModelRequest['messages'] = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: 'a' },
+      { role: 'assistant', content: 'b', toolCalls: [{ id: 'c', name: 't', arguments: '' }] },
+      { role: 'tool', callId: 'c', name: 't', content: '' },
+    ];
+    const [, assistant, tool] = providerPrompt('openai', { system: [], messages });
+    expect(assistant?.content).toMatchObject([{ text: 'a\n\nb' }, { type: 'tool-call' }]);
+    expect(tool?.role).toBe('tool');
+  });
+
   it('has no system message when there are no layers', () => {
     const prompt = providerPrompt('openai-compatible', { ...request, system: [] });
     expect(prompt.map((message) => message.role)).toEqual(['user']);

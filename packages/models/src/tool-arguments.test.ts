@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { toolArguments } from './tool-arguments.ts';
+
+describe('the arguments of a tool call', () => {
+  it.each<[string, object | null]>([
+    ['{"path":"a.md"}', { path: 'a.md' }],
+    ['', {}],
+    [' ', {}],
+    ['{"path":"a.md"', null],
+    ['path=a.md', null],
+    ['["a.md"]', null],
+    ['null', null],
+    ['"a.md"', null],
+  ])('[G01] %j', (written, expected) => {
+    expect(toolArguments({ arguments: written })).toEqual(expected);
+  });
+});

@@ -1,0 +1,103 @@
+import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '@parley/models';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { modelFrom, providerAt } from './ask-model.ts';
+import { toolsOf } from './chat-request.ts';
+import { type ModelDouble, startModelDouble } from './index.ts';
+
+const TOOLS: ModelRequest['tools'] = ['list', 'read'].map((name) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+}));
+const QUESTION = { role: 'user', content: 'what is in a.md?' } as const;
+
+let double: ModelDouble;
+let model: ChatModel;
+beforeEach(async () => {
+  double = await startModelDouble();
+  model = modelFrom(providerAt(double)).model;
+});
+afterEach(() => double.close());
+
+async function ask(
+  messages: readonly ModelMessage[] = [QUESTION],
+  asked = model,
+  seen: ModelEvent[] = [],
+): Promise<ModelEvent[]> {
+  const request = { system: [], messages, ...(TOOLS !== undefined && { tools: TOOLS }) };
+  const events = asked.stream(request, new AbortController().signal);
+  for await (const event of events) seen.push(event);
+  return seen;
+}
+const offered = () => double.requests.map(({ body }) => toolsOf(body));
+
+describe('tools on the wire', () => {
+  it('[G01] are offered in their order; a call comes whole, its arguments put together', async () => {
+    const given = { path: 'a long name with “quotes”.md', deep: { n: [1, 2] } };
+    double.queue({ text: ['Let me ', 'look.'], toolCalls: [{ name: 'read', arguments: given }] });
+    const events = await ask();
+    expect(offered()).toEqual([['list', 'read']]);
+    expect(events).toMatchObject([
+      { type: 'text', text: 'Let me ' },
+      { type: 'text', text: 'look.' },
+      { type: 'tool-call', call: { id: 'call_1', name: 'read', arguments: JSON.stringify(given) } },
+      { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' },
+    ]);
+  });
+
+  it('[G01] may be called without a word, and several at once', async () => {
+    const calls = ['a.md', 'b.md'].map((path) => ({ name: 'read', arguments: { path } }));
+    double.queue({ toolCalls: calls });
+    const events = await ask();
+    expect(events.map(({ type }) => type)).toEqual(['tool-call', 'tool-call', 'finish']);
+    expect(events.at(-1)).toMatchObject({ text: '', finishReason: 'tool-calls' });
+  });
+
+  it.each(['{"path": "a.md', 'a.md', ''])(
+    '[G01] arguments that are no JSON arrive as they were written: %j',
+    async (written) => {
+      double.queue({ toolCalls: [{ name: 'read', arguments: null, written }] });
+      expect((await ask())[0]).toMatchObject({ call: { name: 'read', arguments: written } });
+    },
+  );
+
+  it('[G01] are told of what came of them, as a strict server wants it', async () => {
+    const toolCalls = [
+      { id: 'c1', name: 'read', arguments: '{"path":"a.md"}' },
+      { id: 'c2', name: 'read', arguments: 'nonsense' },
+    ];
+    await ask([
+      QUESTION,
+      { role: 'assistant', content: '', toolCalls },
+      { role: 'tool', callId: 'c1', name: 'read', content: 'parrots' },
+      { role: 'tool', callId: 'c2', name: 'read', content: 'not JSON', failed: true },
+    ]);
+    expect(double.requests[0]?.body.messages.slice(1)).toMatchObject([
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'c1' }, { id: 'c2', function: { arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: 'parrots' },
+      { role: 'tool', tool_call_id: 'c2', content: 'not JSON' },
+    ]);
+  });
+
+  it('[G01] are left out for a server that refuses them, and not offered again', async () => {
+    double.refusesTools = true;
+    expect((await ask()).at(-1)).toMatchObject({ text: 'You said: what is in a.md?' });
+    expect((await ask()).at(-1)).toMatchObject({ text: 'You said: what is in a.md?' });
+    expect(offered()).toEqual([['list', 'read'], [], []]);
+    expect(JSON.stringify(double.requests[1]?.body.messages)).toContain('cannot call tools');
+  });
+
+  it('[G01] lead to no other model once one was called', async () => {
+    const second = await startModelDouble();
+    const fallback = [providerAt(second)];
+    const both = modelFrom({ ...providerAt(double), fallback }).model;
+    double.queue({ text: 'a', toolCalls: [{ name: 'read', arguments: {} }] });
+    double.fault({ kind: 'no-finish' });
+    await expect(ask([QUESTION], both)).rejects.toMatchObject({ code: 'model-broken-off' });
+    expect(second.total).toBe(0);
+    await second.close();
+  });
+});
