@@ -27,6 +27,8 @@ export interface OpenWorkspaceOptions {
   /** Folder of the files a new workspace starts with. */
   readonly templates: string;
   readonly limits?: Partial<WorkspaceLimits>;
+  /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everybody (P15). */
+  readonly memory?: 'main-session' | 'off';
   readonly log?: Logger;
   readonly clock?: Clock;
   /** Names temporary files. */
@@ -54,6 +56,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     names: () => listMarkdown(folder),
     writer: createFileWriter({ folder, maxBytes: limits.fileBytes, newId }),
     fileCharacters: limits.fileCharacters,
+    forgetful: options.memory === 'off',
   };
   return { folder, created, for: (reader) => createView(sources, reader) };
 }

@@ -56,12 +56,15 @@ interface ViewSources {
   readonly writer: FileWriter;
   /** Characters of a file that are shown when the caller does not say. */
   readonly fileCharacters: number;
+  /** No memory is shown to anybody. */
+  readonly forgetful: boolean;
 }
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
 export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
-  const look = { files: sources.files, reader, groupMemory };
+  const { files, forgetful } = sources;
+  const look = { files, forgetful, reader, groupMemory };
   return {
     reader,
     groupMemory,
@@ -83,13 +86,13 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
   };
 }
 
-interface Look extends Pick<ViewSources, 'files'> {
+interface Look extends Pick<ViewSources, 'files' | 'forgetful'> {
   readonly reader: Reader;
   readonly groupMemory: string;
 }
 
 async function visible(
-  { files, reader, groupMemory }: Look,
+  { files, forgetful, reader, groupMemory }: Look,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
@@ -99,6 +102,7 @@ async function visible(
   const isOwn = path.name === groupMemory;
   if (isGroupFile(path.name) && !isOwn) return absent({ reason: 'private' });
   if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
+  if (forgetful && (isOwn || isMemory(path.name))) return absent({ reason: 'private' });
   const file = await files.get(path);
   if ('reason' in file) return absent(file);
   // What the file itself says can only narrow whose it is.
