@@ -1,0 +1,236 @@
+import { execFileSync } from 'node:child_process';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Reader } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkspace, type Workspace } from './open-workspace.ts';
+import type { WorkspaceView } from './workspace-view.ts';
+
+const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
+const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };
+const GROUP: Reader = { kind: 'guest', conversationId: 'telegram:default:-100' };
+const OTHER: Reader = { kind: 'guest', conversationId: 'telegram:default:-200' };
+
+let base: string;
+let folder: string;
+let workspace: Workspace;
+let owner: WorkspaceView;
+let group: WorkspaceView;
+
+const put = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
+const onDisk = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+const textOf = async (view: WorkspaceView, name: string): Promise<string> => {
+  const file = await view.read(name);
+  return file.kind === 'file' ? file.text : `absent: ${file.reason}`;
+};
+const refusal = (reason: string) => ({ kind: 'refused', reason, detail: expect.any(String) });
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'parley-write-'));
+  folder = join(base, 'workspace');
+  workspace = await openWorkspace({ folder, templates: TEMPLATES });
+  owner = workspace.for(OWNER);
+  group = workspace.for(GROUP);
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+describe('the memory file of a group', () => {
+  const CANARY = 'Bo brings the cake';
+
+  it('[W04] is visible in that group alone', async () => {
+    expect(await group.write(group.groupMemory, CANARY)).toMatchObject({ kind: 'written' });
+    expect(await group.read(group.groupMemory)).toEqual({
+      kind: 'file',
+      text: CANARY,
+      source: group.groupMemory,
+      audience: { kind: 'conversation', conversationId: GROUP.conversationId },
+      characters: CANARY.length,
+      cut: null,
+    });
+    for (const view of [owner, workspace.for(OTHER)]) {
+      expect(await view.read(group.groupMemory)).toEqual({ kind: 'absent', reason: 'private' });
+      expect((await view.list()).map(({ name }) => name)).not.toContain(group.groupMemory);
+      expect(await view.write(group.groupMemory, 'mine')).toEqual(refusal('private'));
+    }
+    expect((await group.list()).map(({ name }) => name)).toContain(group.groupMemory);
+  });
+
+  it('[W04] cannot be opened to others by its front matter, but closed', async () => {
+    await mkdir(join(folder, 'groups'));
+    await put(group.groupMemory, `---\naudience: everyone\n---\n${CANARY}`);
+    expect(await textOf(group, group.groupMemory)).toBe(CANARY);
+    expect(await textOf(owner, group.groupMemory)).toBe('absent: private');
+    await put(group.groupMemory, `---\naudience: owner\n---\n${CANARY}`);
+    expect(await textOf(group, group.groupMemory)).toBe('absent: private');
+    expect(await textOf(owner, group.groupMemory)).toBe('absent: private');
+    expect(await group.write(group.groupMemory, 'x')).toEqual(refusal('private'));
+  });
+
+  it('[W04] is not another file of the folder, however its name is written', async () => {
+    await mkdir(join(folder, 'groups'));
+    await put('groups/free.md', CANARY);
+    for (const name of ['groups/free.md', 'Groups/free.md', group.groupMemory.toUpperCase()]) {
+      expect(await textOf(group, name)).toBe('absent: private');
+      expect(await textOf(owner, name)).toBe('absent: private');
+    }
+  });
+});
+
+describe('writing', () => {
+  it('makes a file and its folders for their owner alone', async () => {
+    expect(await owner.write('knowledge/tea/green.md', 'Water at 80 °C')).toEqual({
+      kind: 'written',
+      name: 'knowledge/tea/green.md',
+      characters: 15,
+      created: true,
+    });
+    expect(await onDisk('knowledge/tea/green.md')).toBe('Water at 80 °C\n');
+    expect((await stat(join(folder, 'knowledge/tea/green.md'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'knowledge/tea'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('replaces a file as a whole, and the next reading sees it', async () => {
+    await owner.write('MEMORY.md', 'one');
+    expect(await owner.write('MEMORY.md', 'two')).toMatchObject({ created: false });
+    expect(await textOf(owner, 'MEMORY.md')).toBe('two');
+    expect(await readdir(folder)).not.toContainEqual(expect.stringContaining('.tmp'));
+  });
+
+  it.each([
+    ['AGENTS.md'],
+    ['MEMORY.md'],
+    ['memory/2026-11-21.md'],
+    ['notes.md'],
+    ['groups/a.md'],
+    ['skills/x/SKILL.md'],
+  ])('[W02] is not for guests: %s', async (name) => {
+    expect(await group.write(name, 'x')).toEqual(refusal('private'));
+  });
+
+  it.each(['SOUL.md', 'soul.md', 'ＳOUL.md'])('[W06] never changes %s', async (name) => {
+    expect(await owner.write(name, 'x')).toEqual(refusal('protected'));
+    expect(await group.write(name, 'x')).toEqual(refusal('protected'));
+  });
+
+  it.each(['../x.md', '/etc/x.md', '.git/config', 'a/../../x.md', 'a\\x.md', 'x.md.', ''])(
+    '[W07] stays inside: %j',
+    async (name) => {
+      expect(await owner.write(name, 'x')).toEqual(refusal('path'));
+    },
+  );
+
+  it.each([
+    ['a\0b', 'not-text'],
+    ['\ud800', 'not-text'],
+    ['a'.repeat(1_000_001), 'too-large'],
+  ])('refuses what it would not read', async (text, reason) => {
+    expect(await owner.write('notes.md', text)).toEqual(refusal(reason));
+    expect(await textOf(owner, 'notes.md')).toBe('absent: missing');
+  });
+
+  it('keeps both when two write at once: one after the other', async () => {
+    await put('notes.md', '---\naudience: owner\n---\nold');
+    await Promise.all(['one', 'two', 'three'].map((text) => owner.write('notes.md', text)));
+    expect(await onDisk('notes.md')).toBe('---\naudience: owner\n---\n\nthree\n');
+  });
+});
+
+describe('what stands in the way of a writing', () => {
+  beforeEach(() => writeFile(join(base, 'outside.md'), 'outside'));
+  const outside = (): Promise<string> => readFile(join(base, 'outside.md'), 'utf8');
+
+  it('[W07] a link in the place of the file is not followed', async () => {
+    await symlink(join(base, 'outside.md'), join(folder, 'link.md'));
+    expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
+    expect(await outside()).toBe('outside');
+  });
+
+  it('[W07] a link in the place of a folder is not followed, also when it is new', async () => {
+    await mkdir(join(base, 'elsewhere'));
+    await owner.write('knowledge/a.md', 'one');
+    await rename(join(folder, 'knowledge'), join(folder, 'old'));
+    await symlink(join(base, 'elsewhere'), join(folder, 'knowledge'));
+    expect(await owner.write('knowledge/a.md', 'two')).toEqual(refusal('link'));
+    expect(await owner.write('knowledge/deep/a.md', 'two')).toEqual(refusal('link'));
+    expect(await readdir(join(base, 'elsewhere'))).toEqual([]);
+  });
+
+  it('[W07] a dangling link makes nothing', async () => {
+    await symlink(join(base, 'nowhere.md'), join(folder, 'link.md'));
+    expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
+    await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
+  });
+
+  it('[W02] a second name of a file is not written: the other may be read by others', async () => {
+    await put('MEMORY.md', 'canary');
+    await link(join(folder, 'MEMORY.md'), join(folder, 'notes.md'));
+    expect(await owner.write('notes.md', 'x')).toEqual(refusal('twin'));
+    expect(await onDisk('MEMORY.md')).toBe('canary');
+  });
+
+  it('a folder or a pipe is no file', async () => {
+    await mkdir(join(folder, 'things.md'));
+    execFileSync('mkfifo', [join(folder, 'pipe.md')]);
+    expect(await owner.write('things.md', 'x')).toEqual(refusal('not-a-file'));
+    expect(await owner.write('pipe.md', 'x')).toEqual(refusal('not-a-file'));
+    expect(await owner.write('AGENTS.md/inside.md', 'x')).toEqual(refusal('not-a-file'));
+  });
+
+  it('a disk that does not take it is told, not thrown', async () => {
+    const tooLong = `${'é'.repeat(200)}.md`;
+    expect(await owner.write(tooLong, 'x')).toEqual(refusal('disk'));
+  });
+});
+
+describe('the front matter of a file that is written', () => {
+  const PRIVATE = '---\n# mine\naudience: owner\n---\n\nold\n';
+
+  it('[W03] stays as it was, so that a private file stays private', async () => {
+    await put('notes.md', PRIVATE);
+    await owner.write('notes.md', 'new');
+    expect(await onDisk('notes.md')).toBe('---\n# mine\naudience: owner\n---\n\nnew\n');
+    expect(await textOf(group, 'notes.md')).toBe('absent: private');
+  });
+
+  it('[W03] cannot be replaced by one that shows the file to more people', async () => {
+    await put('notes.md', PRIVATE);
+    for (const text of ['---\naudience: everyone\n---\nnew', '---\ntitle: Tea\n---\nnew']) {
+      expect(await owner.write('notes.md', text)).toEqual(refusal('front-matter'));
+    }
+    expect(await onDisk('notes.md')).toBe(PRIVATE);
+  });
+
+  it('[W03] may make a file private', async () => {
+    await put('notes.md', 'old');
+    expect(await owner.write('notes.md', PRIVATE)).toMatchObject({ kind: 'written' });
+    expect(await textOf(group, 'notes.md')).toBe('absent: private');
+  });
+
+  it.each([
+    ['never closed', '---\naudience: owner\n\nHello'],
+    ['broken', '---\naudience: [\n---\nHello'],
+    ['in code', '---js\n({})\n---\nHello'],
+  ])('[W03] %s hides the file, and still does after a writing', async (_, before) => {
+    await put('notes.md', before);
+    expect(await owner.write('notes.md', 'new')).toMatchObject({ kind: 'written' });
+    expect(await textOf(owner, 'notes.md')).toBe('new');
+    expect(await textOf(group, 'notes.md')).toBe('absent: private');
+    expect(await owner.write('notes.md', before)).toEqual(refusal('front-matter'));
+  });
+
+  it('is not for guests to set', async () => {
+    expect(await group.write(group.groupMemory, PRIVATE)).toEqual(refusal('front-matter'));
+  });
+});
