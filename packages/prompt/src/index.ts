@@ -3,6 +3,14 @@ export { type AssemblerOptions, createAssembler, type PromptAssembler } from './
 export type { ContextSource, TurnAtHand } from './context-source.ts';
 export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
 export { type Identity, type IdentitySource, identityOf, readIdentity } from './identity.ts';
+export {
+  comparePrompts,
+  type PartComparison,
+  type PromptComparison,
+  type PromptSize,
+} from './inspect/compare-prompts.ts';
+export type { TextPiece } from './inspect/compare-texts.ts';
+export { sentPromptOf } from './inspect/sent-prompt-of.ts';
 export { inspectPrompt } from './inspect-prompt.ts';
 export {
   type Absent,
