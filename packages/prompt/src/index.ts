@@ -32,6 +32,8 @@ export type {
   PromptContext,
   PromptMode,
 } from './prompt-context.ts';
+export { type Character, characterSource } from './profiles/character-source.ts';
+export type { NamedText } from './profiles/named-text.ts';
 export { PromptError, type PromptErrorCode } from './prompt-error.ts';
 export type {
   AttachmentNote,
