@@ -5,10 +5,11 @@ import { askModel } from './ask-model.ts';
 import { answeredBefore, type FinalStep } from './final-step.ts';
 import { type HistoryLimits, modelMessages, textOf } from './history.ts';
 import type { TurnMedia } from './media/turn-media.ts';
+import { type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
 import { type TurnPromptDeps, turnPrompt } from './turn-prompt.ts';
 
 /** What asking the model for a turn's answer needs. */
-export interface TurnAnswerDeps extends TurnPromptDeps {
+export interface TurnAnswerDeps extends TurnPromptDeps, Pick<RecordPromptDeps, 'prompts'> {
   readonly store: Pick<Store, 'turns' | 'transcript' | 'pins'>;
   readonly model: ChatModel;
   readonly history: HistoryLimits;
@@ -51,6 +52,7 @@ export async function turnAnswer(
     system: prompt.system,
     messages: modelMessages(transcript, now, deps.history),
   };
+  recordPrompt(deps, turn, prompt, request);
   deps.pass('model-called');
   const onText = (text: string): void =>
     deps.bus.publish({ type: 'turn-delta', conversationId, turnId, text });

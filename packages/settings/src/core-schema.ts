@@ -195,6 +195,18 @@ const Media = z
   .prefault({})
   .describe('Pictures, voice messages and documents that people send.');
 
+const Inspector = z
+  .strictObject({
+    keepDays: z
+      .number()
+      .min(0)
+      .max(365)
+      .default(7)
+      .describe('How long prompts are kept for "parley prompt" and the page; 0: not at all.'),
+  })
+  .prefault({})
+  .describe('What the model was told, turn by turn.');
+
 const Http = z
   .strictObject({
     host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
@@ -251,6 +263,7 @@ export const CoreSettings = z.strictObject({
   lanes: Lanes,
   limits: Limits,
   media: Media,
+  inspector: Inspector,
   http: Http,
   log: Log,
   queue: Queue,

@@ -48,6 +48,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<Tur
   let made = 0;
   const runTurn = createTurnRunner({
     store,
+    prompts: store.prompts,
     model,
     prompt: createAssembler({ layers, layout: layoutNamed('parley') }),
     workspace,
