@@ -1,0 +1,59 @@
+import type { Chance } from './chance.ts';
+
+/** For whom a canary word was written down: said by the test itself, not asked of the code under test. */
+export type MeantFor =
+  | { readonly kind: 'owner' }
+  | { readonly kind: 'everyone' }
+  /** One group's memory. */
+  | { readonly kind: 'group'; readonly conversationId: string };
+
+/** A word that stands in exactly one place of the workspace. */
+export interface Canary {
+  readonly word: string;
+  readonly meantFor: MeantFor;
+  /** Where it stands, for people. */
+  readonly where: string;
+}
+
+/** Every canary of a world, found again in any text whatever its case. */
+export interface CanaryBook {
+  make(meantFor: MeantFor, where: string): Canary;
+  /** The canaries that a text holds, each once. */
+  found(text: string): ReadonlySet<Canary>;
+}
+
+const SHAPE = /canary[a-z0-9]{12}/gi;
+
+/** An empty book. */
+export function canaryBook(chance: Chance): CanaryBook {
+  const known = new Map<string, Canary>();
+  return {
+    make(meantFor, where) {
+      const canary = { word: `canary${chance.letters(12)}`, meantFor, where };
+      known.set(canary.word, canary);
+      return canary;
+    },
+    found(text) {
+      const words = (text.match(SHAPE) ?? []).map((word) => known.get(word.toLowerCase()));
+      return new Set(words.filter((canary) => canary !== undefined));
+    },
+  };
+}
+
+/** Who reads, by the test's own reckoning. */
+export interface Audience {
+  readonly isOwner: boolean;
+  readonly conversationId: string;
+}
+
+/** The rule of the promise (W02–W04), written down a second time on purpose. */
+export function maySee({ isOwner, conversationId }: Audience, { meantFor }: Canary): boolean {
+  switch (meantFor.kind) {
+    case 'everyone':
+      return true;
+    case 'owner':
+      return isOwner;
+    case 'group':
+      return meantFor.conversationId === conversationId;
+  }
+}

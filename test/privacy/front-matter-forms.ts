@@ -1,0 +1,37 @@
+/** How the top of a file may look that its author meant for the owner, also where it went wrong. */
+export const OWNER_FORMS: readonly string[] = [
+  '---\naudience: owner\n---\n',
+  '---\r\naudience: owner\r\n---\r\n',
+  '\uFEFF---\naudience: owner\n---\n',
+  '\n\n  \n---\naudience: owner\n---\n',
+  '---  \naudience: owner\n---\t\n',
+  '---\nAudience: owner\n---\n',
+  '---\nAUDIENCE: "owner"\n---\n',
+  "---\ntitle: Notes\naudience: 'owner' # nobody else\ntags: [a, b]\n---\n",
+  '---\n{audience: owner}\n---\n',
+  '---\n"audience": owner\n---\n',
+  '---\naudience: OWNER\n---\n',
+  '---\naudience: owners\n---\n',
+  '---\naudience: [owner]\n---\n',
+  '---\naudience:\n---\n',
+  '---\naudience: owner\naudience: everyone\n---\n',
+  '---\naudience: [broken\n---\n',
+  '---\n\taudience: owner\n---\n',
+  '---\naudience: owner\n',
+  '---\naudience: owner\n----\n',
+  '---js\nmodule.exports = { audience: "everyone" }\n---\n',
+  '---json\n{"audience":"owner"}\n---\n',
+  '---toml\naudience = "owner"\n---\n',
+  '---\n- audience: owner\n---\n',
+  '---\na: &a [x]\nb: [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\naudience: everyone\n---\n',
+  `---\nlong: ${'x'.repeat(17_000)}\naudience: owner\n---\n`,
+];
+
+/** How it may look where anybody may read on. */
+export const PUBLIC_FORMS: readonly string[] = [
+  '',
+  '---\naudience: everyone\n---\n',
+  '---\ntitle: Notes\n---\n',
+  '\uFEFF',
+  '# audience\n',
+];

@@ -1,0 +1,78 @@
+import type { Chance } from './chance.ts';
+
+/** Paths that somebody could try, none of which may lead a guest to a memory. */
+const TRIED: readonly string[] = [
+  'MEMORY.md',
+  './MEMORY.md',
+  '/MEMORY.md',
+  '//MEMORY.md',
+  'memory.md',
+  'MEMORY.MD',
+  'Memory.md',
+  'MEMORY.md.',
+  'MEMORY.md ',
+  ' MEMORY.md',
+  'MEMORY.md/',
+  'MEMORY.md\u0000',
+  'MEMORY.md\u0000.txt',
+  'MEMORY.md::$DATA',
+  'MEMORY\u200b.md',
+  'MEMORY\u00ad.md',
+  '\u202eMEMORY.md',
+  '\ufeffMEMORY.md',
+  'ＭＥＭＯＲＹ.md',
+  'MEMORY．md',
+  'ＭEMORY．ＭＤ',
+  'MEMORY%2emd',
+  '%4dEMORY.md',
+  'MEMORY.md?raw',
+  'MEMORY.md#top',
+  'memory',
+  'memory/',
+  'memory/..',
+  'memory/../MEMORY.md',
+  'memory/.',
+  'memory//profile.md',
+  'memory/./profile.md',
+  'MEMORY/profile.md',
+  'ｍｅｍｏｒｙ/profile.md',
+  'memory\\profile.md',
+  '.\\MEMORY.md',
+  'knowledge/../MEMORY.md',
+  'knowledge/../memory/profile.md',
+  'skills/watering/../../MEMORY.md',
+  'knowledge/up/memory/profile.md',
+  'groups',
+  'groups/',
+  'Groups',
+  '~/MEMORY.md',
+  'file:MEMORY.md',
+  'file:///MEMORY.md',
+  '*',
+  '**/*.md',
+  '{MEMORY,NOTES}.md',
+  '.',
+  '',
+  '..',
+  '.git/config',
+  '../workspace/MEMORY.md',
+];
+
+/** A path to try: one of the list, one that exists, or one of these bent a little. */
+export function hostilePath(existing: readonly string[], folder: string, chance: Chance): string {
+  const path = chance.pick(chance.happens(0.5) ? TRIED : existing);
+  switch (chance.below(10)) {
+    case 0:
+      return `${folder}/${path}`;
+    case 1:
+      return `./${path}`;
+    case 2:
+      return `knowledge/../${path}`;
+    case 3:
+      return path.toUpperCase();
+    case 4:
+      return path.normalize('NFD').replaceAll('m', 'ｍ');
+    default:
+      return path;
+  }
+}

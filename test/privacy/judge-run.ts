@@ -1,0 +1,104 @@
+import type { ModelRequest } from '@parley/models';
+import { type Audience, type Canary, maySee } from './canaries.ts';
+import type { Chance } from './chance.ts';
+import type { HostileModel } from './hostile-model.ts';
+import type { PrivacyStage } from './privacy-stage.ts';
+import type { PrivateWorld } from './private-world.ts';
+import { SHOWN_TO_OWNERS } from './shown-files.ts';
+import type { Tally } from './tally.ts';
+
+/** What is looked at, and where it is counted. */
+export interface Judged {
+  readonly world: PrivateWorld;
+  readonly stage: PrivacyStage;
+  readonly model: HostileModel;
+  readonly tally: Tally;
+  /**
+   * By conversation, the words of its answers so far. They belong to that chat: its people read them,
+   * and its history may go on holding them whoever owns the agent later.
+   */
+  readonly told: Map<string, Set<Canary>>;
+}
+
+/** Reads every request of a run, and what the chat was answered if the turn ended with it. */
+export async function judgeRun(
+  judged: Judged,
+  reader: Audience,
+  name: string,
+  ended: boolean,
+): Promise<void> {
+  const { world, stage, tally, model, told } = judged;
+  const known = told.get(reader.conversationId) ?? new Set();
+  told.set(reader.conversationId, known);
+  const asked = model.takeAsked();
+  for (const request of asked) {
+    tally.requests += 1;
+    tally.refused += refusalsIn(request);
+    for (const canary of wordsShown(request, world, known)) {
+      if (maySee(reader, canary)) count(tally, reader, canary);
+      else tally.leaks.push(`${name}: a request holds ${describe(canary)}`);
+    }
+  }
+  const [first] = asked;
+  if (reader.isOwner && first !== undefined) lookForPrivateParts(judged, first, name);
+  if (!ended) return;
+  for (const canary of world.book.found(JSON.stringify(await stage.lastAnswer()))) {
+    if (!maySee(reader, canary) && !known.has(canary)) {
+      tally.leaks.push(`${name}: an answer holds ${describe(canary)}`);
+    }
+    known.add(canary);
+  }
+}
+
+/** The canaries of a request, except those in answers of the past that the chat has read already. */
+function wordsShown(
+  { messages, ...rest }: ModelRequest,
+  world: PrivateWorld,
+  known: ReadonlySet<Canary>,
+): readonly Canary[] {
+  const answers = messages.filter(({ role }) => role === 'assistant');
+  const others = messages.filter(({ role }) => role !== 'assistant');
+  const repeated = [...world.book.found(JSON.stringify(answers))].filter(
+    (word) => !known.has(word),
+  );
+  return [...world.book.found(JSON.stringify([rest, others])), ...repeated];
+}
+
+function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
+  if (meantFor.kind === 'everyone' && !reader.isOwner) tally.publicShown += 1;
+  if (meantFor.kind === 'group') tally.groupShown += 1;
+}
+
+/** The other direction: an owner's turn has all that its layout shows. */
+function lookForPrivateParts(
+  { world, stage, tally }: Judged,
+  request: ModelRequest,
+  name: string,
+): void {
+  tally.ownerTurns += 1;
+  const { layout, mode } = stage.choice;
+  if (mode !== 'full') return;
+  const text = JSON.stringify(request);
+  for (const file of SHOWN_TO_OWNERS[layout]) {
+    const canary = world.wordOf(file);
+    if (canary === undefined) continue;
+    if (!text.includes(canary.word)) tally.missing.push(`${name}: ${file} is missing`);
+    else if (canary.meantFor.kind === 'owner') tally.privateShown += 1;
+  }
+}
+
+/** Results of tools that say that there is nothing for this reader. */
+function refusalsIn({ messages }: ModelRequest): number {
+  return messages.filter((message) => message.role === 'tool' && message.failed === true).length;
+}
+
+function describe({ where, meantFor }: Canary): string {
+  return `${where} (for ${meantFor.kind === 'group' ? meantFor.conversationId : meantFor.kind})`;
+}
+
+/** What a model says that repeats a little of what it was shown. */
+export function echoOf(request: ModelRequest, world: PrivateWorld, chance: Chance): string {
+  if (!chance.happens(0.1)) return 'fine';
+  const words = [...world.book.found(JSON.stringify(request))].map(({ word }) => word);
+  return `I was shown ${words.slice(0, 5).join(' and ')}.`;
+}

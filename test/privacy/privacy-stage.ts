@@ -1,0 +1,134 @@
+import { type AgentPlace, createTurnRunner, localTimeIn } from '@parley/agent';
+import { type OutboundPart, silentLogger } from '@parley/contracts';
+import type { ChatModel } from '@parley/models';
+import {
+  type ContextSource,
+  createAssembler,
+  createLayerRegistry,
+  houseLayers,
+  layoutNamed,
+  type PromptAssembler,
+  type PromptMode,
+} from '@parley/prompt';
+import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import type { Workspace } from '@parley/workspace';
+import { Crash } from './hostile-model.ts';
+import { NOW } from './private-world.ts';
+import { LAYOUTS, type LayoutName } from './shown-files.ts';
+
+/** How the prompt of the next turn is made. */
+export interface PromptChoice {
+  layout: LayoutName;
+  mode: PromptMode;
+  heartbeat: boolean;
+}
+
+/** The real way of a turn, from the inbox to the outbox, around a model that a test plays. */
+export interface PrivacyStage {
+  readonly store: Store;
+  /** Changed in place: the settings' owners. */
+  readonly owners: string[];
+  readonly choice: PromptChoice;
+  accept(message: AdmittedMessage): Promise<void>;
+  /** As `/new` does; the message needs an id of its own. */
+  newSession(message: AdmittedMessage): Promise<void>;
+  /** Runs the next turn of a conversation; false when it threw and has to be run again. */
+  run(conversationId: string): Promise<boolean>;
+  /** What the turn that ran last has put into the outbox. */
+  lastAnswer(): Promise<readonly OutboundPart[]>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly workspace: Workspace;
+  readonly model: ChatModel;
+  readonly sources: readonly ContextSource[];
+}
+
+/** Opens a stage on a database in memory. */
+export async function openPrivacyStage(options: StageOptions): Promise<PrivacyStage> {
+  let now = NOW;
+  const clock = (): number => now;
+  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const owners: string[] = [];
+  const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false };
+  const runTurn = createTurnRunner({
+    store,
+    model: options.model,
+    prompt: assemblerOf(choice),
+    workspace: options.workspace,
+    sources: options.sources,
+    agent: placeOf(options.workspace.folder),
+    owners,
+    history: { entries: 30, characters: 30_000 },
+    media: {
+      readDocument: () => Promise.reject(new Error('no documents here')),
+      transcription: undefined,
+      fetch: () => Promise.reject(new Error('there is no network')),
+      characters: 200,
+    },
+    deliver: async () => {},
+    bus: { publish() {}, subscribe: () => () => {} },
+    log: silentLogger,
+    meter: { count() {}, observe() {} },
+    clock,
+    pass() {},
+  });
+  let turns = 0;
+  let last: ClaimedTurn | undefined;
+  return {
+    store,
+    owners,
+    choice,
+    async accept(message) {
+      await store.inbox.accept(message);
+    },
+    async newSession(admitted) {
+      await store.inbox.command(admitted, { kind: 'new-session' }, () => []);
+    },
+    async run(conversationId) {
+      turns += 1;
+      now += 60_000 * Number(turns % 50 === 0);
+      const work = { conversationId, owner: 'stage', leaseMs: 10_000 };
+      const begun = await store.lanes.begin(work, 'collect', `turn-${turns}`, now);
+      if (begun.kind !== 'turn') throw new Error(`there is no turn: ${begun.kind}`);
+      last = begun.turn;
+      try {
+        await runTurn(begun.turn, begun.lease, new AbortController().signal);
+        return true;
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+        return false;
+      } finally {
+        await store.lanes.release(begun.lease);
+      }
+    },
+    async lastAnswer() {
+      const route = last?.messages.at(-1)?.route;
+      if (route === undefined) return [];
+      const sent = await store.outbox.recent(route, 6);
+      return sent.map(({ part }) => part).filter(({ turnId }) => turnId === last?.turnId);
+    },
+    close: () => store.close(),
+  };
+}
+
+function assemblerOf(choice: PromptChoice): PromptAssembler {
+  const layers = createLayerRegistry(houseLayers());
+  const assemblers = new Map(
+    LAYOUTS.map((name) => [name, createAssembler({ layers, layout: layoutNamed(name) })]),
+  );
+  return {
+    async assemble(context) {
+      const { mode, heartbeat } = choice;
+      const assembler = assemblers.get(choice.layout);
+      if (assembler === undefined) throw new Error(`no layout ${choice.layout}`);
+      return assembler.assemble({ ...context, mode, facts: { ...context.facts, heartbeat } });
+    },
+  };
+}
+
+function placeOf(workspace: string): AgentPlace {
+  const timeZone = 'Europe/Berlin';
+  return { id: 'main', identity: {}, workspace, timeZone, localTime: localTimeIn(timeZone) };
+}

@@ -1,0 +1,52 @@
+/** What a run of turns came to. */
+export interface Tally {
+  turns: number;
+  /** Turns of the main session, in each of which what the layout shows of the private files was looked for. */
+  ownerTurns: number;
+  /** Private parts that had to be in those turns, and were. */
+  privateShown: number;
+  /** Words for everybody that guests were shown: what proves that something was looked at. */
+  publicShown: number;
+  /** A group's own memory in its own turns. */
+  groupShown: number;
+  requests: number;
+  toolCalls: number;
+  /** Tool calls that were answered with a refusal. */
+  refused: number;
+  /** Runs of turns that ended in the middle and were begun again. */
+  crashes: number;
+  /** One line for each word that reached somebody it was not meant for. */
+  readonly leaks: string[];
+  /** One line for each private part that was not shown to its owner. */
+  readonly missing: string[];
+}
+
+/** Nothing yet. */
+export function emptyTally(): Tally {
+  return {
+    turns: 0,
+    ownerTurns: 0,
+    privateShown: 0,
+    publicShown: 0,
+    groupShown: 0,
+    requests: 0,
+    toolCalls: 0,
+    refused: 0,
+    crashes: 0,
+    leaks: [],
+    missing: [],
+  };
+}
+
+/** One line for people. */
+export function describeTally(tally: Tally): string {
+  const { turns, ownerTurns, privateShown, publicShown, groupShown } = tally;
+  const { requests, toolCalls, refused, crashes, leaks, missing } = tally;
+  return [
+    `${turns} turns (${ownerTurns} of the owner, ${crashes} begun again after a crash)`,
+    `${requests} requests read`,
+    `${toolCalls} tool calls, ${refused} refused`,
+    `shown: ${privateShown} private parts to the owner, ${groupShown} group memories, ${publicShown} public words to guests`,
+    `${leaks.length} leaks, ${missing.length} missing`,
+  ].join('; ');
+}
