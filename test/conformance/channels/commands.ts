@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts';
 /** What each answers, at least. */
 const PLAIN = [
   ['help', /\/help[\s\S]*\/stop/],
-  ['status', /double/],
+  ['status', /is here/],
   ['new', /fresh start/],
   ['stop', /nothing|stopped/i],
 ] as const;

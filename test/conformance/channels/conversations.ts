@@ -211,8 +211,11 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'my pictures', { files: ['picture', 'picture'] });
-      await scene.once(place, 'my pictures');
+      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      // A chat is served in order: had there been two turns, both would be over.
+      await scene.exchange(place, 'what else');
       expect(scene.answers(place)).toHaveLength(2);
+      expect(scene.asked('my pictures')).toHaveLength(1);
     },
   },
   {
