@@ -1,4 +1,5 @@
 export { type Cut, cutText } from './cut-text.ts';
+export { estimateTokens } from './estimate-tokens.ts';
 export type { WriteResult } from './file-writer.ts';
 export {
   DEFAULT_WORKSPACE_LIMITS,
@@ -8,6 +9,11 @@ export {
   type WorkspaceLimits,
 } from './open-workspace.ts';
 export { type ReaderFacts, readerOf } from './reader-of.ts';
+export { parseSkillCommand, type TypedSkillCommand } from './skills/command-name.ts';
+export type { SkillFacts } from './skills/eligibility.ts';
+export type { OpenSkillsOptions, SkillSettings } from './skills/look-at-skills.ts';
+export { openSkills } from './skills/open-skills.ts';
+export { type SkillFolder, type SkillPlaces, skillFolders } from './skills/skill-folder.ts';
 export { SkillSnapshot } from './skills/skill-snapshot.ts';
 export type {
   AbsentSkill,
