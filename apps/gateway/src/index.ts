@@ -1,6 +1,7 @@
 export { pair } from '@parley/channels';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
+export type { PromptInspector } from './http/prompt-routes.ts';
 export {
   type Gateway,
   type GatewayOptions,

@@ -48,6 +48,8 @@ afterEach(async () => {
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
+  /** Tells that a message became another. */
+  change(message: InboundMessage): Promise<void>;
   readonly sent: OutboundPart[];
 } {
   let context: ChannelContext<unknown> | undefined;
@@ -87,7 +89,9 @@ function platform(id: string): {
   const say = (text: string, attachments?: Attachment[]) =>
     context?.receive({ ...messageIn(id, text), ...(attachments && { attachments }) }) ??
     Promise.resolve();
-  return { definition, say, sent };
+  const change = async (message: InboundMessage): Promise<void> =>
+    context?.revise({ kind: 'edited', message });
+  return { definition, say, change, sent };
 }
 
 function messageIn(channel: string, text: string): InboundMessage {
@@ -125,6 +129,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     accounts,
     http: { host: '127.0.0.1', port, token: TOKEN },
     metrics: async () => '',
+    inspector: { list: async () => ({}), prompt: async () => null, compare: async () => null },
     report: async () => ({ agent: 'Polly' }),
   });
   return gateway;
@@ -155,6 +160,16 @@ describe('a gateway', () => {
     await expect.poll(() => store.attachments.bytes({ messageSeq: 1, index: 0 })).not.toBeNull();
     const bytes = await store.attachments.bytes({ messageSeq: 1, index: 0 });
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
+  });
+
+  it('[W08] lets no platform pass for Parley itself, not even by changing a message', async () => {
+    const first = platform('first');
+    gateway = await start([ready(first.definition)]);
+    await first.say('hello');
+    await first.change({ ...messageIn('first', 'hello'), text: 'changed', occasion: 'boot' });
+    const chat = { channel: 'first', account: 'default', chatId: 'c' };
+    const [row] = await store.inbox.recent(chat, 1);
+    expect(row?.message).toEqual({ ...messageIn('first', 'hello'), text: 'changed' });
   });
 
   it('[D12] runs without an account that is broken or cannot be loaded, and tells why', async () => {

@@ -8,6 +8,7 @@ import {
   type ChannelAccount,
   openAccount,
 } from './channel-account.ts';
+import type { PromptInspector } from './http/prompt-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
@@ -39,6 +40,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly metrics: () => Promise<string>;
   /** What `parley status` shows besides the channels. */
   readonly report: () => Promise<object>;
+  /** What the page shows of past prompts. */
+  readonly inspector: PromptInspector;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -67,6 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     metrics: options.metrics,
     status,
     report: async () => ({ channels: status(), ...(await options.report()) }),
+    inspector: options.inspector,
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   });

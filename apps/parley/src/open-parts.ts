@@ -4,6 +4,7 @@ import { openStore } from '@parley/store';
 import { createLogger, createMetrics } from '@parley/telemetry';
 import { chooseModel } from './choose-model.ts';
 import { readOrMakeToken } from './data-folder.ts';
+import { openInspector } from './inspector/open-inspector.ts';
 import { openAgent } from './open-agent.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -34,11 +35,12 @@ export async function openParts(
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
+  const inspector = opened.use(openInspector(store.prompts, settings.inspector, clock, log));
   const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) await store.lanes.releaseAll();
   const agent = await openAgent(settings, log);
   const model = chooseModel(loaded, options, log);
-  return { token, log, metrics, store, queues, agent, model };
+  return { token, log, metrics, store, queues, agent, model, inspector };
 }

@@ -80,7 +80,7 @@ async function compose(
   const { folder, clock, pass } = options;
   const { settings } = loaded;
   const parts = await openParts(options, loaded, opened);
-  const { token, log, store, queues, agent, model, metrics } = parts;
+  const { token, log, store, queues, agent, model, metrics, inspector } = parts;
   const shared = {
     store,
     queues,
@@ -104,10 +104,12 @@ async function compose(
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path };
       return statusReport(facts, store, clock);
     },
+    inspector: inspector.shown,
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const worker = await startWorker({
     ...shared,
+    ...inspector.recording,
     newId,
     owner: newId('worker'),
     mode: settings.lanes.busy,

@@ -1,6 +1,7 @@
 import type { Logger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
+import type { PromptInspector } from './prompt-routes.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -13,6 +14,12 @@ const silent: Logger = {
 const HOST = '127.0.0.1:7411';
 const browser = { host: HOST, accept: 'text/html,*/*' };
 
+const INSPECTOR: PromptInspector = {
+  list: async (query) => ({ query }),
+  prompt: async (turnId) => (turnId === 'turn 1' ? { turnId } : null),
+  compare: async (before, after) => (after === 'none' ? null : { before, after }),
+};
+
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
     host: '127.0.0.1',
@@ -21,6 +28,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     metrics: async () => 'parley_up 1\n',
     status: () => [],
     report: async () => ({ agent: 'Parley' }),
+    inspector: INSPECTOR,
     ping: async () => undefined,
     channel: () => undefined,
     ...given,
@@ -128,6 +136,27 @@ describe('the routes of the gateway', () => {
   ])('[D10] %s', async (_case, status, options) => {
     expect((await get('/readyz', {}, options)).status).toBe(status);
     expect((await get('/healthz', {}, options)).status).toBe(200);
+  });
+
+  it.each<[string, number, unknown]>([
+    ['/api/prompts', 200, { query: { limit: 30 } }],
+    [
+      '/api/prompts?limit=5&chat=a%20b&before=1~t',
+      200,
+      { query: { limit: 5, chat: 'a b', before: '1~t' } },
+    ],
+    ['/api/prompts?limit=9999', 200, { query: { limit: 100 } }],
+    ['/api/prompts?limit=-1', 200, { query: { limit: 30 } }],
+    ['/api/prompts/turn%201', 200, { turnId: 'turn 1' }],
+    ['/api/prompts/turn2', 404, { error: expect.stringContaining('keepDays') }],
+    ['/api/prompts/a/compare/b', 200, { before: 'a', after: 'b' }],
+    ['/api/prompts/a/compare/none', 404, { error: expect.stringContaining('No prompt') }],
+  ])('[P17] tells of past prompts, to the owner alone: %s', async (path, status, body) => {
+    const response = await get(path, signedIn);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual(body);
+    expect((await get(path)).status).toBe(401);
   });
 
   it('answers HEAD like GET, without a body', async () => {

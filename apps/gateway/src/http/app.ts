@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { AccountStatus } from '../channel-account.ts';
 import { guard } from './guard.ts';
+import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
 
 /** What the routes show and guard. */
@@ -20,6 +21,8 @@ export interface HttpAppOptions {
   readonly status: () => readonly AccountStatus[];
   /** What `GET /api/status` answers, as JSON. */
   readonly report: () => Promise<object>;
+  /** What `/api/prompts` tells of past turns. */
+  readonly inspector: PromptInspector;
   /** Rejects when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** The routes of a channel account, if it has any. */
@@ -51,6 +54,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
   app.get('/api/status', async (c) => c.json(await options.report()));
+  app.route('/api/prompts', promptRoutes(options.inspector));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
