@@ -20,6 +20,7 @@ import {
 } from '@parley/channels';
 import {
   type Clock,
+  fromOutside,
   type LiveBus,
   type Logger,
   type Meter,
@@ -148,7 +149,7 @@ async function revise(
     await inbox.revise({ ...place, chatId, messageId }, null);
     return;
   }
-  const { message } = revision;
+  const message = fromOutside(revision.message);
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }
 

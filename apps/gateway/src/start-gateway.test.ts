@@ -164,7 +164,7 @@ describe('a gateway', () => {
 
   it('[W08] lets no platform pass for Parley itself, not even by changing a message', async () => {
     const first = platform('first');
-    gateway = await start([ready(first.definition)]);
+    await open([ready(first.definition)]);
     await first.say('hello');
     await first.change({ ...messageIn('first', 'hello'), text: 'changed', occasion: 'boot' });
     const chat = { channel: 'first', account: 'default', chatId: 'c' };

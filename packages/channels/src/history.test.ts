@@ -39,6 +39,15 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'first', 'second', '> two', 'third']);
   });
 
+  it('[W08] leaves out what Parley put there itself at a start, and shows the answer', async () => {
+    await ask('one', 10);
+    const message = aMessage({ messageId: 'boot_1', text: 'BOOT.md', occasion: 'boot' });
+    const conversationId = conversationIdOf(message);
+    await store.inbox.accept({ conversationId, message, route, receivedAt: 20 });
+    await answer('Good morning', 30);
+    expect(await shown()).toEqual(['> one', 'Good morning']);
+  });
+
   it('ends with the newest when there is more than fits', async () => {
     for (let at = 1; at <= 5; at += 1) {
       await ask(`q${at}`, at * 10);

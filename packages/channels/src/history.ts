@@ -19,7 +19,10 @@ export type HistoryEntry =
       readonly at: number;
     };
 
-/** Reads a chat's history from what was taken in and what was sent: the durable rows are the history. */
+/**
+ * Reads a chat's history from what was taken in and what was sent: the durable rows are the history.
+ * What Parley put there itself (a start) is no line of anybody's.
+ */
 export async function chatHistory(
   store: Pick<Store, 'inbox' | 'outbox'>,
   chat: ChatKey,
@@ -30,13 +33,15 @@ export async function chatHistory(
     store.outbox.recent(chat, limit),
   ]);
   const entries: HistoryEntry[] = [
-    ...inbound.map((row) => ({
-      kind: 'inbound' as const,
-      messageId: row.message.messageId,
-      text: row.message.text,
-      at: row.receivedAt,
-      outcome: row.outcome,
-    })),
+    ...inbound
+      .filter(({ message }) => message.occasion === undefined)
+      .map((row) => ({
+        kind: 'inbound' as const,
+        messageId: row.message.messageId,
+        text: row.message.text,
+        at: row.receivedAt,
+        outcome: row.outcome,
+      })),
     ...outbound.map(({ part, createdAt }) => ({
       kind: 'outbound' as const,
       partId: part.id,

@@ -37,5 +37,7 @@ export { CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export type { IngressOutcome } from './ingress/outcome.ts';
 export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
+export { ownershipOf } from './ingress/standing.ts';
+export { neverConnected } from './never-connected.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
 export { undeclared } from './undeclared.ts';

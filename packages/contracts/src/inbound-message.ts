@@ -67,5 +67,15 @@ export const InboundMessage = z.strictObject({
   sentAt: z.int().nonnegative(),
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
+  /**
+   * Why Parley itself put this message here, where no person wrote it: `boot` after a start (W08).
+   * Set by Parley alone; whatever an adapter hands over loses it (`fromOutside`).
+   */
+  occasion: z.enum(['boot']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
+
+/** A message as an adapter may tell it: nobody outside can pass for Parley itself. */
+export function fromOutside({ occasion: _, ...message }: InboundMessage): InboundMessage {
+  return message;
+}

@@ -63,6 +63,11 @@ export interface InboxRepository {
   revise(key: MessageKey, message: InboundMessage | null): Promise<boolean>;
   /** Where an owner last wrote in a direct chat; null when none ever did. */
   ownerRoute(): Promise<ReplyRoute | null>;
+  /**
+   * The last message of each direct chat in which an owner wrote lately (among the newest 200 such
+   * messages), newest first. Whether its sender is an owner still is not known here.
+   */
+  ownerChats(): Promise<readonly InboxRow[]>;
   /** How many messages of a conversation wait for a turn. */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */

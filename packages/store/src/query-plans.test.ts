@@ -85,6 +85,7 @@ async function useEverything(store: Store): Promise<void> {
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
   await store.inbox.ownerRoute();
+  await store.inbox.ownerChats();
   const link = (id: string, personId: string, action: LinkAction) =>
     store.inbox.command(
       message(id),

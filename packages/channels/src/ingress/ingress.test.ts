@@ -48,6 +48,12 @@ describe('ingress', () => {
     });
   });
 
+  it('[W08] does not let a platform pass for Parley itself', async () => {
+    await scene.take(aMessage({ occasion: 'boot' }));
+    const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
+    expect(row?.message).toEqual(aMessage());
+  });
+
   it('[F01] refuses what an adapter made wrong, and says whose defect it is', async () => {
     const broken = { ...aMessage(), messageId: '' };
     await expect(scene.take(broken)).rejects.toMatchObject({

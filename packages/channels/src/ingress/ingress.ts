@@ -1,4 +1,4 @@
-import { type Capabilities, InboundMessage, ParleyError } from '@parley/contracts';
+import { type Capabilities, fromOutside, InboundMessage, ParleyError } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import { createAlbums } from './albums.ts';
@@ -63,7 +63,7 @@ const LOOP: IngressDecision = {
 
 function validate(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return fromOutside(parsed.data);
   throw new ParleyError({
     code: 'inbound-invalid',
     message: `The ${unchecked.channel} adapter made a message that breaks the contract: ${z.prettifyError(parsed.error)}. This is a defect of the adapter.`,

@@ -36,14 +36,26 @@ export async function standingOf(deps: StandingDeps, message: InboundMessage): P
   if (sender.isBot || (!isDirect && parseCommand(message.text) === null)) {
     return { isOwner: isNamed, isLetIn: false, mainConversation: null };
   }
-  const link = await store.links.of(person);
-  // One of its accounts is an owner's, who confirmed each of the others.
-  const isOwners = link?.byOwner === true && link.members.some((one) => rules.owners.includes(one));
-  const isOwner = isNamed || isOwners;
+  const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);
   return {
     isOwner,
     isLetIn: isDirect && !isOwner && (await isLetIn(deps, message)),
-    mainConversation: isOwners && isDirect ? link.mainConversation : null,
+    mainConversation: isDirect ? mainConversation : null,
+  };
+}
+
+/** Whether an account is an owner's now, and the conversation that linked ones share. */
+export async function ownershipOf(
+  links: LinkRepository,
+  owners: readonly string[],
+  person: string,
+): Promise<Pick<Standing, 'isOwner' | 'mainConversation'>> {
+  const link = await links.of(person);
+  // One of its accounts is an owner's, who confirmed each of the others.
+  const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
+  return {
+    isOwner: owners.includes(person) || isOwners,
+    mainConversation: isOwners ? link.mainConversation : null,
   };
 }
 

@@ -88,6 +88,32 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
+    describe('where an owner writes', () => {
+      const fromOwner = (id: string, chatId: string) => ({
+        ...message(id, chatId),
+        fromOwner: true,
+      });
+
+      it('[W08] knows the last message of each direct chat of an owner, newest first', async () => {
+        expect(await store.inbox.ownerChats()).toEqual([]);
+        await store.inbox.accept(message('m1', 'stranger'));
+        await store.inbox.accept(fromOwner('m1', 'a'));
+        await store.inbox.accept(fromOwner('m1', 'b'));
+        await store.inbox.accept(fromOwner('m2', 'a'));
+        await store.inbox.accept(message('m2', 'stranger'));
+        const rows = await store.inbox.ownerChats();
+        expect(rows).toEqual([
+          { ...fromOwner('m2', 'a'), seq: expect.any(Number) },
+          { ...fromOwner('m1', 'b'), seq: expect.any(Number) },
+        ]);
+      });
+
+      it('[W08] counts commands, too', async () => {
+        await store.inbox.command(fromOwner('m1', 'a'), { kind: 'none' }, () => []);
+        expect(await store.inbox.ownerChats()).toHaveLength(1);
+      });
+    });
+
     describe('a command', () => {
       const STOP = { kind: 'stop' } as const;
       const send = (id: string, effect: CommandEffect) =>

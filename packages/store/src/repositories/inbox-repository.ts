@@ -11,6 +11,9 @@ import { insertAttachments, reviseAttachments } from './new-attachments.ts';
 import { insertParts } from './new-parts.ts';
 import { reviseOverheard } from './overheard-repository.ts';
 
+/** Messages of owners that are looked at to find where they write. */
+const LATELY = 200;
+
 /** The inbox on SQL. */
 export function inboxRepository(database: Database, newId: NewId): InboxRepository {
   return {
@@ -52,6 +55,23 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return row === undefined
           ? null
           : fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
+      }),
+
+    ownerChats: () =>
+      database.read(async (sql) => {
+        const rows = await sql
+          .selectFrom('inbox')
+          .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
+          .where('from_owner', '=', FROM_OWNER)
+          .orderBy('seq', 'desc')
+          .limit(LATELY)
+          .execute();
+        const newest = new Map<string, (typeof rows)[number]>();
+        for (const row of rows) {
+          const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
+          if (!newest.has(chat)) newest.set(chat, row);
+        }
+        return [...newest.values()].map(readInboxRow);
       }),
 
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
