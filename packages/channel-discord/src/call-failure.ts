@@ -1,3 +1,4 @@
+import { neverConnected } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
@@ -19,20 +20,6 @@ export type CallFailure =
   /** The request may have arrived: reset, no answer in time, a gateway's error page. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 /** Reads what discord.js threw. */
 export function callFailureOf(thrown: unknown): CallFailure {
   if (thrown instanceof RateLimitError) {
@@ -48,8 +35,7 @@ export function callFailureOf(thrown: unknown): CallFailure {
     return { kind: 'unknown', reason: `HTTP ${thrown.status} ${thrown.message}`.trim() };
   }
   const reason = reasonOf(thrown);
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  if (NEVER_CONNECTED.has(code)) return { kind: 'not-sent', reason };
+  if (neverConnected(thrown)) return { kind: 'not-sent', reason };
   const aborted = thrown instanceof Error && thrown.name === 'AbortError';
   return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
 }

@@ -1,3 +1,4 @@
+import { neverConnected } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { TelegramError } from 'telegraf';
 
@@ -19,25 +20,11 @@ export type CallFailure =
   /** The request may have arrived: reset, no answer in time, a gateway's error page. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 /** Reads what telegraf threw. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {
   const reason = withoutToken(reasonOf(thrown));
   if (thrown instanceof TelegramError) return refusalOf(thrown);
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const connecting = NEVER_CONNECTED.has(code) || /reason: connect /.test(reason);
+  const connecting = neverConnected(thrown) || /reason: connect /.test(reason);
   if (connecting) return { kind: 'not-sent', reason };
   const aborted = thrown instanceof Error && thrown.name === 'AbortError';
   return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
