@@ -1,4 +1,5 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
+import { quoteUntrusted } from '@parley/prompt';
 import type { InboxRow, RememberedEntry, TranscriptEntry } from '@parley/store';
 import { z } from 'zod';
 
@@ -11,6 +12,9 @@ export interface HistoryLimits {
   readonly characters: number;
 }
 
+/** Longest name of a sender that stands before their words, in characters. */
+const LONGEST_NAME = 80;
+
 /**
  * The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18).
  * `attached`: what came with a message, in words; it stands before what was written about it.
@@ -22,11 +26,17 @@ export function textOf(
   return messages
     .map((row) => {
       const { message } = row;
-      const words = [...attached(row), message.text].filter((text) => text !== '').join('\n\n');
-      if (message.chat.type === 'direct') return words;
-      return `From ${JSON.stringify(message.sender.name.slice(0, 80))}: ${words}`;
+      const isDirect = message.chat.type === 'direct';
+      const written = isDirect ? message.text : withoutForgedSenders(message.text);
+      const words = [...attached(row), written].filter((text) => text !== '').join('\n\n');
+      return isDirect ? words : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;
     })
     .join('\n\n');
+}
+
+/** A line that looks like the beginning of another person's message becomes a quotation (P18). */
+function withoutForgedSenders(text: string): string {
+  return text.replace(/^(?=\s*From ["“„«])/gim, '> ');
 }
 
 function undeliveredNotice(reason: string): string {

@@ -1,8 +1,36 @@
 export type { HistoryLimits } from './history.ts';
-export type { TurnAdditions, TurnClosing, TurnHook, TurnOpening } from './hooks/turn-hook.ts';
+export type {
+  TurnAdditions,
+  TurnAdditions,
+  TurnClosing,
+  TurnClosing,
+  TurnHook,
+  TurnHook,
+  TurnOpening,
+  TurnOpening,
+} from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
-export { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tools/tool.ts';
+export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
+export {
+  defineTool,
+  defineTool,
+  type Tool,
+  type Tool,
+  type ToolCall,
+  type ToolCall,
+  type ToolEffect,
+  type ToolOutcome,
+  type ToolOutcome,
+} from './tools/tool.ts';
+export {
+  type AddedTools,
+  createToolRegistry,
+  type ToolProblem,
+  type ToolRegistry,
+  type ToolRegistryOptions,
+  type ToolSet,
+} from './tools/tool-registry.ts';
 export type { AgentPlace } from './turn-facts.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';

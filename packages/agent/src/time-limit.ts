@@ -1,0 +1,41 @@
+/** What was asked took longer than it may. */
+export class TimeUpError extends Error {
+  constructor(ms: number) {
+    super(`it took longer than ${ms / 1_000} s`);
+    this.name = 'TimeUpError';
+  }
+}
+
+/** How long work may take, and what else ends it. */
+export interface TimeLimit {
+  readonly ms: number;
+  readonly stop?: AbortSignal;
+}
+
+/**
+ * Does work under a time limit; its signal fires when the time is up. Whoever does not heed the signal
+ * is left behind. Throws TimeUpError, what `stop` fired with, or what the work threw.
+ */
+export async function withTimeLimit<T>(
+  { ms, stop }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const end = Promise.withResolvers<never>();
+  const finish = (reason: unknown): void => {
+    ended.abort(reason);
+    end.reject(reason);
+  };
+  const stopped = (): void => finish(stop?.reason);
+  const timer = setTimeout(() => finish(new TimeUpError(ms)), ms);
+  if (stop?.aborted === true) stopped();
+  else stop?.addEventListener('abort', stopped, { once: true });
+  try {
+    // In a function, so that what is thrown at once counts as what is thrown later.
+    const done = (async () => work(ended.signal))();
+    return await Promise.race([done, end.promise]);
+  } finally {
+    clearTimeout(timer);
+    stop?.removeEventListener('abort', stopped);
+  }
+}

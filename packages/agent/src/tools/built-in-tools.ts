@@ -1,0 +1,27 @@
+import type { Skills } from '@parley/workspace';
+import { currentTimeTool } from './current-time.ts';
+import { editTool } from './edit.ts';
+import { grepTool } from './grep.ts';
+import { listTool } from './list.ts';
+import { loadSkillTool } from './load-skill.ts';
+import { readTool } from './read.ts';
+import type { Tool } from './tool.ts';
+import { writeTool } from './write.ts';
+
+/** What the built-in tools work with; without skills there is no `load_skill`. */
+export interface BuiltInToolDeps {
+  readonly skills?: Pick<Skills, 'read'>;
+}
+
+/** The tools that Parley brings (G02), in the order in which the model is told of them. */
+export function builtInTools({ skills }: BuiltInToolDeps): readonly Tool[] {
+  return [
+    readTool,
+    listTool,
+    grepTool,
+    writeTool,
+    editTool,
+    ...(skills === undefined ? [] : [loadSkillTool(skills)]),
+    currentTimeTool,
+  ];
+}

@@ -1,0 +1,67 @@
+import { reasonOf } from '@parley/contracts';
+import { type ModelToolCall, toolArguments } from '@parley/models';
+import { cutText } from '@parley/workspace';
+import { z } from 'zod';
+import { TimeUpError, withTimeLimit } from '../time-limit.ts';
+import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
+
+/** Bounds of one call. */
+export interface ToolLimits {
+  /** In ms. */
+  readonly toolMs: number;
+  /** What the model is shown of a result, in characters. */
+  readonly outputCharacters: number;
+}
+
+/** Tools of plugins are not always written in TypeScript. */
+const Outcome = z.object({ text: z.string(), failed: z.boolean().optional() });
+
+/**
+ * Runs one call to its outcome. Whatever goes wrong (broken arguments, an error, the time) is an
+ * outcome that says so to the model. Throws only when `stop` has fired.
+ */
+export async function runTool(
+  tool: Tool,
+  call: ModelToolCall,
+  at: Omit<ToolCall, 'signal'>,
+  { toolMs, outputCharacters }: ToolLimits,
+  stop: AbortSignal,
+): Promise<Required<ToolOutcome>> {
+  const input = toolArguments(call);
+  const fault = input === null ? brokenArguments(call) : wrongArguments(tool, input);
+  if (fault !== null) return { text: fault, failed: true };
+  try {
+    const result = await withTimeLimit({ ms: toolMs, stop }, (signal) =>
+      tool.run(input, { ...at, signal }),
+    );
+    const { text, failed = false } = Outcome.parse(result);
+    const said = text === '' ? '(It said nothing.)' : text;
+    return { text: cutText(said, outputCharacters, `what ${tool.name} said`).text, failed };
+  } catch (error) {
+    stop.throwIfAborted();
+    const reason = reasonOf(error);
+    at.log.warn({ tool: tool.name, reason }, 'tool failed');
+    return { text: failureOf(tool, error, reason), failed: true };
+  }
+}
+
+/** Where something may have happened outside, nobody must believe that nothing has. */
+function failureOf({ name, effect }: Tool, error: unknown, reason: string): string {
+  const unsure = error instanceof TimeUpError && effect !== 'read';
+  const words = cutText(reason, 2_000, 'the reason').text;
+  return `${name} failed: ${words}.${unsure ? ' Whether it took effect is not known: look before you do it again.' : ''}`;
+}
+
+/** Of the broken text that is shown again, in characters. */
+const QUOTED = 200;
+
+function brokenArguments({ name, arguments: written }: ModelToolCall): string {
+  const quoted = JSON.stringify(cutText(written, QUOTED, 'the arguments').text);
+  return `${name} was not run: its arguments are not a JSON object. They were ${quoted}. Call it again with valid JSON.`;
+}
+
+function wrongArguments({ name, input: schema }: Tool, input: unknown): string | null {
+  const checked = schema.safeParse(input);
+  if (checked.success) return null;
+  return `${name} was not run, because its arguments do not fit:\n${z.prettifyError(checked.error)}`;
+}

@@ -1,0 +1,129 @@
+import { type Reader, reasonOf } from '@parley/contracts';
+import type { ModelTool } from '@parley/models';
+import type { ToolNote } from '@parley/prompt';
+import { z } from 'zod';
+import type { Tool } from './tool.ts';
+
+/** Tools that somebody else brings, and who that is, for people. */
+export interface AddedTools {
+  readonly from: string;
+  readonly tools: readonly Tool[];
+}
+
+/** What a registry is made from. */
+export interface ToolRegistryOptions {
+  readonly builtIn: readonly Tool[];
+  readonly added?: readonly AddedTools[];
+  /** Only these; without it all. */
+  readonly allow?: readonly string[] | undefined;
+  /** Never these, even if allowed. */
+  readonly block?: readonly string[];
+}
+
+/** A tool that is left out, and why. */
+export interface ToolProblem {
+  readonly code: 'tool-name' | 'tool-clash' | 'tool-schema';
+  readonly tool: string;
+  readonly from: string;
+  readonly message: string;
+}
+
+/** The tools of one turn: what the model may call and what it is told of them. */
+export interface ToolSet {
+  get(name: string): Tool | undefined;
+  readonly names: readonly string[];
+  /** For the prompt (P11). */
+  readonly notes: readonly ToolNote[];
+  /** For the provider. */
+  readonly offered: readonly ModelTool[];
+}
+
+/** All tools of an installation, filtered for whoever a turn runs for. */
+export interface ToolRegistry {
+  for(reader: Reader): ToolSet;
+}
+
+/** `snake_case`, as the strictest provider wants it. */
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
+interface Entry {
+  readonly tool: Tool;
+  readonly offered: ModelTool;
+}
+
+/**
+ * Checks names and schemas once. A tool that is no good, or that would take the place of another, is
+ * left out and told as a value: a plugin never stops the gateway and never replaces what is built in.
+ * Tools that need a yes (`approval: 'ask'`, G05) are not offered, because nobody can be asked yet.
+ */
+export function createToolRegistry(options: ToolRegistryOptions): {
+  readonly registry: ToolRegistry;
+  readonly problems: readonly ToolProblem[];
+} {
+  const { builtIn, added = [], allow, block = [] } = options;
+  const problems: ToolProblem[] = [];
+  const entries = new Map<string, Entry & { readonly from: string }>();
+  for (const { from, tools } of [{ from: 'Parley', tools: builtIn }, ...added]) {
+    for (const tool of tools) {
+      const holder = entries.get(tool.name)?.from;
+      const entry = holder === undefined ? entryOf(tool) : clash(holder);
+      if ('code' in entry) problems.push({ ...entry, tool: tool.name, from });
+      else entries.set(tool.name, { ...entry, from });
+    }
+  }
+  const isWanted = ({ tool }: Entry) =>
+    tool.approval === 'never' &&
+    (allow === undefined || allow.includes(tool.name)) &&
+    !block.includes(tool.name);
+  const wanted = [...entries.values()].filter(isWanted);
+  const sets = {
+    owner: setOf(wanted),
+    guest: setOf(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+  };
+  return { registry: { for: ({ kind }) => sets[kind] }, problems };
+}
+
+type Fault = Pick<ToolProblem, 'code' | 'message'>;
+
+function clash(holder: string): Fault {
+  const message = `There is a tool of this name already, from ${holder}. Give it another name.`;
+  return { code: 'tool-clash', message };
+}
+
+function entryOf(tool: Tool): Entry | Fault {
+  if (!NAME.test(tool.name)) {
+    const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
+    return { code: 'tool-name', message };
+  }
+  try {
+    const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input' });
+    if (inputSchema.type !== 'object') {
+      return { code: 'tool-schema', message: 'Its input must be an object: use z.object.' };
+    }
+    const description = wordsOf(tool);
+    return { tool, offered: { name: tool.name, description, inputSchema } };
+  } catch (error) {
+    // Some of what zod can check has no form in JSON Schema; a plugin may bring no schema at all.
+    const message = `Its input cannot be described to a model: ${reasonOf(error)}`;
+    return { code: 'tool-schema', message };
+  }
+}
+
+function wordsOf({ summary, hint }: Tool): string {
+  return hint === undefined ? summary : `${summary} ${hint}`;
+}
+
+function setOf(entries: readonly Entry[]): ToolSet {
+  const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
+  return {
+    get: (name) => tools.get(name),
+    names: [...tools.keys()],
+    notes: entries.map(({ tool: { name, summary, hint, tier } }) => ({
+      name,
+      summary,
+      tier,
+      ...(hint !== undefined && { hint }),
+    })),
+    offered: entries.map(({ offered }) => offered),
+  };
+}
