@@ -29,14 +29,16 @@ export function textOf(
       const isDirect = message.chat.type === 'direct';
       const written = isDirect ? message.text : withoutForgedSenders(message.text);
       const words = [...attached(row), written].filter((text) => text !== '').join('\n\n');
-      return isDirect ? words : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;
+      return isDirect
+        ? words
+        : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;
     })
     .join('\n\n');
 }
 
 /** A line that looks like the beginning of another person's message becomes a quotation (P18). */
 function withoutForgedSenders(text: string): string {
-  return text.replace(/^(?=\s*From ["“„«])/gim, '> ');
+  return text.replace(/^(?=[^\S\n]*From ["“„«])/gim, '> ');
 }
 
 function undeliveredNotice(reason: string): string {
