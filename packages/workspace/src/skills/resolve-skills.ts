@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type Audience, mayRead, type Reader } from '@parley/contracts';
 import { commandNameOf } from './command-name.ts';
 import { type SkillFacts, whyNotEligible } from './eligibility.ts';
@@ -145,5 +146,5 @@ function rootOf({ source, root }: FoundSkill): string {
 
 /** The name of a skill's own folder. */
 export function folderOf({ segments, root }: FoundSkill): string {
-  return segments.at(-1) ?? root;
+  return segments.at(-1) ?? basename(root);
 }

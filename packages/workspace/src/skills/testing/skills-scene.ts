@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Reader, recordingLogger } from '@parley/contracts';
+import type { OpenSkillsOptions, SkillSettings } from '../look-at-skills.ts';
+import { openSkills } from '../open-skills.ts';
+import { skillFolders } from '../skill-folder.ts';
+import type { SkillSource, SkillStatus, Skills } from '../skills.ts';
+
+/** The owner in their direct chat, and somebody in another one. */
+export const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };
+export const GUEST: Reader = { kind: 'guest', conversationId: 'c2' };
+
+export const SETTINGS: SkillSettings = {
+  block: [],
+  show: 'outline',
+  max: 150,
+  maxCharacters: 30_000,
+  maxFileBytes: 256_000,
+};
+
+/** For tests: the six sources in a folder of their own. */
+export interface SkillsScene {
+  readonly base: string;
+  readonly lines: readonly string[];
+  /** The folder of a source. */
+  folderOf(source: SkillSource): string;
+  /** Writes `<source>/<folder>/SKILL.md`; gives back its path. */
+  write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
+  open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
+  /** The status of one skill, with every setting as it comes. */
+  status(name: string, settings?: Partial<SkillSettings>): Promise<SkillStatus | undefined>;
+  remove(): Promise<void>;
+}
+
+/** A SKILL.md with this front matter besides name and description. */
+export function skillText(name: string, more = '', body = `How to ${name}.`): string {
+  return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
+}
+
+export async function openSkillsScene(): Promise<SkillsScene> {
+  const base = await mkdtemp(join(tmpdir(), 'parley-skills-'));
+  const { log, lines } = recordingLogger();
+  const home = join(base, 'home');
+  const places = {
+    extra: [join(base, 'extra')],
+    bundled: join(base, 'bundled'),
+    data: join(base, 'data'),
+    home,
+    project: join(base, 'project'),
+    workspace: join(base, 'workspace'),
+  };
+  const folders = skillFolders(places);
+  await mkdir(home);
+  const folderOf = (source: SkillSource) => {
+    const folder = folders.find((one) => one.source === source);
+    if (folder === undefined) throw new Error(`There is no source ${source}.`);
+    return join(folder.root, ...folder.within);
+  };
+  const open: SkillsScene['open'] = (settings = {}, change = {}) =>
+    openSkills({
+      folders,
+      settings: { ...SETTINGS, ...settings },
+      facts: () => ({ os: 'linux', env: {}, settings: {}, tools: new Set() }),
+      reserved: ['help', 'stop'],
+      home,
+      log,
+      ...change,
+    });
+  return {
+    base,
+    lines,
+    folderOf,
+    open,
+    async write(source, folder, text) {
+      const path = join(folderOf(source), folder, 'SKILL.md');
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    },
+    async status(name, settings) {
+      return (await open(settings).list()).find((one) => one.name === name);
+    },
+    remove: () => rm(base, { recursive: true, force: true }),
+  };
+}
