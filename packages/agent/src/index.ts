@@ -1,12 +1,8 @@
 export type { HistoryLimits } from './history.ts';
 export type {
   TurnAdditions,
-  TurnAdditions,
-  TurnClosing,
   TurnClosing,
   TurnHook,
-  TurnHook,
-  TurnOpening,
   TurnOpening,
 } from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
@@ -15,13 +11,9 @@ export type { MediaDeps } from './media/read-attachment.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export {
   defineTool,
-  defineTool,
   type Tool,
-  type Tool,
-  type ToolCall,
   type ToolCall,
   type ToolEffect,
-  type ToolOutcome,
   type ToolOutcome,
 } from './tools/tool.ts';
 export {
@@ -33,4 +25,5 @@ export {
   type ToolSet,
 } from './tools/tool-registry.ts';
 export type { AgentPlace } from './turn-facts.ts';
+export { turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';
