@@ -12,6 +12,7 @@ import { type BannerFacts, bannerFacts } from './banner.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
+import { LOCAL_OWNERS } from './local-owners.ts';
 import { openParts } from './open-parts.ts';
 import { planAccounts } from './plan-accounts.ts';
 import { reachableAddress } from './reachable-address.ts';
@@ -47,9 +48,6 @@ export interface StartOptions {
 const TURN_GRACE_MS = 4_000;
 /** Sends that are under way after that get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
-
-/** Whoever holds the token of the web page or the terminal is the owner of this installation. */
-const LOCAL_OWNERS = ['web:owner', 'terminal:owner'];
 
 /** What the model sees of a conversation's past; characters are about four to a token. */
 const HISTORY = { entries: 100, characters: 60_000 };
