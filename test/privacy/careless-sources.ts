@@ -1,7 +1,8 @@
 import type { PromptPart } from '@parley/contracts';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
-import type { WorkspaceView } from '@parley/workspace';
+import { SkillSnapshot, type Skills, type WorkspaceView } from '@parley/workspace';
 import type { Chance } from './chance.ts';
+import type { PrivateWorld } from './private-world.ts';
 
 /** Keeps what it was shown, from turn to turn, as a cache that forgot for whom it was made. */
 export interface Hoard {
@@ -69,21 +70,37 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
  * A feature that reads whatever it likes and forgets for whom it was. Nothing can come of it, because
  * a view does not hold what its reader may not see.
  */
-export function relabellingSource(pathOf: () => string, chance: Chance): ContextSource {
+export function relabellingSource(
+  { skills, skillNames }: Pick<PrivateWorld, 'skills' | 'skillNames'>,
+  pathOf: () => string,
+  chance: Chance,
+): ContextSource {
   return {
     id: 'relabelling',
-    async gather({ view }) {
+    async gather({ view, reader }) {
       const file = await view.read(pathOf());
       const names = chance.happens(0.1) ? await view.list() : [];
-      const text = [
-        file.kind === 'file' ? file.text : `${file.reason} ${file.detail ?? ''}`,
-        ...names.map(({ name }) => name),
-      ].join('\n');
+      const path = chance.happens(0.5) ? undefined : pathOf();
+      const skill = chance.happens(0.1)
+        ? await skills.read(chance.pick(skillNames), reader, path)
+        : undefined;
+      const text = [JSON.stringify(file), JSON.stringify(skill), JSON.stringify(names)].join('\n');
       const part: PromptPart = { text, source: 'anything', audience: { kind: 'everyone' } };
       return {
         resources: [{ name: 'files', location: 'workspace', description: text }],
         persona: part,
       };
+    },
+  };
+}
+
+/** The skills of a session, fixed by its first turn (S07). */
+export function skillsSource(skills: Skills): ContextSource {
+  return {
+    id: 'skills',
+    async gather({ reader, fix }) {
+      const now = await skills.snapshot(reader);
+      return { skills: fix === undefined ? now : await fix('skills', now, SkillSnapshot) };
     },
   };
 }

@@ -35,3 +35,15 @@ export const PUBLIC_FORMS: readonly string[] = [
   '\uFEFF',
   '# audience\n',
 ];
+
+/** The line by which a skill says that it is the owner's, also where its author was careless. */
+export const OWNER_LINES: readonly string[] = [
+  'audience: owner',
+  'Audience: owner',
+  'AUDIENCE: "owner" # nobody else',
+  'audience: OWNER',
+  'audience: owners',
+  'audience: [owner]',
+  'audience:',
+  'audience: owner\naudience: everyone',
+];

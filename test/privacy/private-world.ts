@@ -9,14 +9,23 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openWorkspace, type Workspace } from '@parley/workspace';
+import {
+  openSkills,
+  openWorkspace,
+  type Skills,
+  skillFolders,
+  type Workspace,
+} from '@parley/workspace';
 import { type Canary, type CanaryBook, canaryBook, type MeantFor } from './canaries.ts';
 import type { Chance } from './chance.ts';
-import { OWNER_FORMS, PUBLIC_FORMS } from './front-matter-forms.ts';
+import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts';
 
 /** A workspace in which every file holds words of its own, and what is known of them. */
 export interface PrivateWorld {
   readonly workspace: Workspace;
+  readonly skills: Skills;
+  /** The names of its skills, and of one that does not exist. */
+  readonly skillNames: readonly string[];
   readonly book: CanaryBook;
   /** The word of a file, to be looked for where it must be read; undefined if somebody wrote over it. */
   wordOf(name: string): Canary | undefined;
@@ -107,9 +116,22 @@ export async function makePrivateWorld(
   const secret = book.make({ kind: 'owner' }, 'the name of a private file');
   const secretName = `plans/${secret.word}.md`;
   put(secretName, { kind: 'owner' }, '---\naudience: owner\n---\n');
+  for (const [skill, place] of SKILLS) {
+    const isPrivate = chance.happens(0.5);
+    const name = `${place}/${skill}/SKILL.md`;
+    const { word } = book.make({ kind: isPrivate ? 'owner' : 'everyone' }, name);
+    const line = isPrivate ? chance.pick(OWNER_LINES) : '';
+    write(
+      base,
+      name,
+      `---\nname: ${skill}\ndescription: Does ${word}.\n${line}\n---\nDo ${word}.\n`,
+    );
+  }
   const links = makeLinks(folder);
   return {
     workspace,
+    skills: skillsOf(base, folder),
+    skillNames: [...SKILLS.keys(), 'nothing'],
     book,
     wordOf(name) {
       const canary = words.get(name);
@@ -125,6 +147,28 @@ export async function makePrivateWorld(
     },
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
+}
+
+/** By name, the folder each lies in. */
+const SKILLS: ReadonlyMap<string, string> = new Map([
+  ['watering', 'workspace/skills'],
+  ['banking', 'workspace/skills'],
+  ['diary', 'workspace/skills/private'],
+  ['cooking', 'home/.agents/skills'],
+  ['letters', 'data/skills'],
+]);
+
+function skillsOf(base: string, workspace: string): Skills {
+  const nowhere = join(base, 'nowhere');
+  const places = { extra: [], bundled: nowhere, project: nowhere, workspace };
+  const home = join(base, 'home');
+  return openSkills({
+    folders: skillFolders({ ...places, data: join(base, 'data'), home }),
+    settings: { block: [], show: 'inline', max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 },
+    facts: () => ({ os: 'linux', env: {}, settings: {}, tools: new Set() }),
+    reserved: [],
+    home,
+  });
 }
 
 function write(folder: string, name: string, text: string): void {

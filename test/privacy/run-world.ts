@@ -1,5 +1,10 @@
 import type { AdmittedMessage } from '@parley/store';
-import { createHoard, hoardingSource, relabellingSource } from './careless-sources.ts';
+import {
+  createHoard,
+  hoardingSource,
+  relabellingSource,
+  skillsSource,
+} from './careless-sources.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { hostileModel } from './hostile-model.ts';
 import { hostilePath } from './hostile-paths.ts';
@@ -34,7 +39,11 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
   const pathOf = () => hostilePath(world.paths, folder, chance);
   const model = hostileModel({ chance, pathOf, echo: (request) => echoOf(request, world, chance) });
   const hoard = createHoard(chance);
-  const sources = [hoardingSource(hoard, chance), relabellingSource(pathOf, chance)];
+  const sources = [
+    hoardingSource(hoard, chance),
+    relabellingSource(world, pathOf, chance),
+    skillsSource(world.skills),
+  ];
   const stage = await openPrivacyStage({ workspace: world.workspace, model, sources });
   stage.owners.push(FIRST_OWNER, SECOND_OWNER);
   const play: Play = { chance, world, stage, model, tally, told: new Map(), messages: 0 };
