@@ -1,0 +1,215 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { broughtBy } from './plugin-outcome.ts';
+import { loaded, pluginFolder, pluginSource, reasonFor } from './testing/plugin-folder.ts';
+
+const { load, path, write } = pluginFolder();
+
+const GOOD = pluginSource('good', "return { hooks: [{ id: 'nod' }] }");
+
+/** A layer as a plugin without TypeScript writes it. */
+const layer = (id: string) =>
+  `{ id: '${id}', volatility: 'static', placement: 'system', render: () => ({ absent: 'x' }) }`;
+const tool = (name: string, input = 'z.object({})') =>
+  `{ name: '${name}', summary: 'Does it.', tier: 'middleware', effect: 'read', audience: 'everyone',
+     approval: 'never', input: ${input}, run: async () => ({ text: '' }) }`;
+const ZOD = `import { z } from '${import.meta.resolve('zod')}';\n`;
+const channel = (id: string) =>
+  `{ id: '${id}', settings: { safeParse() {} }, load: async () => {} }`;
+
+describe('where a plugin is looked for', () => {
+  it('[P16] a folder, seen from the settings file, with an index file', async () => {
+    write('good/index.js', GOOD);
+    const { outcomes, lines } = await load(['./good', path('good')]);
+    expect(loaded(outcomes[0]).brings.hooks).toEqual([{ id: 'nod' }]);
+    expect(reasonFor(outcomes[1])).toContain('loaded from ./good already');
+    expect(lines).toHaveLength(1);
+  });
+
+  it('[P16] an installed package, by its package.json', async () => {
+    const manifest = { name: '@me/pack', exports: { '.': { import: './lib/main.mjs' } } };
+    write('node_modules/@me/pack/package.json', JSON.stringify(manifest));
+    write('node_modules/@me/pack/lib/main.mjs', pluginSource('pack', 'return {}'));
+    write('node_modules/old/package.json', '{ "main": "old.mjs" }');
+    write('node_modules/old/old.mjs', 'export default { name: "old", setup: () => ({}) }');
+    const { outcomes } = await load(['@me/pack', 'old']);
+    expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['pack', 'old']);
+  });
+
+  it('[P16] through a link, as npm makes them for packages at work', async () => {
+    write(
+      'elsewhere/index.ts',
+      `const name: string = 'linked'; ${pluginSource('linked', 'return {}')}`,
+    );
+    write('node_modules/.keep', '');
+    symlinkSync(path('elsewhere'), path('node_modules/linked'));
+    expect((await load(['linked'])).outcomes[0]?.kind).toBe('loaded');
+  });
+
+  it.each([
+    ['./nowhere', 'there is no folder'],
+    ['not-installed', 'no package "not-installed" is installed. Install it.'],
+    ['../../../etc/passwd', 'there is no'],
+    ['https://example.org/x.js', 'is installed'],
+    ['good', `Write ./good for the folder`],
+    ['./empty', 'It needs index.ts or'],
+    ['./mangled', 'is not a package.json'],
+  ])('[P16] %s: %s', async (use, reason) => {
+    write('good/index.js', GOOD);
+    write('empty/readme.txt', '');
+    write('mangled/package.json', '{');
+    expect(reasonFor((await load([use])).outcomes[0])).toContain(reason);
+  });
+});
+
+describe('a plugin that does not work', () => {
+  it.each<[what: string, source: string, reason: string]>([
+    ['is no JavaScript', 'export const = ;', 'it cannot be loaded'],
+    ['throws when it is imported', "throw new Error('no luck')", 'it cannot be loaded: no luck'],
+    ['imports what is not there', "import 'not-there-at-all';", 'it cannot be loaded'],
+    ['exports nothing', 'export const other = 1;', 'it has no export `plugin`'],
+    ['exports a number', 'export const plugin = 7;', 'its export is no plugin'],
+    ['has no name', 'export const plugin = { setup: () => ({}) };', 'name: '],
+    ['has a name of two words', pluginSource('two words', 'return {}'), 'must be kebab-case'],
+    ['throws in its setup', pluginSource('a', "throw new Error('boom')"), 'its setup failed: boom'],
+    ['throws no error', pluginSource('a', 'throw undefined'), 'its setup failed: undefined'],
+    ['rejects', pluginSource('a', "return Promise.reject('later')"), 'its setup failed: later'],
+    ['gives back nothing', pluginSource('a', ''), 'what it brings is wrong'],
+    ['misspells', pluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
+    ['brings no list', pluginSource('a', 'return { tools: {} }'), 'tools: '],
+    ['brings half a tool', pluginSource('a', "return { tools: [{ name: 'x' }] }"), 'tools[0].tier'],
+    [
+      'brings half a layer',
+      pluginSource('a', "return { layers: [{ id: 'x' }] }"),
+      'layers[0].render',
+    ],
+    ['brings half a hook', pluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
+    [
+      'brings half a channel',
+      pluginSource('a', "return { channels: [{ id: 'x' }] }"),
+      'channels[0].load',
+    ],
+  ])('[P16] because it %s is left out, and the others work', async (what, source, reason) => {
+    const bad = `bad-${what.replaceAll(' ', '-')}`;
+    write(`${bad}/index.js`, source);
+    write('good/index.js', GOOD);
+    const { outcomes, lines } = await load([`./${bad}`, './good']);
+    expect(reasonFor(outcomes[0])).toContain(reason);
+    expect(loaded(outcomes[1]).name).toBe('good');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('a plugin does not work, the rest goes on');
+  });
+});
+
+describe('a plugin that hangs', () => {
+  it.each([
+    ['while it is imported', 'await new Promise(() => {});'],
+    ['in its setup', pluginSource('a', 'return new Promise(() => {})')],
+  ])('[P16] %s is left behind', async (what, source) => {
+    const late = `late-${what.replaceAll(' ', '-')}`;
+    write(`${late}/index.js`, source);
+    // Nobody waits for it, so it does not matter how short the time is.
+    expect(reasonFor((await load([`./${late}`], 1)).outcomes[0])).toContain(
+      'it took longer than 0.001 s',
+    );
+  });
+});
+
+describe('options', () => {
+  const options = { token: 'abc', sides: 6 };
+
+  it('[P16] reach the plugin as they are written where it has no schema', async () => {
+    write('any/index.js', pluginSource('any', 'return { skills: [options.token] }'));
+    const { outcomes } = await load([{ use: './any', options }]);
+    expect(loaded(outcomes[0]).left).toEqual([
+      `the skills in ${path('any/abc')}: there is no such folder`,
+    ]);
+  });
+
+  it('[P16] are checked by the schema of the plugin; what is wrong is named, its value is not', async () => {
+    const schema = `import { z } from 'zod';
+      const options = z.strictObject({ sides: z.int().min(2), token: z.string().regex(/^x/) });`;
+    write('strict/index.js', schema + pluginSource('strict', 'return {}', 'options,'));
+    const wrong = { use: './strict', options: { sides: 'six', token: 'secret-token' } };
+    const reason = reasonFor((await load([wrong])).outcomes[0]);
+    expect(reason).toContain('its options are wrong: sides: ');
+    expect(reason).toContain('token: ');
+    expect(reason).not.toContain('secret-token');
+  });
+});
+
+describe('names that are taken', () => {
+  it('[P12] [P16] no plugin takes the place of what Parley brings; its other parts stay', async () => {
+    write(
+      'greedy/index.js',
+      ZOD +
+        pluginSource(
+          'greedy',
+          `return {
+          tools: [${tool('read')}, ${tool('own_tool')}, ${tool('own_tool')}, ${tool('odd', 'z.string()')}],
+          layers: [${layer('safety')}, ${layer('identity')}, ${layer('manners')}],
+          channels: [${channel('web')}, ${channel('board')}],
+        };`,
+        ),
+    );
+    const { outcomes, lines } = await load(['./greedy']);
+    const { brings, left } = loaded(outcomes[0]);
+    expect(brings.tools.map(({ name }) => name)).toEqual(['own_tool']);
+    expect(brings.layers.map(({ id }) => id)).toEqual(['manners']);
+    expect(brings.channels.map(({ id }) => id)).toEqual(['board']);
+    expect(left.map((line) => line.split(':')[0])).toEqual([
+      'the tool "read"',
+      'the tool "own_tool"',
+      'the tool "odd"',
+      'the layer "safety"',
+      'the layer "identity"',
+      'the channel "web"',
+    ]);
+    expect(lines).toHaveLength(6);
+  });
+
+  it('[P16] of two plugins the first in the settings wins', async () => {
+    for (const name of ['one', 'two']) {
+      const setup = `return { tools: [${tool('shared')}, ${tool(`of_${name}`)}] }`;
+      write(`${name}/index.js`, ZOD + pluginSource(name, setup));
+    }
+    const { outcomes } = await load(['./one', './two']);
+    expect(broughtBy(outcomes).tools.map(({ name }) => name)).toEqual([
+      'shared',
+      'of_one',
+      'of_two',
+    ]);
+  });
+
+  it('[P16] a second plugin of the same name is not set up', async () => {
+    write('first/index.js', pluginSource('same', 'return {}'));
+    write('second/index.js', pluginSource('same', "throw new Error('was set up')"));
+    const { outcomes } = await load(['./first', './second']);
+    expect(loaded(outcomes[0]).name).toBe('same');
+    expect(reasonFor(outcomes[1])).toBe(
+      'the plugin "same" is loaded from ./first already. Remove one of them.',
+    );
+  });
+});
+
+describe('what a plugin is told', () => {
+  it('[P16] its folder, a log that names it, the time', async () => {
+    write('asks/my-skills/x/SKILL.md', '');
+    write(
+      'asks/index.js',
+      pluginSource(
+        'asks',
+        `host.log.warn({ folder: host.folder, now: host.clock() }, 'hello');
+         return { skills: ['my-skills'] }`,
+      ),
+    );
+    const { outcomes, lines } = await load(['./asks']);
+    expect(loaded(outcomes[0]).brings.skills).toEqual([join(path('asks'), 'my-skills')]);
+    expect(lines).toEqual([`hello ${JSON.stringify({ folder: path('asks'), now: 0 })}`]);
+  });
+
+  it('[P16] nothing is looked for where none is configured', async () => {
+    expect((await load([])).outcomes).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { createLayerRegistry, houseLayers } from '@parley/prompt';
+import { type ImportedPlugin, importPlugin, setUpPlugin } from './open-plugin.ts';
+import { PluginError } from './plugin-error.ts';
+import type { PluginChoice, PluginOutcome } from './plugin-outcome.ts';
+import { settleClashes, type Taken } from './settle-clashes.ts';
+import { sharePackages } from './share-packages.ts';
+
+/** What loading plugins needs. */
+export interface LoadPluginsOptions {
+  readonly plugins: readonly PluginChoice[];
+  /** The folder of the settings file: folders of plugins are seen from there. */
+  readonly base: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Names of Parley's own tools and channels; those of its layers are known here. */
+  readonly taken: Omit<Taken, 'layers'>;
+  /** How long importing a plugin and its setup may take, each; 10 s when absent. In ms. */
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** A plugin on its way: what is wrong with it by now, or what there is of it. */
+type Step<Good> =
+  | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
+  | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
+
+/**
+ * Loads the plugins of the settings, in their order. Never throws for a fault of a plugin: it is
+ * logged in one line and told in the outcome, and the others work (P16).
+ */
+export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
+  const { plugins, log } = options;
+  if (plugins.length === 0) return [];
+  sharePackages();
+  const deps = { ...options, patienceMs: options.patienceMs ?? PATIENCE_MS };
+  const imported = await Promise.all(
+    plugins.map((choice) => step(choice, undefined, () => importPlugin(choice, deps))),
+  );
+  const opened = await Promise.all(
+    withoutDoubles(imported).map((at) => {
+      if ('failed' in at) return at;
+      const { choice, name, good } = at;
+      return step(choice, name, async () => ({
+        ...good,
+        ...(await setUpPlugin(good, choice, deps)),
+      }));
+    }),
+  );
+  let taken: Taken = { ...options.taken, layers: createLayerRegistry(houseLayers()).ids };
+  const outcomes = opened.map((at): PluginOutcome => {
+    const { use } = at.choice;
+    if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
+    const { plugin, brings, left } = at.good;
+    const settled = settleClashes(brings, taken);
+    taken = settled.taken;
+    const { name, version } = plugin;
+    const parts = { brings: settled.brings, left: [...left, ...settled.left] };
+    return { kind: 'loaded', use, name, version, ...parts };
+  });
+  for (const outcome of outcomes) tell(log, outcome);
+  return outcomes;
+}
+
+async function step<Good>(
+  choice: PluginChoice,
+  name: string | undefined,
+  work: () => Promise<Good>,
+): Promise<Step<Good>> {
+  try {
+    return { choice, name, good: await work() };
+  } catch (failed) {
+    return { choice, name, failed };
+  }
+}
+
+/** Before any of them is set up: two of a kind would fight over what they open. */
+function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<ImportedPlugin>[] {
+  const firsts = new Map<string, string>();
+  return steps.map((at) => {
+    if ('failed' in at) return at;
+    const { choice } = at;
+    const { name } = at.good.plugin;
+    const first = firsts.get(name);
+    firsts.set(name, first ?? choice.use);
+    if (first === undefined) return { ...at, name };
+    const reason = `the plugin "${name}" is loaded from ${first} already. Remove one of them.`;
+    return { choice, name, failed: new PluginError('plugin-duplicate', reason) };
+  });
+}
+
+function tell(log: Logger, outcome: PluginOutcome): void {
+  const { use, name } = outcome;
+  if (outcome.kind === 'failed') {
+    log.error(
+      { plugin: name ?? use, reason: outcome.reason },
+      'a plugin does not work, the rest goes on',
+    );
+    return;
+  }
+  for (const left of outcome.left) {
+    log.warn({ plugin: name, left }, 'a part of a plugin was left out');
+  }
+  log.info({ plugin: name, version: outcome.version }, 'plugin loaded');
+}

@@ -1,0 +1,68 @@
+import type { Layer, LayerId, Layout, LayoutEntry, Volatility } from '@parley/prompt';
+import type { PluginLayer } from './plugin.ts';
+
+const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
+
+/** What the layout is made of, to know how often each of its layers changes. */
+type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
+
+/**
+ * The layout with the layers of plugins in it. A layer stands right after the one that it names, as
+ * long as nothing follows there that changes less often; else before the first layer that changes more
+ * often, so that what providers cache of a prompt stays as long as it was (P09). It never stands
+ * before safety, and never in what a layout keeps the same for a whole session (P05).
+ */
+export function placeLayers(
+  layout: Layout,
+  layers: readonly PluginLayer[],
+  layerOf: LayerOf,
+): Layout {
+  const known = new Map(layers.map((layer) => [layer.id, layer]));
+  const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
+  const placed = layers.reduce(
+    (entries, layer) => place(entries, layer, find, layout.fixedSystem === true),
+    layout.layers,
+  );
+  return { ...layout, layers: placed };
+}
+
+function place(
+  entries: readonly LayoutEntry[],
+  layer: PluginLayer,
+  layerOf: LayerOf,
+  fixed: boolean,
+): readonly LayoutEntry[] {
+  const volatile = layer.volatility === 'turn' && layer.placement === 'system';
+  const entry: LayoutEntry =
+    fixed && volatile ? { layer: layer.id, placement: 'user' } : { layer: layer.id };
+  if (layer.placement === 'user' || entry.placement === 'user') return [...entries, entry];
+  const wished = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
+  const at = wished > 0 && fits(entries.slice(wished), layer, layerOf) ? wished : null;
+  return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
+}
+
+/** True where nothing behind it, as far as a cache can reach, changes less often. */
+function fits(behind: readonly LayoutEntry[], layer: PluginLayer, layerOf: LayerOf): boolean {
+  const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
+  const end = ranks.indexOf(RANK.turn);
+  const cached = end === -1 ? ranks : ranks.slice(0, end);
+  return cached.every((rank) => rank >= RANK[layer.volatility]);
+}
+
+function byVolatility(
+  entries: readonly LayoutEntry[],
+  layer: PluginLayer,
+  layerOf: LayerOf,
+): number {
+  const own = RANK[layer.volatility];
+  const first = entries.findIndex((entry) => rankIn(entry, layerOf).some((rank) => rank > own));
+  const safety = entries.findIndex(({ layer: id }) => id === 'safety') + 1;
+  return Math.max(first === -1 ? entries.length : first, safety);
+}
+
+/** How often a layer of the system prompt changes; nothing for one before the person's words. */
+function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
+  const layer = layerOf(entry.layer);
+  if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];
+  return [RANK[layer.volatility]];
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { recordingLogger } from '@parley/contracts';
+import { afterAll, beforeAll } from 'vitest';
+import { loadPlugins } from '../load-plugins.ts';
+import type { PluginChoice, PluginOutcome } from '../plugin-outcome.ts';
+
+/** For tests: a folder outside of Parley where somebody has put a settings file and plugins. */
+export function pluginFolder() {
+  let base = '';
+  beforeAll(() => {
+    base = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
+  });
+  afterAll(() => rmSync(base, { recursive: true }));
+
+  return {
+    /** A path in the folder. */
+    path: (name: string) => join(base, name),
+    write(file: string, text: string): void {
+      mkdirSync(dirname(join(base, file)), { recursive: true });
+      writeFileSync(join(base, file), text);
+    },
+    /** Loads what is named (a folder, or a choice with options) and keeps what is logged. */
+    async load(plugins: readonly (string | PluginChoice)[], patienceMs = 10_000) {
+      const { log, lines } = recordingLogger();
+      const outcomes = await loadPlugins({
+        plugins: plugins.map((use) => (typeof use === 'string' ? { use, options: {} } : use)),
+        base,
+        log,
+        clock: () => 0,
+        taken: { tools: ['read'], channels: ['web'] },
+        patienceMs,
+      });
+      return { outcomes, lines };
+    },
+  };
+}
+
+/** The source of a plugin whose setup does and gives back what is said. */
+export function pluginSource(name: string, setup: string, more = ''): string {
+  return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
+}
+
+/** Why a plugin does not work; it must not. */
+export function reasonFor(outcome: PluginOutcome | undefined): string {
+  if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
+  return outcome.reason;
+}
+
+/** A plugin that works; it must. */
+export function loaded(outcome: PluginOutcome | undefined) {
+  if (outcome?.kind === 'loaded') return outcome;
+  throw new Error(`expected a plugin that works: ${outcome?.reason}`);
+}
