@@ -1,4 +1,5 @@
 import type { MessageFacet } from '@parley/channels';
+import { BoundedMap } from '@parley/contracts';
 import type { DiscordApi } from './discord-api.ts';
 import { contentBody } from './message-body.ts';
 import { translated } from './send-failure.ts';
@@ -9,7 +10,7 @@ export function createMessageFacet(
   linkPreviews: boolean,
 ): Required<MessageFacet> {
   /** A bot has one reaction per emoji; to take "the" reaction back it has to know which it put. */
-  const put = new Map<string, string>();
+  const put = new BoundedMap<string, string>(MOST_REACTIONS);
   return {
     edit: ({ chatId, threadId = chatId }, messageId, { text }) =>
       translated(threadId, async () => {
@@ -24,8 +25,6 @@ export function createMessageFacet(
         put.delete(messageId);
         if (emoji === undefined) return;
         await api.react(threadId, messageId, emoji, true);
-        const [first] = put.keys();
-        if (put.size >= MOST_REACTIONS && first !== undefined) put.delete(first);
         put.set(messageId, emoji);
       }),
   };

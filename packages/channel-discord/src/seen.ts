@@ -1,4 +1,4 @@
-import { type AdapterValues, type Logger, reasonOf } from '@parley/contracts';
+import { type AdapterValues, BoundedMap, type Logger, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
 import { Snowflake } from './wire.ts';
 
@@ -30,7 +30,7 @@ export class Seen {
   readonly #values: Pick<AdapterValues, 'get' | 'set'>;
   readonly #log: Logger;
   readonly #later: (work: () => void, ms: number) => () => void;
-  readonly #channels = new Map<string, string>();
+  readonly #channels = new BoundedMap<string, string>(MOST_CHANNELS);
   #newest: string | undefined;
   #callOff: (() => void) | undefined;
 
@@ -89,10 +89,7 @@ export class Seen {
 
   #advance(channelId: string, messageId: string): void {
     const last = laterOf(this.#channels.get(channelId), messageId) ?? messageId;
-    this.#channels.delete(channelId);
     this.#channels.set(channelId, last);
-    const [oldest] = this.#channels.keys();
-    if (this.#channels.size > MOST_CHANNELS && oldest !== undefined) this.#channels.delete(oldest);
   }
 }
 

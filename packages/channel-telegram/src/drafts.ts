@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StreamingFacet } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { callFailureOf } from './call-failure.ts';
 import { threadOf } from './place.ts';
 import type { TelegramApi } from './telegram-api.ts';
@@ -32,7 +32,7 @@ const REMEMBERED = 1_000;
 export function createDrafts(deps: DraftsDeps): Drafts {
   const { log, clock } = deps;
   const underWay = new Map<string, Promise<void>>();
-  const state: DraftState = { known: true, notBefore: 0, over: new Set() };
+  const state: DraftState = { known: true, notBefore: 0, over: new BoundedMap(REMEMBERED) };
   return {
     minIntervalMs: 1_000,
     // A quick answer would overtake its draft, which costs a call.
@@ -51,7 +51,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     // A turn that is handed back goes on under the same id, so only its answer ends it.
     end: async () => undefined,
     async finish(turnId) {
-      remember(state.over, turnId);
+      state.over.set(turnId, true);
       await underWay.get(turnId)?.catch((error: unknown) => {
         log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
       });
@@ -66,7 +66,7 @@ interface DraftState {
   /** Telegram asked to be left alone until then. */
   notBefore: number;
   /** Turns of which no more is shown. */
-  readonly over: Set<string>;
+  readonly over: BoundedMap<string, true>;
 }
 
 async function show(
@@ -83,7 +83,7 @@ async function show(
     if (failure.kind !== 'refused') throw thrown;
     if (failure.code === 404) state.known = false;
     else if (failure.code === 429) state.notBefore = clock() + (failure.retryAfterMs ?? 5_000);
-    else remember(state.over, turnId);
+    else state.over.set(turnId, true);
     log.debug({ turn: turnId, reason: failure.reason }, 'draft not shown');
   }
 }
@@ -96,10 +96,4 @@ function isPrivate(chatId: string): boolean {
 /** Not zero; the same for all updates of a turn, so that they replace each other. */
 function draftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
-}
-
-function remember(turns: Set<string>, turnId: string): void {
-  turns.add(turnId);
-  const [oldest] = turns;
-  if (turns.size > REMEMBERED && oldest !== undefined) turns.delete(oldest);
 }

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import { BoundedMap, type InboundMessage } from '@parley/contracts';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { PersonIds } from './jids.ts';
 
@@ -15,13 +15,11 @@ export interface Remembered {
 
 /** What was said lately, in memory only. */
 export class RecentMessages {
-  readonly #messages = new Map<string, Remembered>();
+  readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
   remember(message: InboundMessage, from: PersonIds): void {
     const kept = { ...message, text: message.text.slice(0, SHOWN) };
     this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
-    const [oldest] = this.#messages.keys();
-    if (this.#messages.size > REMEMBERED && oldest !== undefined) this.#messages.delete(oldest);
   }
 
   /** Of somebody who may not write here nothing is kept. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '@parley/contracts';
 import type {
   BinaryNode,
   SignalKeyStoreWithTransaction,
@@ -43,7 +44,7 @@ const REMEMBERED = 500;
 export class SealedMail {
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
   readonly #opening = new Set<Promise<Uint8Array>>();
-  readonly #opened = new Map<string, Uint8Array>();
+  readonly #opened = new BoundedMap<string, Uint8Array>(REMEMBERED);
   readonly #deps: SealedMailDeps;
 
   constructor(deps: SealedMailDeps) {
@@ -112,18 +113,12 @@ export class SealedMail {
         if (envelope !== undefined) await this.#deps.take(envelope, opened, known);
         return opened;
       }, lock);
-      this.#remember(name, plain);
+      this.#opened.set(name, plain);
       return plain;
     } catch (thrown) {
       if (isOpen) this.#deps.breakOff(thrown);
       throw thrown;
     }
-  }
-
-  #remember(name: string, plain: Uint8Array): void {
-    this.#opened.set(name, plain);
-    const [oldest] = this.#opened.keys();
-    if (this.#opened.size > REMEMBERED && oldest !== undefined) this.#opened.delete(oldest);
   }
 }
 

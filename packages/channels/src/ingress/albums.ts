@@ -1,4 +1,4 @@
-import type { Clock, InboundMessage } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 
 /**
@@ -27,17 +27,14 @@ const HELD = 32;
 
 /** Makes the memory of one account. */
 export function createAlbums(clock: Clock): Albums {
-  const albums = new Map<string, Album>();
+  const albums = new BoundedMap<string, Album>(REMEMBERED);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
     if (albumId === undefined || chat.type === 'direct') return null;
     const key = JSON.stringify([chat.id, sender.id, albumId]);
     const known = albums.get(key);
     if (known !== undefined && clock() - known.since < REMEMBERED_MS) return known;
     const album: Album = { since: clock(), addressed: false, held: [] };
-    albums.delete(key);
     albums.set(key, album);
-    const oldest = albums.keys().next().value;
-    if (albums.size > REMEMBERED && oldest !== undefined) albums.delete(oldest);
     return album;
   };
   return {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock, InboundMessage } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage } from '@parley/contracts';
 
 /** How often somebody has just written the same, word for word. The text itself is not kept. */
 export interface Repetition {
@@ -36,16 +36,13 @@ export function createLoopGuard(
   clock: Clock,
   capacity = 1_000,
 ): (message: InboundMessage) => boolean {
-  const senders = new Map<string, Repetition>();
+  const senders = new BoundedMap<string, Repetition>(capacity);
   return ({ chat, messageId, sender, text }) => {
     if (text.length < SENTENCE_CHARACTERS) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
     const next = repetitionAfter(senders.get(key), said, clock());
-    senders.delete(key);
     senders.set(key, next);
-    const oldest = senders.keys().next().value;
-    if (senders.size > capacity && oldest !== undefined) senders.delete(oldest);
     return next.count > OFTEN;
   };
 }

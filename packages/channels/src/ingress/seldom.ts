@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/contracts';
+import { BoundedMap, type Clock } from '@parley/contracts';
 
 /** Says yes once per key and interval: an explanation is kind once and spam the tenth time. */
 export function createSeldom(
@@ -6,15 +6,12 @@ export function createSeldom(
   clock: Clock,
   capacity = 1_000,
 ): (key: string) => boolean {
-  const last = new Map<string, number>();
+  const last = new BoundedMap<string, number>(capacity);
   return (key) => {
     const now = clock();
     const before = last.get(key);
     if (before !== undefined && now - before < intervalMs) return false;
-    last.delete(key);
     last.set(key, now);
-    const oldest = last.keys().next().value;
-    if (last.size > capacity && oldest !== undefined) last.delete(oldest);
     return true;
   };
 }

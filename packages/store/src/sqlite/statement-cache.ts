@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { BoundedMap } from '@parley/contracts';
 
 /** Repositories use a few dozen texts; lists of varying length make more, and those may fall out. */
 const CAPACITY = 300;
@@ -12,7 +13,7 @@ export interface Prepared {
 /** Prepared statements by their text, because preparing costs more than most of them do. */
 export class StatementCache {
   readonly #sqlite: DatabaseSync;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new BoundedMap<string, Prepared>(CAPACITY);
 
   constructor(sqlite: DatabaseSync) {
     this.#sqlite = sqlite;
@@ -24,8 +25,6 @@ export class StatementCache {
     if (known !== undefined) return known;
     const statement = this.#sqlite.prepare(text);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size >= CAPACITY && oldest !== undefined) this.#prepared.delete(oldest);
     this.#prepared.set(text, prepared);
     return prepared;
   }
