@@ -1,3 +1,5 @@
+export type { Bootstrap } from './bootstrap/bootstrap.ts';
+export { type BootstrapMark, decideBootstrap } from './bootstrap/decide-bootstrap.ts';
 export { type Cut, cutText } from './cut-text.ts';
 export { estimateTokens } from './estimate-tokens.ts';
 export type { WriteResult } from './file-writer.ts';

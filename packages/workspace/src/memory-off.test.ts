@@ -13,7 +13,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-memory-'));
   const open = await openWorkspace({ folder, templates: TEMPLATES });
-  await mkdir(join(folder, 'memory'));
+  await mkdir(join(folder, 'memory'), { recursive: true });
   await writeFile(join(folder, 'MEMORY.md'), 'canary');
   await writeFile(join(folder, 'memory/2026-11-21.md'), 'canary');
   await writeFile(join(folder, 'AGENTS.md'), 'How you work here.');

@@ -17,6 +17,18 @@ import type { Reader } from '@parley/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
+/** The files of W01. */
+const NINE = [
+  'AGENTS.md',
+  'BOOT.md',
+  'BOOTSTRAP.md',
+  'HEARTBEAT.md',
+  'IDENTITY.md',
+  'MEMORY.md',
+  'SOUL.md',
+  'TOOLS.md',
+  'USER.md',
+];
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'c2' };
@@ -43,7 +55,10 @@ describe('a first start', () => {
   it('[W01] makes the folder for its owner alone and fills it from the templates', async () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'AGENTS.md'))).mode & 0o777).toBe(0o600);
-    expect(workspace.created).toEqual(['IDENTITY.md', 'SOUL.md', 'AGENTS.md']);
+    expect([...workspace.created].sort()).toEqual(NINE);
+    for (const name of ['memory', 'skills', 'knowledge']) {
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o700);
+    }
     expect(await read(GUEST, 'AGENTS.md')).toContain('How you work here');
   });
 
@@ -53,7 +68,10 @@ describe('a first start', () => {
     await writeFile(join(other, 'SOUL.md'), 'mine');
     await symlink(join(base, 'nowhere.md'), join(other, 'IDENTITY.md'));
     const opened = await openWorkspace({ folder: other, templates: TEMPLATES });
-    expect(opened.created).toEqual(['AGENTS.md']);
+    expect(opened.created).toContain('AGENTS.md');
+    for (const name of ['SOUL.md', 'IDENTITY.md', 'BOOTSTRAP.md']) {
+      expect(opened.created).not.toContain(name);
+    }
     expect(await readFile(join(other, 'SOUL.md'), 'utf8')).toBe('mine');
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
@@ -78,7 +96,6 @@ describe('a first start', () => {
 
 describe('a view', () => {
   it('[W02] holds the memory for the owner and for nobody else', async () => {
-    await mkdir(join(folder, 'memory'));
     await put('MEMORY.md', '---\naudience: everyone\n---\ncanary-1');
     await put('memory/2026-11-21.md', 'canary-2');
     expect(await read(OWNER, 'MEMORY.md')).toBe('canary-1');
@@ -105,8 +122,6 @@ describe('a view', () => {
   });
 
   it('lists what its reader may see', async () => {
-    await mkdir(join(folder, 'memory'));
-    await mkdir(join(folder, 'knowledge'));
     await mkdir(join(folder, '.git'));
     await put('memory/a.md', 'canary');
     await put('knowledge/tea.md', 'green');
@@ -115,10 +130,10 @@ describe('a view', () => {
     await put('SOUL.md', '---\naudience: owner\n---\ncanary');
     const names = async (reader: Reader): Promise<string[]> =>
       (await workspace.for(reader).list()).map((entry) => entry.name);
-    expect(await names(GUEST)).toEqual(['AGENTS.md', 'IDENTITY.md', 'knowledge/tea.md']);
+    expect(await names(GUEST)).toEqual(['AGENTS.md', 'BOOTSTRAP.md', 'knowledge/tea.md']);
     expect(await names(OWNER)).toEqual([
       'AGENTS.md',
-      'IDENTITY.md',
+      'BOOTSTRAP.md',
       'SOUL.md',
       'knowledge/tea.md',
       'memory/a.md',
@@ -171,6 +186,7 @@ describe('what leaves the workspace', () => {
   });
 
   it('[W07] refuses a link to a folder on the way', async () => {
+    await rm(join(folder, 'knowledge'), { recursive: true });
     await symlink(join(base, 'outside'), join(folder, 'knowledge'));
     expect(await read(OWNER, 'knowledge/secret.md')).toBe('absent: refused');
     expect((await workspace.for(OWNER).list()).map(({ name }) => name)).not.toContain(
@@ -188,7 +204,6 @@ describe('what leaves the workspace', () => {
   it('[W07] refuses a path that leads out, and what is not a file', async () => {
     expect(await read(OWNER, '../../outside/secret.md')).toBe('absent: refused');
     expect(await read(OWNER, join(base, 'outside', 'secret.md'))).toBe('absent: refused');
-    await mkdir(join(folder, 'knowledge'));
     expect(await read(OWNER, 'knowledge')).toBe('absent: refused');
   });
 

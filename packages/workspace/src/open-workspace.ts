@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { type Clock, type Logger, type NewId, type Reader, silentLogger } from '@parley/contracts';
+import { type Bootstrap, openBootstrap } from './bootstrap/bootstrap.ts';
 import { createFileCache } from './file-cache.ts';
 import { createFileWriter } from './file-writer.ts';
 import { listMarkdown } from './list-markdown.ts';
@@ -41,6 +42,8 @@ export interface Workspace {
   readonly folder: string;
   /** Files that were made from templates just now; empty in a workspace that existed. */
   readonly created: readonly string[];
+  /** The life of BOOTSTRAP.md (W08). */
+  readonly bootstrap: Bootstrap;
   /** The workspace as this reader sees it. Cheap: make one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
@@ -49,7 +52,8 @@ export interface Workspace {
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
   const { log = silentLogger, clock = Date.now, newId = randomId } = options;
   const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
-  const created = await seedFolder(options.folder, options.templates);
+  const life = (folder: string) => openBootstrap({ folder, newId, log });
+  const created = await seedFolder(options.folder, options.templates, life(options.folder));
   const folder = await realpath(options.folder);
   const sources = {
     files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
@@ -58,7 +62,12 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
   };
-  return { folder, created, for: (reader) => createView(sources, reader) };
+  return {
+    folder,
+    created,
+    bootstrap: life(folder),
+    for: (reader) => createView(sources, reader),
+  };
 }
 
 const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;

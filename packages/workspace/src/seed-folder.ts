@@ -2,10 +2,17 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/contracts';
+import type { Bootstrap } from './bootstrap/bootstrap.ts';
 import { WorkspaceError } from './workspace-error.ts';
 
 /** The file whose absence means that a folder is not a workspace yet; copied last. */
 const MARK = 'AGENTS.md';
+
+/** Copied only where the workspace is new altogether (W08): people who have one know their agent. */
+const FIRST = 'BOOTSTRAP.md';
+
+/** Made empty beside the templates. */
+const FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
  * Makes the folder (mode 0700) and, where it holds no AGENTS.md, copies every template that it lacks.
@@ -13,7 +20,11 @@ const MARK = 'AGENTS.md';
  * purpose stay away; a first start that was cut short goes on at the next one.
  * Returns the names of the files it made. Throws WorkspaceError.
  */
-export async function seedFolder(folder: string, templates: string): Promise<readonly string[]> {
+export async function seedFolder(
+  folder: string,
+  templates: string,
+  bootstrap: Pick<Bootstrap, 'mark' | 'keep'>,
+): Promise<readonly string[]> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (await exists(join(folder, MARK))) return [];
@@ -24,11 +35,44 @@ export async function seedFolder(folder: string, templates: string): Promise<rea
       error,
     );
   }
+  const names = await templateNames(templates);
+  // Noted before the first file is made, so that a start that is cut short is still a first one.
+  if (names.includes(FIRST) && (await isUntouched(folder, names))) {
+    await bootstrap.keep({ state: 'new' });
+  }
+  const isNew = (await bootstrap.mark()) !== null;
   const made: string[] = [];
-  for (const name of await templateNames(templates)) {
+  for (const name of FOLDERS) await makeFolder(join(folder, name));
+  for (const name of names) {
+    if (name === FIRST && !isNew) continue;
     if (await copyNew(join(templates, name), join(folder, name))) made.push(name);
   }
   return made;
+}
+
+/** Nothing of a workspace is there yet, however its names are written. */
+async function isUntouched(folder: string, names: readonly string[]): Promise<boolean> {
+  const known = new Set([...names, ...FOLDERS].map((name) => name.toLowerCase()));
+  const entries = await readdir(folder);
+  return !entries.some((name) => known.has(name.toLowerCase()));
+}
+
+/** Whatever stands in its place, a link included, stays. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
+    throw unwritable(path, error);
+  }
+}
+
+function unwritable(path: string, error: unknown): WorkspaceError {
+  return new WorkspaceError(
+    'workspace-folder',
+    `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
+    error,
+  );
 }
 
 async function templateNames(templates: string): Promise<readonly string[]> {
@@ -57,11 +101,7 @@ async function copyNew(from: string, to: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw new WorkspaceError(
-      'workspace-folder',
-      `The workspace file ${to} cannot be written (${reasonOf(error)}). Check the permissions of the folder.`,
-      error,
-    );
+    throw unwritable(to, error);
   }
 }
 

@@ -55,8 +55,8 @@ export async function writeFileInside(
   }
 }
 
-/** Makes each missing folder (0700); a link or a file in the place of one ends it. */
-async function makeFolders(
+/** Makes each missing folder (0700); a link or a file in the place of one ends it. Null: done. */
+export async function makeFolders(
   folder: string,
   parents: readonly string[],
 ): Promise<DiskRefusal | null> {

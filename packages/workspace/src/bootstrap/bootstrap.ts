@@ -1,0 +1,84 @@
+import { readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Logger, type NewId, reasonOf } from '@parley/contracts';
+import type { FileName } from '../file-name.ts';
+import { walkPath } from '../walk-path.ts';
+import { makeFolders, writeFileInside } from '../write-file.ts';
+import { BootstrapMark } from './decide-bootstrap.ts';
+
+/** The life of BOOTSTRAP.md; its mark is kept in the workspace itself so that it survives restarts (W08). */
+export interface Bootstrap {
+  /** How far it has come; null when there is nothing to lead. Never throws. */
+  mark(): Promise<BootstrapMark | null>;
+  /** Keeps a mark; logs when it cannot. */
+  keep(mark: BootstrapMark): Promise<void>;
+  /** Puts BOOTSTRAP.md into `archive/`, under a name of its own, and forgets the mark. */
+  retire(): Promise<void>;
+}
+
+/** Hidden, so that no view shows it and no tool writes it. */
+const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
+const FILE = 'BOOTSTRAP.md';
+const ARCHIVE = 'archive';
+
+interface BootstrapOptions {
+  /** The real path of the workspace. */
+  readonly folder: string;
+  readonly newId: NewId;
+  readonly log: Logger;
+}
+
+/** The life of BOOTSTRAP.md in `folder`. */
+export function openBootstrap(options: BootstrapOptions): Bootstrap {
+  const { folder, log } = options;
+  return {
+    mark: () => readMark(options),
+    async keep(mark) {
+      const kept = await keepMark(options, mark);
+      if (kept !== null) log.warn({ reason: kept }, 'the first conversation could not be noted');
+    },
+    async retire() {
+      try {
+        const place = await putAway(folder);
+        await rm(join(folder, ...MARK.segments), { force: true });
+        if (place !== null) log.info({ place }, 'the first conversation is over: put away');
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'BOOTSTRAP.md could not be put away');
+      }
+    },
+  };
+}
+
+/** Writes the mark; null, or why that did not work. */
+async function keepMark(
+  { folder, newId }: Pick<BootstrapOptions, 'folder' | 'newId'>,
+  mark: BootstrapMark,
+): Promise<string | null> {
+  const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
+  const result = await writeFileInside(folder, MARK, bytes, newId);
+  return result.kind === 'written' ? null : result.detail;
+}
+
+async function readMark({ folder, log }: BootstrapOptions): Promise<BootstrapMark | null> {
+  try {
+    if (walkPath(folder, MARK).kind !== 'file') return null;
+    const content = await readFile(join(folder, ...MARK.segments), 'utf8');
+    return BootstrapMark.parse(JSON.parse(content));
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, `${MARK.name} of the workspace is of no use`);
+    return null;
+  }
+}
+
+/** Moves the file where nothing is yet; null when there is no such file. Throws what the disk says. */
+async function putAway(folder: string): Promise<string | null> {
+  if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
+  const blocked = await makeFolders(folder, [ARCHIVE]);
+  if (blocked !== null) throw new Error(blocked.detail);
+  for (let copy = 1; ; copy += 1) {
+    const name = copy === 1 ? FILE : `BOOTSTRAP-${copy}.md`;
+    if (walkPath(folder, { segments: [ARCHIVE, name] }).kind !== 'missing') continue;
+    await rename(join(folder, FILE), join(folder, ARCHIVE, name));
+    return `${ARCHIVE}/${name}`;
+  }
+}
