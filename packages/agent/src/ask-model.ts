@@ -1,6 +1,6 @@
 import type { Clock, Meter } from '@parley/contracts';
-import type { ChatModel, ModelRequest } from '@parley/models';
-import type { FinalStep } from './final-step.ts';
+import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
+import type { StepUsage } from './final-step.ts';
 
 /** What asking needs besides the request. */
 export interface AskDeps {
@@ -10,28 +10,35 @@ export interface AskDeps {
   onText(text: string): void;
 }
 
-/** Asks the model and waits for the whole answer. Throws ModelError, also when aborted. */
+/** What the model said; `text` is empty only beside calls. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly ModelToolCall[];
+  readonly usage: StepUsage;
+}
+
+/** Asks the model and waits for all it says. Throws ModelError, also when aborted. */
 export async function askModel(
   model: ChatModel,
   request: ModelRequest,
   deps: AskDeps,
   signal: AbortSignal,
-): Promise<FinalStep> {
+): Promise<ModelAnswer> {
   const startedAt = deps.clock();
+  const calls: ModelToolCall[] = [];
   let first = true;
   for await (const event of model.stream(request, signal)) {
-    if (event.type === 'text') {
-      if (first) deps.meter.observe('parley_model_first_token_seconds', deps.clock() - startedAt);
-      first = false;
-      deps.onText(event.text);
-      continue;
+    if (first) deps.meter.observe('parley_model_first_token_seconds', deps.clock() - startedAt);
+    first = false;
+    if (event.type === 'text') deps.onText(event.text);
+    else if (event.type === 'tool-call') calls.push(event.call);
+    else {
+      const { inputTokens, outputTokens } = event.usage;
+      deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
+      deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
+      const usage = { model: event.model, inputTokens, outputTokens, costUsd: event.costUsd };
+      return { text: event.text, calls, usage };
     }
-    if (event.type === 'tool-call') continue;
-    const { inputTokens, outputTokens } = event.usage;
-    deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
-    deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
-    const usage = { model: event.model, inputTokens, outputTokens, costUsd: event.costUsd };
-    return { kind: 'answer', text: event.text, usage };
   }
   throw new Error(
     `The model ${model.id} ended without a finish event; this is a defect of its port.`,

@@ -1,16 +1,21 @@
 import type { JournalStep } from '@parley/store';
 import { z } from 'zod';
 
+/** What asking the model has used. */
+export const StepUsage = z.object({
+  model: z.string(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number().nullable(),
+});
+export type StepUsage = z.infer<typeof StepUsage>;
+
 /** The last step of a turn: the model's answer, journalled before it is committed (G16). */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
-  usage: z.object({
-    model: z.string(),
-    inputTokens: z.number(),
-    outputTokens: z.number(),
-    costUsd: z.number().nullable(),
-  }),
+  /** Of all steps together. */
+  usage: StepUsage,
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 

@@ -1,63 +1,83 @@
 import type { LiveBus, Meter, PassPoint } from '@parley/contracts';
-import type { ChatModel, UserMessage } from '@parley/models';
+import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
+import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
-import { askModel } from './ask-model.ts';
-import { answeredBefore, type FinalStep } from './final-step.ts';
-import { type HistoryLimits, modelMessages, textOf } from './history.ts';
+import type { FinalStep } from './final-step.ts';
+import type { HistoryLimits } from './history.ts';
+import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
+import { openJournal } from './loop/turn-journal.ts';
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from './loop/turn-limits.ts';
+import { turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
 import { type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
-import { type TurnPromptDeps, turnPrompt } from './turn-prompt.ts';
+import type { OpenedTurn } from './turn-opening.ts';
+import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
 
 /** What asking the model for a turn's answer needs. */
-export interface TurnAnswerDeps extends TurnPromptDeps, Pick<RecordPromptDeps, 'prompts'> {
+export interface TurnAnswerDeps
+  extends TurnPromptDeps,
+    HookDeps,
+    Pick<RecordPromptDeps, 'prompts'> {
   readonly store: Pick<Store, 'turns' | 'transcript' | 'pins'>;
   readonly model: ChatModel;
+  /** Where they differ from `DEFAULT_TURN_LIMITS`. */
+  readonly limits?: Partial<TurnLimits>;
   readonly history: HistoryLimits;
   readonly bus: LiveBus;
   readonly meter: Meter;
   readonly pass: PassPoint;
 }
 
-/** A turn and what came with its messages. */
+/** A turn, what came with its messages, and for whom it runs. */
 export interface SeenTurn {
   readonly turn: ClaimedTurn;
   readonly media: TurnMedia;
+  readonly opened: OpenedTurn;
 }
 
 /**
- * The answer of a turn: from its journal when an earlier run had got it, else from the model (G16).
- * Null when the lease was lost meanwhile. Throws ModelError, also when the signal fires.
+ * The answer of a turn: from its journal when an earlier run had got it, else from the model and its
+ * tools (G16). Null when the lease was lost meanwhile. Throws ModelError and TurnLimitError, and
+ * whatever the signal fires with.
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
-  { turn, media }: SeenTurn,
+  { turn, media, opened }: SeenTurn,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
-  const { conversationId, turnId } = turn;
-  const before = answeredBefore(turn.steps);
-  if (before !== null) return before;
+  const { conversationId, turnId, session } = turn;
+  const { facts, reader, view } = opened;
+  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
+  if (journal.answer !== null) return journal.answer;
+  const additions = await runBefore(deps, opened, signal);
   const [prompt, transcript] = await Promise.all([
-    turnPrompt(turn, deps),
-    deps.store.transcript.recent(conversationId, turn.session, deps.history.entries),
+    turnPrompt(turn, deps, { opened, additions }),
+    deps.store.transcript.recent(conversationId, session, deps.history.entries),
   ]);
-  const context = prompt.userContext.map((part) => part.text);
-  const now: UserMessage = {
+  const now = wordsOf(opened, media, turn);
+  const loop = {
+    ...deps,
+    conversationId,
+    turnId,
+    journal,
+    tools: toolsOf(deps, reader),
+    limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
+    at: { facts, reader, view, session },
+    draft: { prompt, transcript, history: deps.history, now },
+    record: (sent: AssembledPrompt, request: ModelRequest) =>
+      recordPrompt(deps, turn, sent, request),
+  };
+  return turnLoop(loop, signal);
+}
+
+/** What the people wrote and sent. */
+function wordsOf({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn): UserMessage {
+  return {
     role: 'user',
-    content: [...context, textOf(turn.messages, media.forModel)].join('\n\n'),
+    content: text,
+    said: turn.messages.map(({ message }) => message.text).join('\n'),
     ...(media.images.length > 0 && { images: media.images }),
     ...(media.attached.length > 0 && { attached: media.attached }),
   };
-  const request = {
-    system: prompt.system,
-    messages: modelMessages(transcript, now, deps.history),
-  };
-  recordPrompt(deps, turn, prompt, request);
-  deps.pass('model-called');
-  const onText = (text: string): void =>
-    deps.bus.publish({ type: 'turn-delta', conversationId, turnId, text });
-  const answer = await askModel(deps.model, request, { ...deps, onText }, signal);
-  const step = { index: turn.steps.length, content: answer };
-  const journalled = await deps.store.turns.appendStep(lease, turnId, step, deps.clock());
-  return journalled === 'committed' ? answer : null;
 }

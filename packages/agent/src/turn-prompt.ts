@@ -1,66 +1,61 @@
 import { homedir } from 'node:os';
-import type { Clock, Logger, Reader } from '@parley/contracts';
-import {
-  type AssembledPrompt,
-  type ContextSource,
-  type FixForSession,
-  type PromptAssembler,
-  readIdentity,
+import type { InboundMessage, Logger, Reader, RuntimeFacts } from '@parley/contracts';
+import type {
+  AssembledPrompt,
+  ContextSource,
+  FixForSession,
+  PromptAssembler,
+  PromptFeatures,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
-import { readerOf, type Workspace } from '@parley/workspace';
 import { gatherFeatures } from './gather-features.ts';
-import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
+import type { TurnAdditions } from './hooks/turn-hook.ts';
+import { SILENT_TOKEN } from './loop/hold-back-silence.ts';
+import type { ToolRegistry, ToolSet } from './tools/tool-registry.ts';
+import { leadingMessage } from './turn-facts.ts';
+import { type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
 
 /** What the prompt of a turn is made from. */
-export interface TurnPromptDeps {
+export interface TurnPromptDeps extends OpenTurnDeps {
   readonly prompt: PromptAssembler;
   /** What each feature has to say; later ones win where two fill in the same field. */
   readonly sources: readonly ContextSource[];
-  readonly workspace: Workspace;
-  readonly agent: AgentPlace;
-  readonly owners: readonly string[];
+  /** Without it the agent has no tools. */
+  readonly tools?: ToolRegistry;
   readonly store: Pick<Store, 'pins'>;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** For whom a turn runs; decides what its prompt may hold and how a failure is told (W02). */
-export function turnReader(
-  turn: ClaimedTurn,
-  deps: Pick<TurnPromptDeps, 'agent' | 'owners' | 'clock'>,
-): Reader {
-  const facts = turnFacts(turn, deps.agent, deps.clock());
-  return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
-}
-
-/** An account that an owner linked with their own is an owner's, too: ingress has said so (F13). */
-function ownersOf(turn: ClaimedTurn, person: string, named: readonly string[]): readonly string[] {
-  const isOwners = turn.messages.every(({ fromOwner }) => fromOwner === true);
-  return isOwners ? [...named, person] : named;
+/** What is known of a turn beyond its messages. */
+export interface TurnPromptExtras {
+  /** As `openTurn` found it. */
+  readonly opened?: OpenedTurn;
+  /** What hooks add. */
+  readonly additions?: TurnAdditions;
 }
 
 /** The prompt of a turn, built anew each time (P01). */
 export async function turnPrompt(
   turn: ClaimedTurn,
   deps: TurnPromptDeps,
+  extras: TurnPromptExtras = {},
 ): Promise<AssembledPrompt> {
-  const facts = turnFacts(turn, deps.agent, deps.clock());
-  const reader = turnReader(turn, deps);
-  const view = deps.workspace.for(reader);
-  const identity = await readIdentity(view, { agent: deps.agent.identity });
-  const told = { ...facts, agent: { id: deps.agent.id, name: identity.name } };
+  const opened = extras.opened ?? (await openTurn(turn, '', deps));
+  const { facts, reader, view, identity } = opened;
   const messages = turn.messages.map(({ message }) => message);
   const { conversationId, session } = turn;
   // What an owner saw must not come back when the same chat is somebody else's.
   const fix: FixForSession = async (key, value, schema) =>
     schema.parse(await deps.store.pins.fix(turn, `${reader.kind}:${key}`, value, deps.clock()));
-  const atHand = { facts: told, reader, view, messages, fix, conversationId, session };
+  const atHand = { facts, reader, view, messages, fix, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
-  return deps.prompt.assemble({
-    tools: [],
+  const context = {
+    ...attachmentsOf(messages),
+    ...silenceIn(facts, features),
     ...features,
-    facts: told,
+    // The model is told of exactly those tools that it is offered.
+    tools: toolsOf(deps, reader).notes,
+    facts,
     reader,
     view,
     identity,
@@ -69,5 +64,29 @@ export async function turnPrompt(
     overheard: turn.overheard,
     target: leadingMessage(turn).route.target,
     home: homedir(),
-  });
+  };
+  return deps.prompt.assemble(context, extras.additions);
+}
+
+/** The tools of a turn. */
+export function toolsOf({ tools }: Pick<TurnPromptDeps, 'tools'>, reader: Reader): ToolSet {
+  return tools?.for(reader) ?? NO_TOOLS;
+}
+
+const NO_TOOLS: ToolSet = { get: () => undefined, names: [], notes: [], offered: [] };
+
+/** Kinds alone: names and types were chosen by chat users (P18). */
+function attachmentsOf(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {
+  const attachments = messages.flatMap((message) =>
+    (message.attachments ?? []).map(({ kind }) => ({ kind })),
+  );
+  return attachments.length === 0 ? {} : { attachments };
+}
+
+/** Where others talk, and where nobody has asked, the agent may have nothing to say (G09). */
+function silenceIn(
+  { chatType }: RuntimeFacts,
+  { boot }: PromptFeatures,
+): Pick<PromptFeatures, 'silentToken'> {
+  return chatType === 'direct' && boot !== true ? {} : { silentToken: SILENT_TOKEN };
 }

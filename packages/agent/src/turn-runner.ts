@@ -1,17 +1,18 @@
-import { setImmediate } from 'node:timers/promises';
-import type { LiveEvent } from '@parley/contracts';
-import { renderInSteps } from '@parley/markup';
 import { ModelError } from '@parley/models';
 import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
-import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
-import { failureWords, GAVE_UP, NOTHING_TO_SHOW } from './failure-words.ts';
+import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import { type Ending, giveAnswer, giveUp } from './end-turn.ts';
+import { failureWords, GAVE_UP } from './failure-words.ts';
 import type { FinalStep } from './final-step.ts';
-import { spoken, textOf } from './history.ts';
+import { textOf } from './history.ts';
+import { runAfter } from './hooks/run-hooks.ts';
+import type { TurnClosing } from './hooks/turn-hook.ts';
+import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { leadingMessage } from './turn-facts.ts';
-import { turnReader } from './turn-prompt.ts';
+import { openTurn, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps {
@@ -24,15 +25,12 @@ export interface TurnRunnerDeps extends TurnAnswerDeps {
 /** A turn that was begun this often and never ended probably kills its worker: give up and say so. */
 const MAX_ATTEMPTS = 5;
 
-type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
-
-/** How a turn ended, and why if it failed. */
-interface Ending {
-  readonly outcome: Outcome;
-  readonly reason?: string;
+/** How a turn ended, and what the hooks are told of it; nothing where no answer was sought. */
+interface Ended extends Ending {
+  readonly closing?: Pick<TurnClosing, 'facts' | 'reader' | 'view' | 'text' | 'answer'>;
 }
 
-const AFTER_STOP: Readonly<Record<StopReason, Outcome>> = {
+const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
   stopped: 'stopped',
   'lease-lost': 'fenced',
   'handed-back': 'handed-back',
@@ -49,20 +47,22 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
     const startedAt = deps.clock();
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
-    let ending: Ending = { outcome: 'handed-back' };
+    let ended: Ended = { outcome: 'handed-back' };
     try {
-      ending = await answerTurn(deps, turn, lease, signal);
+      ended = await answerTurn(deps, turn, lease, signal);
     } finally {
-      const { outcome } = ending;
+      const { outcome } = ended;
       deps.bus.publish({ type: 'turn-ended', conversationId, turnId, outcome });
       deps.meter.observe('parley_turn_seconds', deps.clock() - startedAt, { outcome });
     }
+    const { closing, ...ending } = ended;
     const facts = { conversation: conversationId, turn: turnId, ms: deps.clock() - startedAt };
     if (ending.outcome === 'failed') deps.log.warn({ ...facts, ...ending }, 'turn failed');
     else deps.log.info({ ...facts, ...ending }, 'turn');
     if (ending.outcome === 'answered' || ending.outcome === 'failed') {
       await deps.deliver(route.channel, route.account, route.chatId);
     }
+    if (closing !== undefined) await tellHooks(deps, ending, closing);
   };
 }
 
@@ -71,79 +71,53 @@ async function answerTurn(
   turn: ClaimedTurn,
   lease: Lease,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<Ended> {
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Without a look at what came with it: that may be what kills the worker.
     const seen = { turn, media: unseenMedia() };
-    return fail(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
+    return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
   const reader = turnReader(turn, deps);
   const media = await readTurnMedia(deps, turn.messages, reader, signal);
-  const seen = { turn, media };
-  let answer: FinalStep | null;
+  const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
+  const seen = { turn, media, opened };
+  const { identity: _identity, ...closing } = opened;
+  const answer = await answerOrWhy(deps, seen, lease, signal);
+  if ('outcome' in answer) return answer;
+  if ('words' in answer) {
+    return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
+  }
+  const ending = await giveAnswer(deps, seen, lease, answer);
+  const said = ending.outcome === 'answered' ? answer.text : '';
+  return { ...ending, closing: { ...closing, answer: said } };
+}
+
+/** The answer, what to tell the person instead, or how the turn ended without either. */
+async function answerOrWhy(
+  deps: TurnRunnerDeps,
+  seen: SeenTurn,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<FinalStep | { readonly words: string; readonly reason: string } | Ending> {
   try {
-    answer = await turnAnswer(deps, seen, lease, signal);
+    return (await turnAnswer(deps, seen, lease, signal)) ?? { outcome: 'fenced' };
   } catch (error) {
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
+    if (error instanceof TurnLimitError) return { words: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
-    const words = failureWords(error, reader);
-    return fail(deps, seen, lease, { words, reason: error.message });
+    return { words: failureWords(error, seen.opened.reader), reason: error.message };
   }
-  if (answer === null) return { outcome: 'fenced' };
-  const parts = await partsOf(turn, answer.text);
-  if (parts.length === 0) {
-    return fail(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
-  }
-  return commit(deps, lease, {
-    turnId: turn.turnId,
-    outcome: 'answered',
-    entries: [asked(seen), spoken('assistant', answer.text)],
-    // Behind the answer, whose parts may have been streamed to their places already.
-    parts: [...parts, ...(await noticeOf(seen))],
-    usage: answer.usage,
-  });
 }
 
-async function fail(
+/** Only of turns that are committed: of all others a later run tells them. */
+async function tellHooks(
   deps: TurnRunnerDeps,
-  seen: SeenTurn,
-  lease: Lease,
-  { words, reason }: { readonly words: string; readonly reason: string },
-): Promise<Ending> {
-  const { turn } = seen;
-  return commit(deps, lease, {
-    turnId: turn.turnId,
-    outcome: 'failed',
-    reason,
-    entries: [asked(seen)],
-    parts: [...(await partsOf(turn, `⚙️ ${words}`)), ...(await noticeOf(seen))],
-    usage: null,
-  });
-}
-
-async function commit(deps: TurnRunnerDeps, lease: Lease, turn: TurnCommit): Promise<Ending> {
-  const result = await deps.store.lanes.commit(lease, turn, deps.clock());
-  if (result === 'fenced') return { outcome: 'fenced' };
-  deps.pass('turn-committed');
-  const { outcome, reason } = turn;
-  return reason === undefined ? { outcome } : { outcome, reason };
-}
-
-/** What the person wrote and sent, as the history keeps it. */
-function asked({ turn, media }: SeenTurn) {
-  return spoken('user', textOf(turn.messages, media.forHistory));
-}
-
-/** What the person is told of what could not be read, whatever the model makes of it. */
-async function noticeOf({ turn, media }: SeenTurn): Promise<NewPart[]> {
-  return media.notice === null ? [] : partsOf(turn, `⚙️ ${media.notice}`);
-}
-
-/** In steps, so that a long answer holds up no other chat (M06). */
-async function partsOf(turn: ClaimedTurn, markdown: string): Promise<NewPart[]> {
-  const { route } = leadingMessage(turn);
-  const bodies = await renderInSteps(markdown, route.target, setImmediate);
-  return bodies.map((body) => ({ route, body }));
+  { outcome }: Ending,
+  closing: NonNullable<Ended['closing']>,
+): Promise<void> {
+  if (outcome === 'answered' || outcome === 'silent') {
+    await runAfter(deps, { ...closing, outcome: 'answered' });
+  } else if (outcome === 'failed') await runAfter(deps, { ...closing, outcome });
 }

@@ -15,8 +15,10 @@ export type LiveEvent =
       readonly type: 'turn-delta';
       readonly conversationId: string;
       readonly turnId: string;
-      /** Markdown that follows what earlier deltas of this turn brought. */
+      /** Markdown that follows what earlier deltas of this step of the turn brought. */
       readonly text: string;
+      /** Which step, from 0 (when absent). What earlier steps said, before tools, is no part of the answer. */
+      readonly step?: number;
     }
   | {
       readonly type: 'turn-ended';

@@ -3,7 +3,12 @@ import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from
 
 /** For tests: what the model does with one request. */
 export type Script =
-  | { readonly say: string; readonly afterMs?: number }
+  | {
+      readonly say?: string;
+      readonly afterMs?: number;
+      /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
+      readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
+    }
   | { readonly fail: ModelFailure }
   | { readonly throws: Error };
 
@@ -31,10 +36,17 @@ export function scriptedModel(): ScriptedModel {
       if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
       await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw aborted();
-      for (const piece of script.say.split(/(?<= )/)) yield { type: 'text', text: piece };
+      const { say: text = '', calls = [] } = script;
+      for (const piece of text.split(/(?<= )/))
+        if (piece !== '') yield { type: 'text', text: piece };
+      for (const { name, with: given } of calls) {
+        const written = typeof given === 'string' ? given : JSON.stringify(given);
+        // Like some servers, it gives each of its calls the same id.
+        yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
+      }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, estimated: false };
-      const text = script.say;
-      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: 0.5 };
+      const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
+      yield { type: 'finish', text, usage, finishReason, model: id, costUsd: 0.5 };
     },
   };
 }

@@ -3,11 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LiveEvent, Logger } from '@parley/contracts';
 import { createDocumentReader } from '@parley/media';
-import { createAssembler, createLayerRegistry, houseLayers, layoutNamed } from '@parley/prompt';
+import {
+  type ContextSource,
+  createAssembler,
+  createLayerRegistry,
+  houseLayers,
+  layoutNamed,
+  type PromptAssembler,
+} from '@parley/prompt';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
+import type { TurnHook } from '../hooks/turn-hook.ts';
 import { localTimeIn } from '../local-time.ts';
+import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
+import type { Tool } from '../tools/tool.ts';
+import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentPlace } from '../turn-facts.ts';
 import { createTurnRunner } from '../turn-runner.ts';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
@@ -20,6 +31,8 @@ export interface TurnScene {
   readonly events: LiveEvent[];
   readonly logged: string[];
   readonly woken: string[];
+  /** Folder of the workspace. */
+  readonly folder: string;
   /** Stores a message of the owner (or another sender, or in a group). */
   write(text: string, change?: Writing): Promise<void>;
   /** Takes the lane and its next turn. */
@@ -33,8 +46,25 @@ export interface TurnScene {
   close(): Promise<void>;
 }
 
-/** Opens a scene at 14:05 in Berlin on 21 November 2026, without a speech service unless given. */
-export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<TurnScene> {
+/** What a scene has besides the usual. */
+export interface SceneExtras {
+  readonly tools?: readonly Tool[];
+  readonly hooks?: readonly TurnHook[];
+  readonly limits?: Partial<TurnLimits>;
+  /** In place of the house's. */
+  readonly prompt?: PromptAssembler;
+  readonly sources?: readonly ContextSource[];
+}
+
+/**
+ * Opens a scene at 14:05 in Berlin on 21 November 2026, without a speech service unless given, and
+ * without tools and hooks unless given.
+ */
+export async function openTurnScene(
+  media: Partial<MediaDeps> = {},
+  extras: SceneExtras = {},
+): Promise<TurnScene> {
+  const { tools = [], sources = [], ...more } = extras;
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
   const clock = () => Date.UTC(2026, 10, 21, 13, 5);
@@ -52,17 +82,14 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<Tur
     model,
     prompt: createAssembler({ layers, layout: layoutNamed('parley') }),
     workspace,
-    sources: [],
+    sources,
+    tools: createToolRegistry({ builtIn: tools }).registry,
+    hookMs: 50,
+    ...more,
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
     history: { entries: 100, characters: 1_000 },
-    media: {
-      readDocument: createDocumentReader(),
-      transcription: undefined,
-      fetch: () => Promise.reject(new Error('there is no network')),
-      characters: 200,
-      ...media,
-    },
+    media: { ...quietMedia(), ...media },
     deliver: async (...chat) => void woken.push(chat.join('/')),
     bus: { publish: (event) => void events.push(event), subscribe: () => () => {} },
     log: loggerInto(logged),
@@ -86,6 +113,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<Tur
     events,
     logged,
     woken,
+    folder: workspace.folder,
     begin,
     run,
     write(text, writing = {}) {
@@ -101,6 +129,15 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}): Promise<Tur
       await store.close();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function quietMedia(): MediaDeps {
+  return {
+    readDocument: createDocumentReader(),
+    transcription: undefined,
+    fetch: () => Promise.reject(new Error('there is no network')),
+    characters: 200,
   };
 }
 

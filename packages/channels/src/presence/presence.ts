@@ -28,8 +28,8 @@ const LONGEST_TURN_MS = 20 * 60_000;
 
 /** What one turn shows in its chat. */
 interface Sign {
-  /** The answer goes on with `text`. */
-  grow(text: string): void;
+  /** The answer goes on with `text`; in a later step it begins anew. */
+  grow(text: string, step: number): void;
   end(): void;
 }
 
@@ -57,8 +57,9 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
   const unsubscribe = deps.bus.subscribe((event) => {
     if (event.type === 'turn-started') begin(event);
-    else if (event.type === 'turn-delta') signs.get(event.turnId)?.grow(event.text);
-    else if (event.type === 'turn-ended') end(event.turnId);
+    else if (event.type === 'turn-delta') {
+      signs.get(event.turnId)?.grow(event.text, event.step ?? 0);
+    } else if (event.type === 'turn-ended') end(event.turnId);
   });
   return {
     close() {
@@ -79,7 +80,7 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
-    grow: (text) => stream?.grow(text),
+    grow: (text, step) => stream?.grow(text, step),
     end() {
       stopTyping();
       stream?.end();
@@ -90,7 +91,8 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
   const { address, turnId, target } = shown;
   const maxLength = streaming.maxLength ?? target.maxLength;
-  const answer = createPrefixRenderer({ ...target, maxLength });
+  let answer = createPrefixRenderer({ ...target, maxLength });
+  let shownStep = 0;
   const updates = createThrottle(
     { intervalMs: streaming.minIntervalMs, firstAfterMs: streaming.firstAfterMs ?? 0 },
     log,
@@ -102,7 +104,10 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
     await streaming.end(address, turnId);
   };
   return {
-    grow(text) {
+    grow(text, step) {
+      // What was said before a tool was called stays in view until there is something new.
+      if (step !== shownStep) answer = createPrefixRenderer({ ...target, maxLength });
+      shownStep = step;
       answer.push(text);
       updates.request();
     },

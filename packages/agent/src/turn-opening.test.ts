@@ -2,7 +2,7 @@ import type { ChatType } from '@parley/contracts';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { agentIn } from './testing/turn-scene.ts';
-import { turnReader } from './turn-prompt.ts';
+import { turnReader } from './turn-opening.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 

@@ -1,0 +1,91 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock, LiveEvent, PassPoint } from '@parley/contracts';
+import { renderInSteps } from '@parley/markup';
+import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
+import { NOTHING_TO_SHOW } from './failure-words.ts';
+import type { FinalStep } from './final-step.ts';
+import { spoken, textOf } from './history.ts';
+import { isSilent, SILENT_TOKEN } from './loop/hold-back-silence.ts';
+import type { SeenTurn } from './turn-answer.ts';
+import { leadingMessage } from './turn-facts.ts';
+
+/** What ending a turn works with. */
+export interface EndTurnDeps {
+  readonly store: Pick<Store, 'lanes'>;
+  readonly clock: Clock;
+  readonly pass: PassPoint;
+}
+
+/** How a turn ended, and why if it failed or stayed silent. */
+export interface Ending {
+  readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
+  readonly reason?: string;
+}
+
+/** A turn that is about to end. `opened` is not needed for that. */
+export type EndingTurn = Pick<SeenTurn, 'turn' | 'media'>;
+
+/** Commits what the model answered: its parts, or nothing for the silent token (G09). */
+export async function giveAnswer(
+  deps: EndTurnDeps,
+  seen: EndingTurn,
+  lease: Lease,
+  { text, usage }: FinalStep,
+): Promise<Ending> {
+  const { turn } = seen;
+  const said = { turnId: turn.turnId, entries: [asked(seen), spoken('assistant', text)], usage };
+  if (isSilent(text)) {
+    const reason = `it answered ${SILENT_TOKEN}`;
+    return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
+  }
+  const parts = await partsOf(turn, text);
+  if (parts.length === 0) {
+    return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
+  }
+  // Behind the answer, whose parts may have been streamed to their places already.
+  const all = [...parts, ...(await noticeOf(seen))];
+  return commit(deps, lease, { ...said, outcome: 'answered', parts: all });
+}
+
+/** Commits that there is no answer, and tells the person. */
+export async function giveUp(
+  deps: EndTurnDeps,
+  seen: EndingTurn,
+  lease: Lease,
+  { words, reason }: { readonly words: string; readonly reason: string },
+): Promise<Ending> {
+  const { turn } = seen;
+  return commit(deps, lease, {
+    turnId: turn.turnId,
+    outcome: 'failed',
+    reason,
+    entries: [asked(seen)],
+    parts: [...(await partsOf(turn, `⚙️ ${words}`)), ...(await noticeOf(seen))],
+    usage: null,
+  });
+}
+
+async function commit(deps: EndTurnDeps, lease: Lease, turn: TurnCommit): Promise<Ending> {
+  const result = await deps.store.lanes.commit(lease, turn, deps.clock());
+  if (result === 'fenced') return { outcome: 'fenced' };
+  deps.pass('turn-committed');
+  const { outcome, reason } = turn;
+  return reason === undefined ? { outcome } : { outcome, reason };
+}
+
+/** What the person wrote and sent, as the history keeps it. */
+function asked({ turn, media }: EndingTurn) {
+  return spoken('user', textOf(turn.messages, media.forHistory));
+}
+
+/** What the person is told of what could not be read, whatever the model makes of it. */
+async function noticeOf({ turn, media }: EndingTurn): Promise<NewPart[]> {
+  return media.notice === null ? [] : partsOf(turn, `⚙️ ${media.notice}`);
+}
+
+/** In steps, so that a long answer holds up no other chat (M06). */
+async function partsOf(turn: ClaimedTurn, markdown: string): Promise<NewPart[]> {
+  const { route } = leadingMessage(turn);
+  const bodies = await renderInSteps(markdown, route.target, setImmediate);
+  return bodies.map((body) => ({ route, body }));
+}

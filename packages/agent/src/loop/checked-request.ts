@@ -1,0 +1,88 @@
+import type { Logger, PromptPart, Reader } from '@parley/contracts';
+import type { ModelMessage, ModelRequest, ModelTool, UserMessage } from '@parley/models';
+import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
+import type { RememberedEntry } from '@parley/store';
+import { type HistoryLimits, modelMessages } from '../history.ts';
+import type { JournalledCall, Round } from './turn-journal.ts';
+
+/** Everything a request is made from, before anybody has looked who reads it. */
+export interface RequestDraft {
+  readonly prompt: AssembledPrompt;
+  readonly transcript: readonly RememberedEntry[];
+  readonly history: HistoryLimits;
+  /** What the people wrote, without the context before it. */
+  readonly now: UserMessage;
+  /** What the turn has done so far; every call has its result. */
+  readonly rounds: readonly Round[];
+  readonly tools: readonly ModelTool[];
+  /** Said behind the last result. */
+  readonly closing?: string;
+}
+
+/** A request, and the prompt as it is in it. */
+export interface CheckedRequest {
+  readonly request: ModelRequest;
+  readonly prompt: AssembledPrompt;
+}
+
+const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
+
+/**
+ * The one place where a request to the model comes to be, for every step of every turn. Whatever
+ * layers, features, hooks and tools have brought is checked here once more for who reads it (W02); what
+ * must not be there is a defect of whoever brought it, and is withheld and logged.
+ */
+export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
+  const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
+    const { allowed, withheld } = enforceAudience(reader, parts);
+    for (const { source } of withheld) {
+      log.error({ source }, 'text for others was about to reach the model; it was withheld');
+    }
+    return allowed;
+  };
+  const system = check(draft.prompt.system);
+  const userContext = check(draft.prompt.userContext);
+  const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
+  const rounds = draft.rounds.flatMap((round) => roundMessages(round, check));
+  const messages = modelMessages(draft.transcript, { ...draft.now, content }, draft.history);
+  const request = {
+    system: system.map(({ text, stable }) => ({ text, stable })),
+    messages: [...messages, ...withClosing(rounds, draft.closing)],
+    ...(draft.tools.length > 0 && { tools: draft.tools }),
+  };
+  return { request, prompt: { ...draft.prompt, system, userContext } };
+}
+
+type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
+
+/** A turn may be begun by an owner and gone on with by somebody who is none any more. */
+function roundMessages({ step, calls }: Round, check: Check): ModelMessage[] {
+  const { text, audience } = step;
+  const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;
+  const toolCalls = calls.map(({ call }) => (mayStay ? call : { ...call, arguments: '{}' }));
+  const content = mayStay ? text : '';
+  return [
+    { role: 'assistant', content, toolCalls },
+    ...calls.map((call) => toolMessage(call, check)),
+  ];
+}
+
+function toolMessage(
+  { key, call: { id, name }, result }: JournalledCall,
+  check: Check,
+): ModelMessage {
+  if (result === null)
+    throw new Error(`The call ${key} has no result; the turn loop gives it one.`);
+  const { text, audience, failed } = result;
+  const [shown] = check([{ text, audience, source: `tool ${name}` }]);
+  return { role: 'tool', callId: id, name, content: shown?.text ?? WITHHELD, failed };
+}
+
+function withClosing(
+  messages: readonly ModelMessage[],
+  closing: string | undefined,
+): ModelMessage[] {
+  const last = messages.at(-1);
+  if (last === undefined || closing === undefined) return [...messages];
+  return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${closing}` }];
+}

@@ -1,0 +1,107 @@
+import { Audience, type Clock } from '@parley/contracts';
+import type { ModelToolCall } from '@parley/models';
+import type { ClaimedTurn, JournalStep, Lease, TurnRepository } from '@parley/store';
+import { z } from 'zod';
+import { answeredBefore, type FinalStep, StepUsage } from '../final-step.ts';
+
+const Call = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    signature: z.string().optional(),
+  })
+  .transform(({ signature, ...call }): ModelToolCall => {
+    return signature === undefined ? call : { ...call, signature };
+  });
+
+/** The model asked for tools. `audience`: what it said may come from anything it was shown. */
+const ModelStep = z.object({
+  kind: z.literal('model'),
+  text: z.string(),
+  calls: z.array(Call),
+  usage: StepUsage,
+  audience: Audience,
+});
+export type ModelStep = z.infer<typeof ModelStep>;
+
+/** A call that changes something is about to be run: from here on it must not be run again. */
+const BegunStep = z.object({ kind: z.literal('begun'), call: z.string() });
+
+/** What came of a call. */
+const ResultStep = z.object({
+  kind: z.literal('result'),
+  call: z.string(),
+  text: z.string(),
+  failed: z.boolean(),
+  audience: Audience,
+});
+export type ResultStep = z.infer<typeof ResultStep>;
+
+const Step = z.discriminatedUnion('kind', [ModelStep, BegunStep, ResultStep]);
+type Step = z.infer<typeof Step>;
+
+/** One call of a tool in a turn. */
+export interface JournalledCall {
+  /** The same in every run of the turn. */
+  readonly key: string;
+  readonly call: ModelToolCall;
+  readonly begun: boolean;
+  readonly result: ResultStep | null;
+}
+
+/** A step of the model and what became of its calls. */
+export interface Round {
+  readonly step: ModelStep;
+  readonly calls: readonly JournalledCall[];
+}
+
+/** What a turn has done so far, also in earlier runs; each step is stored before the next is begun (G16). */
+export interface TurnJournal {
+  /** The answer that an earlier run had got. */
+  readonly answer: FinalStep | null;
+  /** As of now, oldest first. */
+  rounds(): readonly Round[];
+  /** False when the lease was lost: then nothing more may be done. */
+  append(step: Step | FinalStep): Promise<boolean>;
+}
+
+/** Opens the journal of a turn that was claimed. */
+export function openJournal(
+  { turnId, steps }: Pick<ClaimedTurn, 'turnId' | 'steps'>,
+  lease: Lease,
+  deps: { readonly turns: Pick<TurnRepository, 'appendStep'>; readonly clock: Clock },
+): TurnJournal {
+  const all: JournalStep[] = [...steps];
+  return {
+    answer: answeredBefore(steps),
+    rounds: () => roundsOf(turnId, all),
+    async append(content) {
+      const step = { index: (all.at(-1)?.index ?? -1) + 1, content };
+      const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
+      if (result === 'fenced') return false;
+      all.push(step);
+      return true;
+    },
+  };
+}
+
+/** Reads steps; what an other version wrote and this one does not know is passed over. */
+function roundsOf(turnId: string, steps: readonly JournalStep[]): Round[] {
+  const read = steps.flatMap(({ index, content }) => {
+    const parsed = Step.safeParse(content);
+    return parsed.success ? [{ index, step: parsed.data }] : [];
+  });
+  const begun = new Set(read.flatMap(({ step }) => (step.kind === 'begun' ? [step.call] : [])));
+  const results = new Map(
+    read.flatMap(({ step }) => (step.kind === 'result' ? [[step.call, step] as const] : [])),
+  );
+  return read.flatMap(({ index, step }) => {
+    if (step.kind !== 'model') return [];
+    const calls = step.calls.map((call, nth): JournalledCall => {
+      const key = `${turnId}.${index}.${nth}`;
+      return { key, call, begun: begun.has(key), result: results.get(key) ?? null };
+    });
+    return [{ step, calls }];
+  });
+}

@@ -1,0 +1,102 @@
+import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
+import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
+import type { AssembledPrompt } from '@parley/prompt';
+import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
+import type { FinalStep, StepUsage } from '../final-step.ts';
+import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
+import { checkedRequest, type RequestDraft } from './checked-request.ts';
+import { holdBackSilence } from './hold-back-silence.ts';
+import type { ModelStep, Round } from './turn-journal.ts';
+import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
+
+/** What the loop works with; `draft` is what each request begins with. */
+export interface TurnLoopDeps extends CallToolsDeps {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly limits: TurnLimits;
+  readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
+  readonly model: ChatModel;
+  readonly bus: LiveBus;
+  readonly meter: Meter;
+  readonly log: Logger;
+  readonly pass: PassPoint;
+  /** Keeps what a turn began with, for people. */
+  readonly record: (prompt: AssembledPrompt, request: ModelRequest) => void;
+}
+
+/**
+ * Model, tools, model … until it answers (G01). Every step is journalled as it completes, and what the
+ * journal has already is not done again (G16). Null when the lease was lost meanwhile. Throws
+ * ModelError and TurnLimitError, and whatever `stop` fires with.
+ */
+export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<FinalStep | null> {
+  const { journal, limits, clock } = deps;
+  const startedAt = clock();
+  for (;;) {
+    const unfinished = journal.rounds().at(-1);
+    if (unfinished !== undefined && !(await callTools(deps, unfinished, stop))) return null;
+    const rounds = journal.rounds();
+    const closing = closingWords({ rounds, ms: clock() - startedAt }, limits);
+    const answer = await askStep(deps, rounds, closing, stop);
+    const isFinal = answer.calls.length === 0 || closing !== null;
+    const step = isFinal ? finalStep(answer, rounds) : modelStep(deps, answer, rounds);
+    if (!(await journal.append(step))) return null;
+    if (step.kind === 'answer') return step;
+  }
+}
+
+function askStep(
+  deps: TurnLoopDeps,
+  rounds: readonly Round[],
+  closing: string | null,
+  stop: AbortSignal,
+): Promise<ModelAnswer> {
+  const { conversationId, turnId, bus, draft, tools, at, log } = deps;
+  const step = rounds.length;
+  // A model that could call no tool any more in its only step is not offered any.
+  const offered = closing !== null && step === 0 ? [] : tools.offered;
+  const full = { ...draft, rounds, tools: offered, ...(closing !== null && { closing }) };
+  const { request, prompt } = checkedRequest(full, at.reader, log);
+  if (step === 0) deps.record(prompt, request);
+  deps.pass('model-called');
+  const onText = holdBackSilence((text) =>
+    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text }),
+  );
+  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText };
+  return askModel(deps.model, request, ask, stop);
+}
+
+function finalStep({ text, usage }: ModelAnswer, rounds: readonly Round[]): FinalStep {
+  if (text.trim() === '') throw new TurnLimitError();
+  return { kind: 'answer', text, usage: total([...rounds.map(({ step }) => step.usage), usage]) };
+}
+
+function modelStep(
+  { at }: TurnLoopDeps,
+  { text, calls, usage }: ModelAnswer,
+  rounds: readonly Round[],
+): ModelStep {
+  const audience = audienceOf(at.reader);
+  return { kind: 'model', text, calls: named(calls, rounds), usage, audience };
+}
+
+/** Some servers give every call the same id, or none; results must find theirs. */
+function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
+  const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
+  return calls.map((call, nth) => {
+    const isFree = call.id !== '' && !taken.has(call.id);
+    const id = isFree ? call.id : `call_${rounds.length}_${nth}`;
+    taken.add(id);
+    return { ...call, id };
+  });
+}
+
+/** Of all steps; the money is known only where that of each is. */
+function total(usages: readonly StepUsage[]): StepUsage {
+  return usages.reduce((sum, one) => ({
+    model: one.model,
+    inputTokens: sum.inputTokens + one.inputTokens,
+    outputTokens: sum.outputTokens + one.outputTokens,
+    costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
+  }));
+}

@@ -1,0 +1,48 @@
+import type { Clock, Reader } from '@parley/contracts';
+import { type Identity, readIdentity } from '@parley/prompt';
+import type { ClaimedTurn } from '@parley/store';
+import { readerOf, type Workspace } from '@parley/workspace';
+import type { TurnOpening } from './hooks/turn-hook.ts';
+import { type AgentPlace, turnFacts } from './turn-facts.ts';
+
+/** What opening a turn needs. */
+export interface OpenTurnDeps {
+  readonly workspace: Workspace;
+  readonly agent: AgentPlace;
+  readonly owners: readonly string[];
+  readonly clock: Clock;
+}
+
+/** For whom a turn runs; decides what its prompt may hold and how a failure is told (W02). */
+export function turnReader(
+  turn: ClaimedTurn,
+  deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'>,
+): Reader {
+  const facts = turnFacts(turn, deps.agent, deps.clock());
+  return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
+}
+
+/** An account that an owner linked with their own is an owner's, too: ingress has said so (F13). */
+function ownersOf(turn: ClaimedTurn, person: string, named: readonly string[]): readonly string[] {
+  const isOwners = turn.messages.every(({ fromOwner }) => fromOwner === true);
+  return isOwners ? [...named, person] : named;
+}
+
+/** What prompt, hooks and tools of a turn begin with. */
+export interface OpenedTurn extends TurnOpening {
+  readonly identity: Identity;
+}
+
+/** Finds out for whom a turn runs, where, and what the agent is called there. */
+export async function openTurn(
+  turn: ClaimedTurn,
+  text: string,
+  deps: OpenTurnDeps,
+): Promise<OpenedTurn> {
+  const reader = turnReader(turn, deps);
+  const view = deps.workspace.for(reader);
+  const identity = await readIdentity(view, { agent: deps.agent.identity });
+  const agent = { id: deps.agent.id, name: identity.name };
+  const facts = { ...turnFacts(turn, deps.agent, deps.clock()), agent };
+  return { facts, reader, view, identity, text };
+}
