@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
+import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -72,6 +73,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
         (await import('./commands/pair.ts')).pairCommand(folder, process.env, code, print),
       )(),
     );
+  addPromptCommand(program, action, print);
   program
     .command('config')
     .description('work with the settings file')

@@ -1,0 +1,102 @@
+import { conversationIdOf } from '@parley/channels';
+import type { ChatType, RenderTarget } from '@parley/contracts';
+import type { ClaimedTurn } from '@parley/store';
+import { CliError } from '../cli-error.ts';
+
+/** Who would write what and where; everything but the channel has a likely value. */
+export interface HypotheticalMessage {
+  readonly channel: string;
+  readonly account?: string | undefined;
+  readonly chatType?: ChatType | undefined;
+  readonly chatId?: string | undefined;
+  readonly title?: string | undefined;
+  readonly user?: string | undefined;
+  readonly name?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+/** The message id of a turn that never was. */
+export const HYPOTHETICAL_ID = 'hypothetical';
+
+/** How each channel shows text, as its adapter declares it; nothing has to be connected to ask. */
+const TARGETS: Readonly<Record<string, RenderTarget>> = {
+  web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
+  terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
+  discord: { dialect: 'discord', maxLength: 2_000, unit: 'utf16' },
+  telegram: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
+  whatsapp: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+};
+const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
+
+/** How a channel shows text; plain where it is not one of Parley's own. */
+export function targetOf(channel: string): RenderTarget {
+  return TARGETS[channel] ?? SOME_TARGET;
+}
+
+/**
+ * The first turn of a new session in that chat, as a worker would claim it. `now` is in ms.
+ * Throws CliError for an unknown channel; `known` are the names there are.
+ */
+export function hypotheticalTurn(
+  asked: HypotheticalMessage,
+  known: readonly string[],
+  now: number,
+): ClaimedTurn {
+  const { channel, account = 'default' } = asked;
+  if (!known.includes(channel)) {
+    const names = known.join(', ');
+    throw new CliError('prompt-channel', `There is no channel "${channel}". Known: ${names}.`);
+  }
+  const chat = chatOf(asked);
+  const { id, name } = personOf(asked);
+  const route = { channel, account, chatId: chat.id, chatType: chat.type };
+  const message = {
+    channel,
+    account,
+    messageId: HYPOTHETICAL_ID,
+    chat,
+    sender: { id, name, isBot: false },
+    text: asked.text ?? 'Hello',
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: {},
+  };
+  const conversationId = conversationIdOf(message);
+  return {
+    turnId: HYPOTHETICAL_ID,
+    conversationId,
+    session: 0,
+    resumed: false,
+    attempts: 0,
+    messages: [
+      {
+        seq: 0,
+        conversationId,
+        message,
+        route: { ...route, target: targetOf(channel) },
+        receivedAt: now,
+      },
+    ],
+    overheard: [],
+    steps: [],
+  };
+}
+
+/** On our own page and in the terminal there is one person, who is the owner. */
+function personOf({ channel, user, name }: HypotheticalMessage) {
+  const isLocal = channel === 'web' || channel === 'terminal';
+  const id = user ?? (isLocal ? 'owner' : '1');
+  return { id, name: name ?? (isLocal && id === 'owner' ? 'Owner' : 'Somebody') };
+}
+
+function chatOf(asked: HypotheticalMessage) {
+  const { channel, chatType: type = 'direct', title } = asked;
+  const named = title === undefined ? {} : { title };
+  if (type === 'direct') {
+    const own = channel === 'web' || channel === 'terminal' ? 'main' : personOf(asked).id;
+    return { id: asked.chatId ?? own, type, ...named };
+  }
+  const id = asked.chatId ?? `some-${type}`;
+  return { id, type, ...named, ...(type === 'thread' && { threadId: `${id}-thread` }) };
+}
