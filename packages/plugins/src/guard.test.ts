@@ -1,0 +1,101 @@
+import type { RuntimeFacts } from '@parley/contracts';
+import {
+  type ContextSource,
+  createAssembler,
+  createLayerRegistry,
+  type PromptContext,
+  type TurnAtHand,
+} from '@parley/prompt';
+import { describe, expect, it } from 'vitest';
+import { guardedLayer, guardedSource } from './guard.ts';
+import type { PluginLayer } from './plugin.ts';
+
+const reader = { kind: 'guest', conversationId: 'c' } as const;
+const facts: RuntimeFacts = {
+  agent: { id: 'main', name: 'Mori' },
+  user: { id: 'test:1', name: 'Ann' },
+  channel: 'test',
+  account: 'default',
+  channelUserId: '1',
+  chatType: 'direct',
+  messageId: '1',
+  mentions: [],
+  addressed: true,
+  date: '2026-11-21',
+  time: '14:05',
+  timeZone: 'UTC',
+  workspace: '/w',
+  heartbeat: false,
+  variables: {},
+};
+const view: TurnAtHand['view'] = {
+  reader,
+  groupMemory: 'groups/c.md',
+  read: async () => ({ kind: 'absent', reason: 'missing' }),
+  list: async () => [],
+  write: () => Promise.reject(new Error('nothing is written here')),
+};
+const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };
+const turn: TurnAtHand = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+
+/** What became of a layer whose `render` is what somebody wrote without types. */
+async function reportOf(render: unknown) {
+  const written = { id: 'own', volatility: 'static', placement: 'system' } as const;
+  const layer = guardedLayer({ ...written, render: render as PluginLayer['render'] }, 20);
+  const prompt = await createAssembler({
+    layers: createLayerRegistry([layer]),
+    layout: { name: 'test', layers: [{ layer: 'own' }] },
+  }).assemble(context);
+  expect(prompt.system.some((part) => part.layer === 'safety')).toBe(true);
+  return prompt.report.find((line) => line.layer === 'own');
+}
+
+const EVERYONE = { kind: 'everyone' };
+
+describe('a layer of a plugin', () => {
+  it('[P16] says what it says', async () => {
+    const part = { text: 'hello', source: 'own', audience: EVERYONE };
+    expect(await reportOf(() => part)).toMatchObject({ outcome: 'present', characters: 5 });
+    expect(await reportOf(async () => ({ absent: 'no' }))).toMatchObject({ outcome: 'absent' });
+  });
+
+  it.each<[string, unknown]>([
+    ['throws', () => fail('boom')],
+    ['rejects', async () => fail('boom')],
+    ['hangs', () => new Promise(() => {})],
+    ['gives back nothing', () => undefined],
+    ['gives back a bare text', () => 'hello'],
+    ['forgets the audience', () => ({ text: 'hello', source: 'own' })],
+    ['invents an audience', () => ({ text: 'a', source: 'b', audience: { kind: 'friends' } })],
+    ['says a number', () => ({ text: 5, source: 'own', audience: EVERYONE })],
+  ])('[P16] that %s is left out, and the prompt is made', async (_what, render) => {
+    expect(await reportOf(render)).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('[W02] cannot show a guest what is the owner’s', async () => {
+    const part = { text: 'canary', source: 'own', audience: { kind: 'owner' } };
+    expect(await reportOf(() => part)).toMatchObject({ outcome: 'withheld' });
+  });
+});
+
+describe('a source of a plugin', () => {
+  const gathered = (gather: unknown) =>
+    guardedSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
+
+  it('[P16] fills in what it fills in', async () => {
+    expect(await gathered(async () => ({ replyTags: true }))).toEqual({ replyTags: true });
+  });
+
+  it.each<[string, unknown]>([
+    ['throws', () => fail('boom')],
+    ['hangs', () => new Promise(() => {})],
+    ['gives back nothing', async () => undefined],
+    ['gives back a list', async () => []],
+  ])('[P16] that %s rejects, so that it is left out', async (_what, gather) => {
+    await expect(gathered(gather)).rejects.toThrow();
+  });
+});
+
+function fail(reason: string): never {
+  throw new Error(reason);
+}

@@ -1,0 +1,117 @@
+import {
+  absent,
+  createLayerRegistry,
+  houseLayers,
+  type Layout,
+  layoutNamed,
+  type Volatility,
+} from '@parley/prompt';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { placeLayers } from './place-layers.ts';
+import type { PluginLayer } from './plugin.ts';
+
+const registry = createLayerRegistry(houseLayers());
+const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
+
+function layer(id: string, options: Partial<PluginLayer> = {}): PluginLayer {
+  const render = () => absent('nothing to say');
+  return { id, volatility: 'static', placement: 'system', render, ...options };
+}
+
+const place = (layout: Layout, ...layers: PluginLayer[]) =>
+  placeLayers(layout, layers, registry.get);
+const idsOf = ({ layers }: Layout) => layers.map(({ layer: id }) => id);
+const before = (layout: Layout, id: string) => idsOf(layout)[idsOf(layout).indexOf(id) - 1];
+
+describe('where a layer of a plugin stands', () => {
+  const parley = layoutNamed('parley');
+
+  it.each<[Volatility, string]>([
+    ['static', 'soul-file'],
+    ['session', 'daily-notes'],
+  ])(
+    '[P09] %s in the default layout: behind %s, by how rarely it changes',
+    (volatility, behind) => {
+      expect(before(place(parley, layer('own', { volatility })), 'own')).toBe(behind);
+    },
+  );
+
+  it('[P16] behind the layer it names', () => {
+    const ids = idsOf(place(parley, layer('own', { after: 'agents-file' })));
+    expect(ids.slice(ids.indexOf('agents-file'))).toEqual(
+      expect.arrayContaining(['agents-file', 'own', 'soul-file']),
+    );
+    expect(before(place(parley, layer('own', { after: 'agents-file' })), 'own')).toBe(
+      'agents-file',
+    );
+  });
+
+  it('[P09] not where it would end what a provider can cache', () => {
+    const late = place(parley, layer('own', { after: 'identity', volatility: 'turn' }));
+    const ids = idsOf(late);
+    expect(ids.indexOf('own')).toBeGreaterThan(ids.indexOf('daily-notes'));
+  });
+
+  it('[P16] by its volatility where the layer it names is not in the layout', () => {
+    expect(before(place(parley, layer('own', { after: 'no-such' })), 'own')).toBe('soul-file');
+  });
+
+  it('[P05] before the person’s words where the system prompt is fixed and it changes', () => {
+    const { layers } = place(layoutNamed('lab'), layer('own', { volatility: 'turn' }));
+    expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
+  });
+
+  it('[P16] in the order of the settings where several want the same place', () => {
+    const ids = idsOf(place(parley, layer('a'), layer('b')));
+    expect(ids.indexOf('b')).toBe(ids.indexOf('a') + 1);
+  });
+
+  it('[P16] behind another layer of a plugin, if it names that one', () => {
+    expect(before(place(parley, layer('a'), layer('b', { after: 'a' })), 'b')).toBe('a');
+  });
+});
+
+describe('whatever plugins bring', () => {
+  const house = registry.ids;
+  const brought = fc.uniqueArray(
+    fc.record({
+      id: fc.constantFrom('one', 'two', 'three', 'four'),
+      volatility: fc.constantFrom<Volatility>('static', 'session', 'turn'),
+      placement: fc.constantFrom<'system' | 'user'>('system', 'user'),
+      after: fc.constantFrom(...house, 'one', 'two', 'no-such'),
+    }),
+    { selector: ({ id }) => id },
+  );
+
+  /** The layers of the house that stand before the first one of the turn, as far as a cache reaches. */
+  const cached = (layout: Layout, all: readonly PluginLayer[]): string[] => {
+    const found: string[] = [];
+    for (const { layer: id, placement } of layout.layers) {
+      const own = all.find((one) => one.id === id) ?? registry.get(id);
+      if (own === undefined || own.placement === 'user' || placement === 'user') continue;
+      if (own.volatility === 'turn') break;
+      if (house.includes(id)) found.push(id);
+    }
+    return found;
+  };
+
+  it.each(LAYOUTS)('[P01] [P09] [P12] %s keeps its order, its safety and its cache', (name) => {
+    const layout = layoutNamed(name);
+    fc.assert(
+      fc.property(brought, (choices) => {
+        const layers = choices.map(({ id, ...rest }) => layer(id, rest));
+        const placed = place(layout, ...layers);
+        const ids = idsOf(placed);
+        expect(ids.filter((id) => house.includes(id))).toEqual(idsOf(layout));
+        expect(ids.toSorted()).toEqual(
+          [...idsOf(layout), ...choices.map(({ id }) => id)].toSorted(),
+        );
+        expect(cached(placed, layers)).toEqual(cached(layout, []));
+        const safety = ids.indexOf('safety');
+        const wished = layers.filter(({ after }) => !idsOf(layout).includes(after ?? ''));
+        for (const { id } of wished) expect(ids.indexOf(id)).toBeGreaterThan(safety);
+      }),
+    );
+  });
+});
