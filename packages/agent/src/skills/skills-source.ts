@@ -1,0 +1,67 @@
+import { BoundedMap, type PromptPart } from '@parley/contracts';
+import type { ContextSource, PromptContext, PromptFeatures, TurnAtHand } from '@parley/prompt';
+import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
+
+/** Sessions whose snapshot is remembered; it is in the database anyway. */
+const SESSIONS = 500;
+/** Skills that one turn can be told to follow; burst messages can hold several commands. */
+const MOST_CALLED = 3;
+/** Longest text of a called skill, in characters. */
+const LONGEST = 30_000;
+
+/** What the source must know of a turn. */
+export type SkillTurn = Pick<
+  TurnAtHand,
+  'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
+>;
+
+/** A `ContextSource` that asks for less. */
+export interface SkillsSource extends ContextSource {
+  gather(
+    turn: SkillTurn,
+  ): Promise<Pick<PromptContext, 'skills'> & Pick<PromptFeatures, 'calledSkills'>>;
+}
+
+/**
+ * The skills of a turn: the list its session began with (S07), and today's text of those that people
+ * called by a command (S08). The disk is looked at when a session begins or a command is typed.
+ */
+export function skillsSource(skills: Pick<Skills, 'snapshot' | 'called'>): SkillsSource {
+  const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
+  const snapshotOf = async (turn: SkillTurn): Promise<SkillSnapshot> => {
+    const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
+    const known = sessions.get(key);
+    if (known !== undefined) return known;
+    const now = await skills.snapshot(turn.reader);
+    if (turn.fix === undefined) return now;
+    const kept = await turn.fix('skills', now, SkillSnapshot);
+    // Mostly the same text as in other sessions: one copy of it is enough.
+    const fixed = kept.version === now.version ? now : kept;
+    sessions.set(key, fixed);
+    return fixed;
+  };
+  return {
+    id: 'skills',
+    async gather(turn) {
+      const [snapshot, called] = await Promise.all([snapshotOf(turn), calledIn(turn, skills)]);
+      return { skills: snapshot, ...(called.length > 0 && { calledSkills: called }) };
+    },
+  };
+}
+
+/** What is no command of a skill this reader may use is ordinary text, and nothing is said of it. */
+async function calledIn(
+  { messages, reader }: SkillTurn,
+  skills: Pick<Skills, 'called'>,
+): Promise<readonly PromptPart[]> {
+  const typed = messages.flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
+  const parts: PromptPart[] = [];
+  for (const command of new Set(typed)) {
+    if (parts.length === MOST_CALLED) break;
+    const skill = await skills.called(command, reader);
+    if (skill.kind === 'absent') continue;
+    const { source, audience } = skill;
+    parts.push({ source, audience, text: cutText(skill.text, LONGEST, source).text });
+  }
+  return parts;
+}
