@@ -1,16 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { type AgentPlace, localTimeIn } from '@parley/agent';
+import {
+  type AgentPlace,
+  bootSource,
+  createBootstrapSource,
+  localTimeIn,
+  type ToolRegistry,
+} from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import {
   type ContextSource,
   createAssembler,
   createLayerRegistry,
+  firstSet,
   houseLayers,
   layoutNamed,
   type PromptAssembler,
   readIdentity,
 } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
+import { openTools } from './open-tools.ts';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** The agent of this installation: its workspace, its prompt, and what it is called. */
@@ -20,8 +28,11 @@ export interface OpenAgent {
   readonly prompt: PromptAssembler;
   /** What each feature has to say in a turn. */
   readonly sources: readonly ContextSource[];
+  /** What it can do. */
+  readonly tools: ToolRegistry;
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
+  readonly emoji: string | undefined;
 }
 
 const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
@@ -37,13 +48,16 @@ export async function openAgent(
   const prompt = createAssembler({ layers, layout: layoutNamed(agent.layout ?? 'parley'), log });
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
-  const { name } = await readIdentity(everyone, { agent });
+  const identity = firstSet([settings.identity, agent]);
+  const { name, emoji } = await readIdentity(everyone, { agent: identity });
   const place = {
     id: agent.id,
-    identity: agent,
+    identity,
     workspace: workspace.folder,
     timeZone: agent.timeZone,
     localTime: localTimeIn(agent.timeZone),
   };
-  return { place, workspace, prompt, sources: [], name };
+  const sources = [bootSource, createBootstrapSource(workspace)];
+  const tools = openTools(settings.tools, {}, [], log);
+  return { place, workspace, prompt, sources, tools, name, emoji };
 }

@@ -17,6 +17,7 @@ import { openParts } from './open-parts.ts';
 import { planAccounts } from './plan-accounts.ts';
 import { reachableAddress } from './reachable-address.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
+import { startBoot } from './start-boot.ts';
 import { statusReport } from './status-report.ts';
 
 /** A running installation: gateway and worker in one process. */
@@ -89,13 +90,14 @@ async function compose(
     pass,
   };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const accounts = planAccounts(loaded, owners, loaded.definitions);
   const gateway = await startGateway({
     ...shared,
     random: Math.random,
     ...(options.onState === undefined ? {} : { onState: options.onState }),
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
-    accounts: planAccounts(loaded, owners, loaded.definitions),
+    accounts,
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),
     report: () => {
@@ -115,6 +117,7 @@ async function compose(
     model: model.model,
     prompt: agent.prompt,
     sources: agent.sources,
+    tools: agent.tools,
     workspace: agent.workspace,
     agent: agent.place,
     owners,
@@ -123,21 +126,17 @@ async function compose(
   });
   opened.defer(() => worker.close(TURN_GRACE_MS));
   opened.defer(() => gateway.stopReceiving());
+  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
   const address = reachableAddress(gateway.address);
   writeInstance(folder, { pid: process.pid, address });
   opened.defer(() => removeInstance(folder));
   return {
     address,
     token,
-    banner: async () =>
-      bannerFacts({
-        agent: { name: agent.name, emoji: settings.agent.emoji },
-        model: await model.known,
-        channels: await firstStates(gateway),
-        address,
-        token,
-        folder,
-      }),
+    banner: async () => {
+      const channels = await firstStates(gateway);
+      return bannerFacts({ agent, model: await model.known, channels, address, token, folder });
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import type { LocalTime } from './local-time.ts';
 /** Who the agent is and where it lives; the same for every turn. */
 export interface AgentPlace {
   readonly id: string;
-  /** What the settings say it is called; IDENTITY.md fills in what they leave open (W05). */
+  /** What the settings say it is called, those for all agents first; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
   /** Folder of the workspace. */
   readonly workspace: string;

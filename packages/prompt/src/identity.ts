@@ -29,12 +29,19 @@ const MAX_LENGTH = 200;
 
 /** Each of name, role and emoji from the first source that sets it (W05); blank is not set. */
 export function identityOf({ global, agent, file }: IdentitySources): Identity {
+  const { name = FALLBACK_NAME, ...rest } = firstSet([global, agent, file]);
+  return { name, ...rest };
+}
+
+/** What several sources say together, strongest first; a field that none sets is left out. */
+export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
-    [global, agent, file].map((source) => oneLine(source?.[field])).find((value) => value !== '');
+    sources.map((source) => oneLine(source?.[field])).find((value) => value !== '');
+  const name = first('name');
   const role = first('role');
   const emoji = first('emoji');
   return {
-    name: first('name') ?? FALLBACK_NAME,
+    ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
     ...(emoji === undefined ? {} : { emoji }),
   };
@@ -54,15 +61,17 @@ export async function readIdentity(
 
 /**
  * Reads lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw writes `Creature` for the
- * role; a hint in brackets, as its template has them, counts as empty.
+ * role, and sometimes the value on an indented line of its own; a hint in brackets, as its template
+ * has them, counts as empty.
  */
 export function parseIdentity(markdown: string): IdentitySource {
   const fields = new Map<string, string>();
-  for (const line of markdown.split('\n')) {
+  const lines = markdown.split('\n');
+  for (const [at, line] of lines.entries()) {
     const match = /^\s*(?:[-*+]\s+)?[*_]*([a-z]+)[*_]*\s*:[*_]*(.*)$/i.exec(line);
     if (match === null) continue;
     const [, label = '', rest = ''] = match;
-    const value = rest.replace(/^[\s*_`]+|[\s*_`]+$/g, '');
+    const value = bare(rest) || bare(/^\s+[^\s+-].*$/.exec(lines[at + 1] ?? '')?.[0] ?? '');
     const isHint = value.startsWith('(') && value.endsWith(')');
     if (value !== '' && !isHint) fields.set(label.toLowerCase(), value);
   }
@@ -71,6 +80,11 @@ export function parseIdentity(markdown: string): IdentitySource {
     role: fields.get('role') ?? fields.get('creature'),
     emoji: fields.get('emoji'),
   };
+}
+
+/** Without the marks of emphasis and code around it. */
+function bare(value: string): string {
+  return value.replace(/^[\s*_`]+|[\s*_`]+$/g, '');
 }
 
 function oneLine(value: string | undefined): string {

@@ -1,8 +1,15 @@
 export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
 export { type AssemblerOptions, createAssembler, type PromptAssembler } from './assembler.ts';
+export { type ChannelFormats, readChannelFormats } from './channel-formats.ts';
 export type { ContextSource, TurnAtHand } from './context-source.ts';
 export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
-export { type Identity, type IdentitySource, identityOf, readIdentity } from './identity.ts';
+export {
+  firstSet,
+  type Identity,
+  type IdentitySource,
+  identityOf,
+  readIdentity,
+} from './identity.ts';
 export {
   comparePrompts,
   type PartComparison,
@@ -17,7 +24,7 @@ export {
   absent,
   type Layer,
   type LayerId,
-  type LayerLimits,
+  type LayerOptions,
   type LayerPart,
   type Placement,
   type Volatility,
@@ -25,15 +32,17 @@ export {
 export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
 export { capUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
-export { type Layout, type LayoutEntry, layoutNamed } from './layouts.ts';
+export type { Layout, LayoutEntry } from './layout.ts';
+export { layoutNamed } from './layouts/house-layouts.ts';
+export { type Character, characterSource } from './profiles/character-source.ts';
+export type { NamedText } from './profiles/named-text.ts';
+export type { PromptAdditions } from './prompt-additions.ts';
 export type {
   FixForSession,
   OverheardWords,
   PromptContext,
   PromptMode,
 } from './prompt-context.ts';
-export { type Character, characterSource } from './profiles/character-source.ts';
-export type { NamedText } from './profiles/named-text.ts';
 export { PromptError, type PromptErrorCode } from './prompt-error.ts';
 export type {
   AttachmentNote,

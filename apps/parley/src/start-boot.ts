@@ -1,0 +1,35 @@
+import type { NewId } from '@parley/contracts';
+import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
+import type { Queues } from '@parley/queue';
+import type { Workspace } from '@parley/workspace';
+
+/** What a start needs to run BOOT.md. */
+export interface StartBoot extends Pick<BootDeps, 'store' | 'owners' | 'clock' | 'log'> {
+  readonly queues: Pick<Queues, 'lanes'>;
+  readonly workspace: Workspace;
+  readonly accounts: readonly PlannedAccount[];
+  readonly newId: NewId;
+}
+
+/** Begins to run BOOT.md (W08) and keeps nobody waiting; what it gives back waits until that is done. */
+export function startBoot(deps: StartBoot): () => Promise<void> {
+  const { workspace, accounts, queues, newId } = deps;
+  const view = workspace.for({ kind: 'owner', conversationId: 'start' });
+  const served = new Set(
+    accounts.flatMap((one) =>
+      one.kind === 'ready' ? [placeOf(one.plan.definition.id, one.plan.account)] : [],
+    ),
+  );
+  const running = runBoot({
+    ...deps,
+    lanes: queues.lanes,
+    startId: newId('boot'),
+    saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
+    serves: (channel, account) => served.has(placeOf(channel, account)),
+  });
+  return async () => void (await running);
+}
+
+function placeOf(channel: string, account: string): string {
+  return JSON.stringify([channel, account]);
+}
