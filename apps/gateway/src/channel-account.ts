@@ -14,6 +14,7 @@ import {
   oneTimeCode,
   type Revision,
   type Situation,
+  type SkillCommands,
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
@@ -61,6 +62,8 @@ export interface AccountDeps {
   readonly random: () => number;
   readonly pass: PassPoint;
   readonly situation: () => Situation;
+  /** The commands of skills; absent: there are none. */
+  readonly skillCommands?: SkillCommands | undefined;
   readonly media: MediaLimits;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -112,7 +115,7 @@ export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise
       await revise(deps.store, { channel, account }, revision);
       files?.wake();
     },
-    commands: COMMANDS,
+    commands: [...COMMANDS, ...((await deps.skillCommands?.('others')) ?? [])],
     report: (next) => {
       state = next;
       tell(log, next);

@@ -1,4 +1,4 @@
-import { type ChannelContext, COMMANDS, type HistoryEntry } from '@parley/channels';
+import type { ChannelContext, HistoryEntry } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   app.get('/history', async (c) => {
     const entries = await context.history(CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
-    return c.json({ entries: entries.map(shown), commands: COMMANDS });
+    return c.json({ entries: entries.map(shown), commands: context.commands });
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);

@@ -9,7 +9,7 @@ import { chatIdOf, isForUs, type Mail, namedIn, reworded, toInbound } from './to
 
 /** What taking a message needs. */
 export interface MailTaker {
-  readonly context: Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise'>;
+  readonly context: Pick<ChannelContext<unknown>, 'account' | 'commands' | 'receive' | 'revise'>;
   /** Every name of the account; nothing before it is linked. */
   readonly me: () => PersonIds;
   readonly acquaintances: Acquaintances;
@@ -28,10 +28,10 @@ export async function takeMail(deps: MailTaker, mail: Mail, known: KnownPeople):
   if (writer === undefined) return;
   const change = changeIn(mail.content);
   if (change !== undefined) return takeChange(deps, { mail, writer, change }, known);
-  const { account, receive } = deps.context;
+  const { account, commands, receive } = deps.context;
   const title = deps.groups.title(mail.chat);
   const people = await namesOf(deps, namedIn(mail), known);
-  const message = toInbound(mail, { account, me, writer, title, people });
+  const message = toInbound(mail, { account, me, writer, title, people, commands });
   if (message === undefined) return;
   deps.recent.remember(message, mail.from);
   const outcome = await receive(message);
@@ -62,7 +62,8 @@ async function takeChange(
   }
   const named = namedIn({ ...mail, content: change.content });
   const people = await namesOf(deps, named, known);
-  const message = reworded(old.message, change.content, { me: deps.me(), people });
+  const here = { me: deps.me(), people, commands: context.commands };
+  const message = reworded(old.message, change.content, here);
   if (message === undefined) return;
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);

@@ -12,7 +12,8 @@ function inbound(content: proto.IMessage, more: Partial<Mail> = {}, title?: stri
   const writer = pn ?? lid;
   if (!isForUs(mail, ME.me) || writer === undefined) return undefined;
   const people = new Map(namedIn(mail).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
-  return toInbound(mail, { ...ME, writer, title, people });
+  const commands = [{ name: 'plan_trip', summary: 'Plans a trip.' }];
+  return toInbound(mail, { ...ME, writer, title, people, commands });
 }
 
 describe('a WhatsApp message as the core knows it', () => {
@@ -102,6 +103,14 @@ describe('a WhatsApp message as the core knows it', () => {
       ['by an answer to us', { stanzaId: 'B1', participant: '99:2@lid' }],
     ])('[F06] is meant for us when we are named %s', (_, context) => {
       expect(withContext(context)?.addressed).toBe(true);
+    });
+
+    it.each([
+      ['/plan_trip Rome', true],
+      ['/dance', false],
+    ])('[F06] [S08] with the command of a skill is meant for us: %s', (words, addressed) => {
+      const message = inbound({ conversation: words }, { chat: GROUP });
+      expect(message?.addressed).toBe(addressed);
     });
 
     it('[F06] is not meant for us when others are named', () => {

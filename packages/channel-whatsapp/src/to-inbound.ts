@@ -1,4 +1,4 @@
-import { parseCommand } from '@parley/channels';
+import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
 import { InboundMessage } from '@parley/contracts';
 import type { proto } from '@whiskeysockets/baileys';
 import { type Shown, shownIn } from './content.ts';
@@ -29,6 +29,8 @@ export interface Knowledge {
   readonly title?: string | undefined;
   /** JIDs for the core of others that the message names, by the JIDs that stand in it. */
   readonly people: ReadonlyMap<string, string>;
+  /** Commands besides the core's own; one of them addresses the bot. */
+  readonly commands?: readonly CommandInfo[] | undefined;
 }
 
 /** Whether somebody else wrote this to us: not a channel, a status, a list, or ourselves. */
@@ -72,7 +74,7 @@ export function toInbound(mail: Mail, known: Knowledge): InboundMessage | undefi
     ...(albumId === undefined ? {} : { albumId }),
     ...replyOf(shown, known),
     mentions: mentionsOf(shown, known),
-    addressed: direct || isAddressed(shown, known.me),
+    addressed: direct || isAddressed(shown, known),
     sentAt: mail.time * 1000,
     variables: {},
   });
@@ -83,12 +85,12 @@ export function toInbound(mail: Mail, known: Knowledge): InboundMessage | undefi
 export function reworded(
   old: InboundMessage,
   content: proto.IMessage,
-  known: Pick<Knowledge, 'me' | 'people'>,
+  known: Pick<Knowledge, 'me' | 'people' | 'commands'>,
 ): InboundMessage | undefined {
   const shown = shownIn(content, { chat: old.chat.id, id: old.messageId });
   const text = shown?.text ?? '';
   if (text === '' && old.attachments === undefined) return undefined;
-  const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known.me));
+  const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
   return { ...old, text, addressed, mentions: shown ? mentionsOf(shown, known) : old.mentions };
 }
 
@@ -103,9 +105,13 @@ function otherName({ from }: Mail, writer: string): { readonly username?: string
   return other === undefined ? {} : { username: publicId(other) };
 }
 
-function isAddressed({ text, context }: Shown, me: PersonIds): boolean {
+function isAddressed(
+  { text, context }: Shown,
+  { me, commands = [] }: Pick<Knowledge, 'me' | 'commands'>,
+): boolean {
   const isNamed = context?.mentionedJid?.some((jid) => isPerson(jid, me)) === true;
-  return isNamed || isPerson(context?.participant, me) || parseCommand(text) !== null;
+  const isOurs = parseCommand(text) !== null || isCommand(text, commands);
+  return isNamed || isOurs || isPerson(context?.participant, me);
 }
 
 function mentionsOf({ context }: Shown, { people }: Pick<Knowledge, 'people'>): string[] {

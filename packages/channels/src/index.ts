@@ -27,7 +27,7 @@ export {
 } from './delivery/delivery-worker.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
-export { COMMANDS, parseCommand } from './ingress/command.ts';
+export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
 export { conversationIdOf } from './ingress/conversation-id.ts';
 export type { DecisionRules } from './ingress/decide.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
@@ -37,6 +37,7 @@ export { CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export type { IngressOutcome } from './ingress/outcome.ts';
 export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
+export type { SkillCommands } from './ingress/skill-commands.ts';
 export { ownershipOf } from './ingress/standing.ts';
 export { neverConnected } from './never-connected.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';

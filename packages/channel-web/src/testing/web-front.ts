@@ -1,4 +1,9 @@
-import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '@parley/channels';
+import {
+  type ChannelAdapter,
+  COMMANDS,
+  type HistoryEntry,
+  type IngressOutcome,
+} from '@parley/channels';
 import { type InboundMessage, type Logger, memoryValues } from '@parley/contracts';
 import { WEB } from '../front.ts';
 import { createWebAdapter } from '../web-adapter.ts';
@@ -33,7 +38,7 @@ export function webFront(
     log: silent,
     clock: Date.now,
     revise: () => Promise.resolve(),
-    commands: [],
+    commands: COMMANDS,
     values: memoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);

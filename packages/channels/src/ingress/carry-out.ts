@@ -14,6 +14,7 @@ import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { welcomeParts } from './pair.ts';
 import { partsOf } from './parts-of.ts';
+import type { SkillCommands } from './skill-commands.ts';
 import type { Standing } from './standing.ts';
 
 /** What commands work with. */
@@ -26,6 +27,7 @@ export interface CommandDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
+  readonly skillCommands?: SkillCommands | undefined;
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly pass: PassPoint;
@@ -44,14 +46,16 @@ export async function carryOut(
   const { conversationId, message, route } = admitted;
   const isDirect = message.chat.type === 'direct';
   const decision = decideCommand(command.name, { isOwner: standing.isOwner, isDirect });
+  // What a group reads is read by all of it.
+  const audience = standing.isOwner && isDirect ? 'owner' : 'others';
   const facts: CommandFacts = {
     message,
     argument: command.argument,
     situation: deps.situation(),
     isOwner: standing.isOwner,
-    // What a group reads is read by all of it.
-    audience: standing.isOwner && isDirect ? 'owner' : 'others',
+    audience,
     stories: await storiesFor(deps, decision, route),
+    skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };
   const effect = effectOf(decision, command, message, standing.isOwner, deps.newCode);

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { COMMANDS, type CommandName, commandsFor, decideCommand, parseCommand } from './command.ts';
+import {
+  COMMANDS,
+  type CommandName,
+  commandsFor,
+  decideCommand,
+  isCommand,
+  parseCommand,
+  RESERVED_COMMANDS,
+} from './command.ts';
 
 describe('recognising a command', () => {
   it.each([
@@ -19,6 +27,27 @@ describe('recognising a command', () => {
       expect(parseCommand(text)).toBeNull();
     },
   );
+});
+
+describe('the commands of skills', () => {
+  const commands = [{ name: 'plan_trip', summary: 'Plans a trip.' }];
+  it.each([
+    ['/plan_trip Rome', true],
+    ['/plan-trip', true],
+    [' /PLAN_TRIP\nRome', true],
+    ['/plan_tripod', false],
+    ['/plan_trip@other_bot', false],
+    ['go /plan_trip', false],
+    ['/plan', false],
+  ])('[S08] [F09] %j is one of them: %s', (text, expected) => {
+    expect(isCommand(text, commands)).toBe(expected);
+  });
+
+  it('[S08] may not be called like one of Parley’s own, nor like what Telegram sends by itself', () => {
+    expect(RESERVED_COMMANDS).toEqual(
+      expect.arrayContaining([...COMMANDS.map(({ name }) => name), 'start']),
+    );
+  });
 });
 
 describe('whether a command is carried out', () => {

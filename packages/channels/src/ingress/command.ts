@@ -79,6 +79,16 @@ export function parseCommand(text: string): TypedCommand | null {
   return name === undefined ? null : { name, argument: argument.trim() };
 }
 
+/** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
+export const RESERVED_COMMANDS: readonly string[] = [...ALIASES.keys()];
+
+/** Whether a text is a command of the list, with or without words behind it; `-` and `_` are one. */
+export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
+  const word = /^\s*\/([a-z0-9_-]+)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
+  const plain = (name: string | undefined) => name?.replaceAll('-', '_');
+  return word !== undefined && commands.some(({ name }) => plain(name) === plain(word));
+}
+
 /** Whether a command is carried out, or answered at once and why. */
 export type CommandDecision =
   | { readonly kind: 'run'; readonly name: ReadyCommand }

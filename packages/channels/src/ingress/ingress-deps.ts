@@ -3,6 +3,7 @@ import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DecisionRules } from './decide.ts';
 import type { Situation } from './notices.ts';
+import type { SkillCommands } from './skill-commands.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
@@ -17,6 +18,8 @@ export interface IngressDeps {
   readonly bus: LiveBus;
   readonly rules: DecisionRules;
   readonly situation: () => Situation;
+  /** For `/help`; absent: there are no skills. */
+  readonly skillCommands?: SkillCommands | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;

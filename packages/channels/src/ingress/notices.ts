@@ -1,5 +1,6 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult, MessageStory } from '@parley/store';
+import type { CommandInfo } from '../adapter.ts';
 import { personId } from './access.ts';
 import {
   type CommandDecision,
@@ -9,6 +10,7 @@ import {
 } from './command.ts';
 import { linkText } from './link.ts';
 import { pairText } from './pairing-notices.ts';
+import { skillHelp } from './skill-commands.ts';
 import { whyText } from './why.ts';
 
 /** What commands and notices can say about the running gateway. */
@@ -29,18 +31,20 @@ export interface CommandFacts {
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
   readonly stories: readonly MessageStory[];
+  /** The skills this reader can call, for `/help`. */
+  readonly skills: readonly CommandInfo[];
   readonly now: number;
 }
 
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  { message, argument, situation, isOwner, audience, stories, now }: CommandFacts,
+  { message, argument, situation, isOwner, audience, stories, skills, now }: CommandFacts,
   result: CommandResult,
 ): string {
   switch (name) {
     case 'help':
-      return helpText(situation, isOwner);
+      return helpText(situation, isOwner, skills);
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
@@ -99,11 +103,16 @@ function statusText({ agentName, model }: Situation, audience: 'owner' | 'others
   return audience === 'owner' ? `${here}\n\nModel: ${model}` : here;
 }
 
-function helpText({ agentName }: Situation, isOwner: boolean): string {
+function helpText(
+  { agentName }: Situation,
+  isOwner: boolean,
+  skills: readonly CommandInfo[],
+): string {
   const { ready, later } = commandsFor(isOwner);
   return [
     `I am ${agentName}. Just write to me, or use a command:\n`,
     ...ready.map(({ name, summary }) => `- /${name} – ${summary}`),
+    ...skillHelp(skills),
     `\nNot there yet: ${later.map((name) => `/${name}`).join(', ')}.`,
   ].join('\n');
 }

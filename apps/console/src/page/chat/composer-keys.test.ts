@@ -80,4 +80,10 @@ describe('slash commands', () => {
   ])('%j as a whole message is the command %s', (text, expected) => {
     expect(commandIn(text, COMMANDS)).toBe(expected);
   });
+
+  it('[S08] of a skill have digits and lines below in their names', () => {
+    const skill = { name: 'plan_trip_2', summary: 'Plans a trip.' };
+    expect(matchCommands('/plan_t', [skill])).toEqual([skill]);
+    expect(commandIn('/plan_trip_2', [skill])).toBe('plan_trip_2');
+  });
 });

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { IngressScene } from '../testing/ingress-scene.ts';
+import { type SkillCommands, skillHelp } from './skill-commands.ts';
+
+const OPEN = { name: 'plan_trip', summary: 'Plans a *trip*.' };
+const SECRET = { name: 'ledger', summary: 'Keeps the books.' };
+const skillCommands: SkillCommands = async (audience) =>
+  audience === 'owner' ? [OPEN, SECRET] : [OPEN];
+
+let scene: IngressScene;
+beforeEach(async () => {
+  scene = new IngressScene();
+  await scene.open();
+});
+afterEach(() => scene.store.close());
+
+const help = async (change: Parameters<typeof aMessage>[0], chatId: string) => {
+  const message = aMessage({ text: '/help', ...change });
+  await scene.ingressWith({}, { skillCommands })(message, CAPABILITIES);
+  return (await scene.told(chatId)).join('\n');
+};
+
+describe('[S08] [F09] /help', () => {
+  it('shows an owner in a direct chat every skill they can call', async () => {
+    const told = await help({}, '42');
+    expect(told).toContain('/plan_trip – Plans a *trip*.');
+    expect(told).toContain('/ledger');
+  });
+
+  it('shows a group the skills for everyone only, also when the owner asks', async () => {
+    const told = await help({ chat: { id: '-9', type: 'group' }, addressed: true }, '-9');
+    expect(told).toContain('/plan_trip');
+    expect(told).not.toContain('ledger');
+  });
+
+  it('lists thirty and counts the rest', () => {
+    const many = Array.from({ length: 40 }, (_, n) => ({
+      name: `s${n}`,
+      summary: 'x'.repeat(500),
+    }));
+    const lines = skillHelp(many);
+    expect(lines).toHaveLength(32);
+    expect(lines.at(-1)).toBe('- and 10 more');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
+  });
+
+  it('says nothing of skills where there are none', () => {
+    expect(skillHelp([])).toEqual([]);
+  });
+});
+
+describe('[S08] the command of a skill', () => {
+  it('starts a turn like any text, so that the turn decides who may see the skill', async () => {
+    const receive = scene.ingressWith({}, { skillCommands });
+    expect(await receive(aMessage({ text: '/plan_trip Rome' }), CAPABILITIES)).toMatchObject({
+      kind: 'accepted',
+    });
+    expect(await scene.inbox()).toEqual(['/plan_trip Rome']);
+  });
+});
