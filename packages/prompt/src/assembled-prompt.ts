@@ -32,7 +32,10 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
-/** A prompt, ready for the model, with an account of how it came about. Parts are in order. */
+/**
+ * A prompt, ready for the model, with an account of how it came about. Parts are in order. Ids of
+ * layers are unique within it: each part has exactly one line of the report, which says `present`.
+ */
 export interface AssembledPrompt {
   readonly layout: string;
   readonly system: readonly SystemPart[];

@@ -1,4 +1,5 @@
 import type { Layer, LayerId } from './layer.ts';
+import { ephemeralLayer } from './layers/ephemeral-layer.ts';
 import { safetyLayer } from './layers/safety-layer.ts';
 import { PromptError } from './prompt-error.ts';
 
@@ -9,16 +10,17 @@ export interface LayerRegistry {
 }
 
 /**
- * Collects layers by id. The safety layer is always in it and cannot be replaced (P12).
- * Throws PromptError `layer-reserved` or `layer-duplicate`.
+ * Collects layers by id. Safety (P12) and the ephemeral prompt (P13) are always in it and cannot be
+ * replaced. Throws PromptError `layer-reserved` or `layer-duplicate`.
  */
 export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
-  const byId = new Map<LayerId, Layer>([[safetyLayer.id, safetyLayer]]);
+  const fixed = [safetyLayer, ephemeralLayer];
+  const byId = new Map<LayerId, Layer>(fixed.map((layer) => [layer.id, layer]));
   for (const layer of layers) {
-    if (layer.id === safetyLayer.id) {
+    if (fixed.some(({ id }) => id === layer.id)) {
       throw new PromptError(
         'layer-reserved',
-        `The layer id "${layer.id}" is fixed: give the layer another id. Nothing can replace the safety layer.`,
+        `The layer id "${layer.id}" is fixed: give the layer another id. Nothing can replace the ${layer.id} layer.`,
       );
     }
     if (byId.has(layer.id)) {

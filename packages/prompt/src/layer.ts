@@ -1,6 +1,6 @@
 import type { PromptPart } from '@parley/contracts';
 import type { Cut } from '@parley/workspace';
-import type { PromptContext } from './prompt-context.ts';
+import type { PromptContext, PromptMode } from './prompt-context.ts';
 
 /** Kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -25,10 +25,16 @@ export interface Absent {
   readonly absent: string;
 }
 
-/** Limits that a layout puts on one of its layers. */
-export interface LayerLimits {
-  /** Longest text taken from a file, in characters. */
+/** What a layout may decide about one of its layers. A layer heeds what makes sense for it. */
+export interface LayerOptions {
+  /** The line above the text, with its marks (`## Tooling`), in place of the layer's own. */
+  readonly heading?: string;
+  /** Files of the workspace that the layer shows, in this order. */
+  readonly files?: readonly string[];
+  /** Longest text taken from one file, in characters. */
   readonly characters?: number;
+  /** Longest text taken from all files of the layer together, in characters. */
+  readonly charactersInAll?: number;
 }
 
 /** One named layer of the prompt. Holds no state: what it says depends on the context alone. */
@@ -36,9 +42,11 @@ export interface Layer {
   readonly id: LayerId;
   readonly volatility: Volatility;
   readonly placement: Placement;
+  /** The prompt modes it is in (P07); only `full` where it does not say. */
+  readonly modes?: readonly PromptMode[];
   render(
     context: PromptContext,
-    limits: LayerLimits,
+    options: LayerOptions,
   ): LayerPart | Absent | Promise<LayerPart | Absent>;
 }
 

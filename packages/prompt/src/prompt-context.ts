@@ -36,6 +36,8 @@ export interface PromptContext extends PromptFeatures {
   readonly identity: Identity;
   /** `full` when absent. */
   readonly mode?: PromptMode;
+  /** The files that tell who the agent is and how it works stay out (P04). */
+  readonly skipContextFiles?: boolean;
   /** The messages this turn answers, oldest first. What is in them was written by chat users. */
   readonly messages: readonly InboundMessage[];
   /** What others said in the group since its last turn, oldest first. */

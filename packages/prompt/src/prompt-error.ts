@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/contracts';
 
 /**
  * `layer-*` and `layout-*`: the layers or the layout do not fit together, found when the assembler is
- * made. `prompt-reader`: the view and the turn disagree about who reads, so no prompt is made at all.
+ * made. `format-unreadable`: a note on a channel's format. `prompt-reader`: the view and the turn disagree about who reads, so no prompt is made at all.
  */
 export type PromptErrorCode =
   | 'layer-duplicate'
@@ -10,6 +10,7 @@ export type PromptErrorCode =
   | 'layer-reserved'
   | 'layout-unknown'
   | 'layout-duplicate'
+  | 'format-unreadable'
   | 'prompt-reader';
 
 /** Every error of this package; all of them are mistakes of settings or code, none goes away by itself. */

@@ -9,11 +9,11 @@ import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { readIdentity } from './identity.ts';
-import { inspectPrompt } from './inspect-prompt.ts';
 import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { workspaceFileLayer } from './layers/workspace-file-layer.ts';
-import { type Layout, layoutNamed } from './layouts.ts';
+import type { Layout } from './layout.ts';
+import { layoutNamed } from './layouts/house-layouts.ts';
+import type { ToolNote } from './prompt-features.ts';
 import { FACTS, MESSAGE } from './testing/example-turn.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -34,17 +34,20 @@ interface Turn {
   readonly facts?: Partial<RuntimeFacts>;
   readonly message?: Partial<InboundMessage>;
   readonly layout?: Layout;
+  readonly tools?: readonly ToolNote[];
 }
+
+/** As many tools as Parley brings, described at some length. */
+const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
+  name: `tool_number_${n}`,
+  summary: 'Does one thing well and says in a sentence what it did or why it did not.',
+  hint: 'Use it when nothing simpler will do; not for small talk.',
+  tier: 'middleware',
+}));
 
 /** The whole way from facts to prompt, as a turn goes it. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
-  const extra = workspaceFileLayer({
-    id: 'memory-file',
-    file: 'MEMORY.md',
-    purpose: 'what to remember.',
-    volatility: 'session',
-  });
-  const layers = createLayerRegistry([...houseLayers(), extra]);
+  const layers = createLayerRegistry(houseLayers());
   const facts = { ...FACTS, ...turn.facts };
   const reader = readerOf(
     facts,
@@ -61,7 +64,7 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
     identity,
     messages,
     target,
-    tools: [],
+    tools: turn.tools ?? [],
     home: '/home/ann',
   });
 }
@@ -69,10 +72,6 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
 const systemOf = (prompt: AssembledPrompt): string =>
   prompt.system.map((part) => part.text).join('\n\n');
 
-const STRANGER: Turn = {
-  facts: { user: { id: 'telegram:7', name: 'Bo' }, channelUserId: '7', messageId: '1207' },
-  message: { messageId: '1207', sender: { id: '7', name: 'Bo', isBot: false } },
-};
 const GROUP: Turn = {
   facts: {
     chatType: 'group',
@@ -91,26 +90,6 @@ const GROUP: Turn = {
 };
 
 describe('the prompt of layout parley', () => {
-  it.each<[string, string, Turn]>([
-    ['[P03] an owner’s direct chat', 'parley-owner-direct', {}],
-    ['[P03] a stranger’s direct chat', 'parley-stranger-direct', STRANGER],
-    ['[P03] a Telegram group', 'parley-telegram-group', GROUP],
-  ])('%s reads as in its golden file', async (title, file, turn) => {
-    const page = inspectPrompt(
-      await promptOf(workspace, turn),
-      title.replace('[P03]', 'The prompt of'),
-    );
-    await expect(page).toMatchFileSnapshot(`golden/${file}.md`);
-  });
-
-  it('[P09] shares at least 95 % with the next turn, byte for byte, from the start', async () => {
-    const first = Buffer.from(systemOf(await promptOf(workspace, {})));
-    const later = { facts: { messageId: '993', time: '14:06' }, message: { messageId: '993' } };
-    const second = Buffer.from(systemOf(await promptOf(workspace, later)));
-    const shared = first.findIndex((byte, index) => byte !== second[index]);
-    expect(shared / Math.max(first.length, second.length)).toBeGreaterThanOrEqual(0.95);
-  });
-
   it('[P09] keeps everything before the cache boundary the same in the next turn', async () => {
     const stable = async (turn: Turn): Promise<string[]> =>
       (await promptOf(workspace, turn)).system.filter((p) => p.stable).map((p) => p.text);
@@ -119,8 +98,12 @@ describe('the prompt of layout parley', () => {
     expect((await stable({})).length).toBeGreaterThanOrEqual(5);
   });
 
-  it('[P09] costs less than 3,000 tokens with the workspace of a first start', async () => {
-    expect(estimateTokens(systemOf(await promptOf(workspace, GROUP)))).toBeLessThan(3_000);
+  it('[P09] costs less than 3,000 tokens with the workspace and tools of a first start', async () => {
+    for (const turn of [{ facts: { messageId: '1' } }, GROUP]) {
+      const { system, userContext } = await promptOf(workspace, { ...turn, tools: SEVENTEEN });
+      const text = [...system, ...userContext].map((part) => part.text).join('\n\n');
+      expect(estimateTokens(text)).toBeLessThan(3_000);
+    }
   });
 
   it('[W07] uses a changed file in the next turn', async () => {
@@ -132,10 +115,6 @@ describe('the prompt of layout parley', () => {
 });
 
 describe('private files', () => {
-  const LAYOUT: Layout = {
-    name: 'with memory',
-    layers: [...layoutNamed('parley').layers, { layer: 'memory-file' }],
-  };
   const header = fc.constantFrom(
     '',
     '---\naudience: owner\n---\n',
@@ -153,12 +132,14 @@ describe('private files', () => {
     const files = ['AGENTS.md', 'SOUL.md', 'MEMORY.md', 'formats/telegram.md'] as const;
     await mkdir(join(own.folder, 'formats'));
     const turn = fc.record({
+      // Those that show each of these files.
+      layout: fc.constantFrom(layoutNamed('parley'), layoutNamed('neomagi')),
       headers: fc.tuple(header, header, header, header),
       user: fc.constantFrom('42', '7', '421'),
       chatType: fc.constantFrom('direct', 'group', 'channel', 'thread'),
     });
     await fc.assert(
-      fc.asyncProperty(turn, async ({ headers, user, chatType }) => {
+      fc.asyncProperty(turn, async ({ layout, headers, user, chatType }) => {
         const placed = files.map((file, n) => ({
           file,
           front: headers[n] ?? '',
@@ -174,7 +155,7 @@ describe('private files', () => {
           chatType,
           ...group,
         };
-        const prompt = await promptOf(own, { facts, layout: LAYOUT });
+        const prompt = await promptOf(own, { facts, layout });
         const everything = JSON.stringify(prompt);
         const isOwner = chatType === 'direct' && user === '42';
         for (const { file, front, canary } of placed) {

@@ -1,29 +1,40 @@
-import type { Dialect } from '@parley/contracts';
+import type { RenderTarget } from '@parley/contracts';
+import type { ChannelFormats } from '../channel-formats.ts';
 import { absent, type Layer } from '../layer.ts';
 
-/** The renderer enforces what a platform allows (M02); these notes only help it to look good (M07). */
-const NOTES: Readonly<Record<Dialect, string>> = {
-  telegram:
-    'Write ordinary Markdown; it is shown in Telegram. Bold, italics, links, quotes, short lists and code blocks look well. Headings become bold lines and wide tables are hard to read on a telephone: prefer lists.',
-  discord:
-    'Write ordinary Markdown; it is shown in Discord. Bold, italics, headings, links, quotes, lists and code blocks look well. Wide tables are hard to read on a telephone: prefer lists.',
-  whatsapp:
-    'Write ordinary Markdown; it is shown in WhatsApp on a telephone. Short paragraphs, bold, italics, short lists and quotes look well. Headings become bold lines, link texts show their address, and tables are hard to read: prefer lists.',
-  plain:
-    'Write ordinary Markdown; it is shown as plain text in a fixed-width terminal. Short paragraphs, lists and code blocks look well; pictures and deep nesting do not.',
-  html: 'Write ordinary Markdown; it is shown on a web page. Headings, tables, lists, links and code blocks with a language all look well. Never write HTML.',
-};
+/** For a dialect that nobody wrote a note about. */
+const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** How to write for this chat's screen; `formats/<dialect>.md` in the workspace takes its place. */
-export const formatLayer: Layer = {
-  id: 'format',
-  volatility: 'session',
-  placement: 'system',
-  async render({ target, view }, limits) {
-    if (target === undefined) return absent('nobody reads this answer in a chat');
-    const own = await view.read(`formats/${target.dialect}.md`, limits.characters);
-    if (own.kind === 'file') return { ...own, text: `## Formatting\n${own.text}` };
-    const text = `## Formatting\n${NOTES[target.dialect]}`;
-    return { text, source: `format ${target.dialect}`, audience: { kind: 'everyone' } };
-  },
-};
+/** Longer than any answer a model writes, in characters. */
+const LONGEST_ANSWER = 50_000;
+
+/**
+ * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
+ * workspace takes its place (M07). The renderer enforces what a platform allows (M02): these notes
+ * only help it to look good.
+ */
+export function formatLayer(notes: ChannelFormats): Layer {
+  return {
+    id: 'format',
+    volatility: 'session',
+    placement: 'system',
+    async render({ target, view }, { heading = '## Formatting', characters }) {
+      if (target === undefined) return absent('nobody reads this answer in a chat');
+      const { dialect } = target;
+      const own = await view.read(`formats/${dialect}.md`, characters);
+      if (own.kind === 'file') {
+        const { source, audience, cut } = own;
+        return { text: `${heading}\n${own.text}`, source, audience, cut };
+      }
+      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${lengthNote(target)}`;
+      return { text, source: `format ${dialect}`, audience: { kind: 'everyone' } };
+    },
+  };
+}
+
+/** From the adapter's own declaration; a length that no answer reaches is not worth a word. */
+function lengthNote({ maxLength, unit }: RenderTarget): string {
+  if (maxLength > LONGEST_ANSWER) return '';
+  const what = unit === 'byte' ? 'bytes' : 'characters';
+  return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
 import { createLayerRegistry } from '../layer-registry.ts';
-import { layoutNamed } from '../layouts.ts';
+import { layoutNamed } from '../layouts/house-layouts.ts';
 import type { OverheardWords } from '../prompt-context.ts';
 import { contextOf } from '../testing/example-turn.ts';
 import { houseLayers } from './house-layers.ts';

@@ -5,11 +5,13 @@ export const identityLayer: Layer = {
   id: 'identity',
   volatility: 'static',
   placement: 'system',
-  render({ identity }) {
+  modes: ['full', 'none'],
+  render({ identity }, { heading }) {
     const { name, role, emoji } = identity;
     const who = emoji === undefined ? name : `${name} ${emoji}`;
     const what = role === undefined ? '' : ` Your role: ${role}.`;
-    const text = `You are ${who}.${what} You talk with people in chats; Parley carries the messages between you and them.`;
+    const line = `You are ${who}.${what} You talk with people in chats; Parley carries the messages between you and them.`;
+    const text = heading === undefined ? line : `${heading}\n${line}`;
     return { text, source: 'identity', audience: { kind: 'everyone' } };
   },
 };

@@ -18,6 +18,7 @@ export const messageContextLayer: Layer = {
   id: 'message-context',
   volatility: 'turn',
   placement: 'user',
+  modes: ['full', 'minimal', 'none'],
   render({ facts, reader, messages }) {
     if (messages.length === 0) return absent('no message of a person');
     const lines = messages.map((message) => `message: ${untrustedJson(describe(message))}`);

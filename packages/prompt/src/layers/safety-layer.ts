@@ -16,5 +16,6 @@ export const safetyLayer: Layer = {
   id: 'safety',
   volatility: 'static',
   placement: 'system',
+  modes: ['full', 'minimal', 'none'],
   render: () => ({ text: TEXT, source: 'Parley', audience: { kind: 'everyone' } }),
 };

@@ -1,38 +1,43 @@
 import { absent, type Layer } from '../layer.ts';
-import type { ToolNote, ToolTier } from '../prompt-features.ts';
+import { readContextFile } from './context-file.ts';
+import { countOf } from './count-of.ts';
+import { describeTools } from './describe-tools.ts';
+import { narrowestAudience } from './narrowest-audience.ts';
 
-const TIERS: readonly (readonly [ToolTier, string])[] = [
-  ['middleware', 'Middleware'],
-  ['filesystem', 'Filesystem'],
-  ['external-mcp', 'External MCP'],
-  ['sandbox', 'Sandbox'],
-  ['knowledge-base', 'Knowledge base'],
-];
+/** Where a TOOLS.md wants the generated list. */
+const PLACEHOLDER = '{tools_description}';
 
-/** Without this a model promises to look things up, to remember, to remind. */
-const NO_TOOLS =
-  'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
-
-/** What the agent can do here, generated from the registered tools (P11). */
+/**
+ * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
+ * for it, the list goes where that file has `{tools_description}`, or before the file's own words (P06,
+ * P08).
+ */
 export const toolsLayer: Layer = {
   id: 'tools',
   volatility: 'session',
   placement: 'system',
-  render({ tools }) {
+  modes: ['full', 'minimal'],
+  async render(context, { heading = '## Tools', files: [file] = [], characters }) {
+    const { tools, reader } = context;
     if (tools === undefined) return absent('it was not said which tools there are');
-    const text = `## Tools\n${tools.length === 0 ? NO_TOOLS : describe(tools)}`;
-    return { text, source: `${tools.length} tools`, audience: { kind: 'everyone' } };
+    const described = describeTools(tools);
+    const everyone = {
+      source: countOf(tools.length, 'tool'),
+      audience: { kind: 'everyone' },
+    } as const;
+    const notes = file === undefined ? undefined : await readContextFile(context, file, characters);
+    if (notes === undefined || 'absent' in notes) {
+      return { text: `${heading}\n${described}`, ...everyone };
+    }
+    const template = notes.text.includes(PLACEHOLDER)
+      ? notes.text
+      : `${PLACEHOLDER}\n\n${notes.text}`;
+    return {
+      // A function, because the words of a tool may hold what `replace` takes for a pattern.
+      text: `${heading}\n${template.replaceAll(PLACEHOLDER, () => described)}`,
+      source: `${everyone.source}, ${notes.source}`,
+      audience: narrowestAudience([everyone, notes], reader),
+      cut: notes.cut,
+    };
   },
 };
-
-function describe(tools: readonly ToolNote[]): string {
-  const groups = TIERS.flatMap(([tier, heading]) => {
-    const lines = tools.filter((tool) => tool.tier === tier).map(line);
-    return lines.length === 0 ? [] : [`### ${heading}\n${lines.join('\n')}`];
-  });
-  return groups.join('\n\n');
-}
-
-function line({ name, summary, hint }: ToolNote): string {
-  return `- \`${name}\`: ${[summary, hint].filter((words) => words !== undefined).join(' ')}`;
-}

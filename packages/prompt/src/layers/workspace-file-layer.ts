@@ -1,28 +1,30 @@
-import { absent, type Layer, type LayerId, type Volatility } from '../layer.ts';
+import type { Layer, LayerId, Volatility } from '../layer.ts';
+import { modesOf, purposeOf, readContextFile } from './context-file.ts';
 
 interface WorkspaceFileLayer {
   readonly id: LayerId;
   /** Path in the workspace. */
   readonly file: string;
-  /** What the file is for, told to the model. */
-  readonly purpose: string;
   readonly volatility: Volatility;
 }
 
 /** A layer that is one file of the workspace, with its name as heading and its purpose below. */
-export function workspaceFileLayer({ id, file, purpose, volatility }: WorkspaceFileLayer): Layer {
+export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer): Layer {
   return {
     id,
     volatility,
     placement: 'system',
-    async render({ view }, limits) {
-      const found = await view.read(file, limits.characters);
-      if (found.kind === 'absent') {
-        const detail = found.detail === undefined ? '' : ` (${found.detail})`;
-        return absent(`${file}: ${found.reason}${detail}`);
-      }
+    modes: modesOf(file),
+    async render(context, { heading = `## ${file}`, characters }) {
+      const found = await readContextFile(context, file, characters);
+      if ('absent' in found) return found;
       const { source, audience, cut } = found;
-      return { text: `## ${file}\nPurpose: ${purpose}\n\n${found.text}`, source, audience, cut };
+      return { text: `${heading}\n${below(file)}${found.text}`, source, audience, cut };
     },
   };
+}
+
+function below(file: string): string {
+  const purpose = purposeOf(file);
+  return purpose === '' ? '' : `Purpose: ${purpose}\n\n`;
 }

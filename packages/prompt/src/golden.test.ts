@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Workspace } from '@parley/workspace';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AssembledPrompt } from './assembled-prompt.ts';
+import { createAssembler, type PromptAssembler } from './assembler.ts';
+import { readChannelFormats } from './channel-formats.ts';
+import { inspectPrompt } from './inspect-prompt.ts';
+import { createLayerRegistry } from './layer-registry.ts';
+import { houseLayers } from './layers/house-layers.ts';
+import { HOUSE_LAYOUTS } from './layouts/house-layouts.ts';
+import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
+import { exampleWorkspace } from './testing/example-workspace.ts';
+
+const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
+const layers = createLayerRegistry(houseLayers(await readChannelFormats(FORMATS)));
+
+/** Words that stand in private files and features of the owner and nowhere else. */
+const PRIVATE = [
+  'closed on Mondays.\n- Ann’s sister',
+  'bookseller in Berlin',
+  'forty copies',
+  'Okafor',
+  'Nordbuch',
+  'tea to coffee',
+  'window display',
+  'Advent',
+];
+
+let base: string;
+const workspaces = new Map<Scene['workspace'], Workspace>();
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'parley-golden-'));
+  for (const kind of ['lived-in', 'new', 'none'] as const) {
+    workspaces.set(kind, await exampleWorkspace(kind, base, GROUP_READERS));
+  }
+});
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+async function promptOf(assembler: PromptAssembler, scene: Scene): Promise<AssembledPrompt> {
+  const workspace = workspaces.get(scene.workspace);
+  if (workspace === undefined) throw new Error(`there is no workspace "${scene.workspace}"`);
+  return assembler.assemble(await sceneContext(scene, workspace));
+}
+
+describe.each(HOUSE_LAYOUTS)('the prompts of layout $name', (layout) => {
+  const assembler = createAssembler({ layers, layout });
+
+  it.each(Object.entries(SCENES))(
+    '[P03] [P17] %s reads as in its golden file',
+    async (name, scene) => {
+      const page = inspectPrompt(await promptOf(assembler, scene), scene.title);
+      await expect(page).toMatchFileSnapshot(`golden/${layout.name}/${name}.md`);
+    },
+  );
+
+  it.each(Object.entries(SCENES))(
+    '[W02] [P13] %s keeps what is private, and ends as it must',
+    async (_, scene) => {
+      const prompt = await promptOf(assembler, scene);
+      const said = [...prompt.system, ...prompt.userContext].map(({ text }) => text).join('\n');
+      if (scene.context.reader.kind === 'guest') {
+        for (const words of PRIVATE) expect(said).not.toContain(words);
+      }
+      expect(prompt.report.at(-1)?.layer).toBe('ephemeral');
+    },
+  );
+});
+
+it('[P03] every layer of the house stands in at least one golden file', async () => {
+  const present = new Set<string>();
+  for (const layout of HOUSE_LAYOUTS) {
+    const assembler = createAssembler({ layers, layout });
+    for (const scene of Object.values(SCENES)) {
+      const { report } = await promptOf(assembler, scene);
+      for (const { layer, outcome } of report) if (outcome === 'present') present.add(layer);
+    }
+  }
+  expect(layers.ids.filter((id) => !present.has(id))).toEqual([]);
+});

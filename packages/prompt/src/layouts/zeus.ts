@@ -1,0 +1,45 @@
+import type { Layout } from '../layout.ts';
+
+/** Chapters in capitals, then what the turn brings, one section each (P06). */
+export const zeus: Layout = {
+  name: 'zeus',
+  layers: [
+    { layer: 'identity', heading: '# CORE' },
+    { layer: 'safety' },
+    { layer: 'soul-file', heading: '# SOUL' },
+    { layer: 'tools', heading: '# TOOLS', files: ['TOOLS.md'] },
+    { layer: 'workflow', heading: '# WORKFLOW', files: ['AGENTS.md'] },
+    { layer: 'memory-guide', heading: '# MEMORY', files: ['MEMORY.md'] },
+    { layer: 'conversation-mode', heading: '# MODE' },
+    { layer: 'current-time', heading: '# Current Time' },
+    { layer: 'skills', heading: '# Skills' },
+    { layer: 'connectors', heading: '# Connectors' },
+    { layer: 'mcp-prompts', heading: '# MCP Prompts' },
+    { layer: 'profile', heading: '# Profile', files: ['USER.md'] },
+    { layer: 'memories', heading: '# Memories' },
+    { layer: 'resources', heading: '# Resources' },
+    { layer: 'sandbox', heading: '# Sandbox' },
+    { layer: 'attachments', heading: '# Attachments' },
+    // What the house does not name, in its manner.
+    { layer: 'persona', heading: '# Persona' },
+    { layer: 'output-format', heading: '# Answer Format' },
+    { layer: 'format', heading: '# Formatting' },
+    { layer: 'silent-replies', heading: '# Silent Replies' },
+    { layer: 'reply-tags', heading: '# Reply Tags' },
+    { layer: 'approvals', heading: '# Approvals' },
+    { layer: 'group-memory', heading: '# Group Memory' },
+    { layer: 'bootstrap-file', heading: '# BOOTSTRAP' },
+    { layer: 'boot-file', heading: '# BOOT' },
+    { layer: 'heartbeat', heading: '# Heartbeat' },
+    { layer: 'called-skills', heading: '# Called Skills' },
+    { layer: 'response-format', heading: '# Response Format' },
+    // Before the person's words.
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'yesterday', placement: 'user' },
+    { layer: 'todos', placement: 'user' },
+    { layer: 'runtime-facts', placement: 'user' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral' },
+  ],
+};
