@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Reader, type RuntimeFacts, silentLogger } from '@parley/contracts';
+import { openWorkspace } from '@parley/workspace';
+import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+
+/** For tests: a real workspace, and calls of tools in it. */
+export interface ToolScene {
+  /** Real path of the workspace. */
+  readonly folder: string;
+  put(name: string, text: string): void;
+  /** What is on disk. */
+  onDisk(name: string): string;
+  /** Calls a tool as the owner, or as a guest of the same conversation. */
+  use(tool: Tool, input: unknown, reader?: Reader['kind']): Promise<ToolOutcome>;
+  close(): void;
+}
+
+/** Makes one with these files, at 14:05 in Berlin on 21 November 2026. */
+export async function openToolScene(
+  files: Readonly<Record<string, string>> = {},
+): Promise<ToolScene> {
+  const root = mkdtempSync(join(tmpdir(), 'parley-tools-'));
+  const templates = join(root, 'templates');
+  mkdirSync(templates);
+  const workspace = await openWorkspace({ folder: join(root, 'w'), templates });
+  const { folder } = workspace;
+  const put = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  for (const [name, text] of Object.entries(files)) put(name, text);
+  return {
+    folder,
+    put,
+    onDisk: (name) => readFileSync(join(folder, name), 'utf8'),
+    use(tool, input, kind = 'owner') {
+      const reader = { kind, conversationId: 'c' };
+      const call: ToolCall = {
+        callId: 't.0.0',
+        facts: factsIn(folder),
+        reader,
+        view: workspace.for(reader),
+        session: 0,
+        clock: () => Date.UTC(2026, 10, 21, 13, 5),
+        log: silentLogger,
+        signal: new AbortController().signal,
+      };
+      return tool.run(input, call);
+    },
+    close: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+function factsIn(workspace: string): RuntimeFacts {
+  return {
+    agent: { id: 'main', name: 'Polly' },
+    user: { id: 'test:1', name: 'Ada' },
+    channel: 'test',
+    account: 'default',
+    channelUserId: '1',
+    chatType: 'direct',
+    messageId: 'm',
+    mentions: [],
+    addressed: true,
+    date: '2026-11-21',
+    time: '14:05',
+    timeZone: 'Europe/Berlin',
+    workspace,
+    heartbeat: false,
+    variables: {},
+  };
+}

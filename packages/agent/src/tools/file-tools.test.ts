@@ -1,0 +1,240 @@
+import { homedir } from 'node:os';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { editTool } from './edit.ts';
+import { grepTool } from './grep.ts';
+import { listTool } from './list.ts';
+import { readTool } from './read.ts';
+import { workspacePath } from './workspace-path.ts';
+import { writeTool } from './write.ts';
+
+const FILES = {
+  'notes/birds.md': 'Parrots talk.\nCrows count.\nOwls sleep.',
+  'MEMORY.md': 'The safe opens with heron-1.',
+  'memory/2026-11-21.md': 'heron-2 was said today.',
+  'plans.md': '---\naudience: owner\n---\nWe move to heron-3.',
+};
+
+let scene: ToolScene;
+beforeEach(async () => {
+  scene = await openToolScene(FILES);
+});
+afterEach(() => scene.close());
+
+describe('read', () => {
+  it('[G02] gives the whole of a file', async () => {
+    expect(await scene.use(readTool, { path: 'notes/birds.md' })).toEqual({
+      text: FILES['notes/birds.md'],
+    });
+  });
+
+  it.each(['./notes/birds.md', 'FOLDER/notes/birds.md'])(
+    'understands paths as models write them: %s',
+    async (path) => {
+      const { text } = await scene.use(readTool, { path: path.replace('FOLDER', scene.folder) });
+      expect(text).toContain('Parrots');
+    },
+  );
+
+  it('[P10] gives some lines, and says how many there are', async () => {
+    const { text } = await scene.use(readTool, { path: 'notes/birds.md', offset: 2, limit: 1 });
+    expect(text).toBe(
+      'Crows count.\n\n[Cut: lines 2 to 2 of 3 of notes/birds.md are shown. Read on with offset 3.]',
+    );
+  });
+
+  it('[P10] gives a long file in pieces that make up the whole', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, index) => `line number ${index}`);
+    scene.put('long.md', lines.join('\n'));
+    const read: string[] = [];
+    for (let offset: number | undefined = 1; offset !== undefined; ) {
+      const { text } = await scene.use(readTool, { path: 'long.md', offset });
+      const [piece = '', note = ''] = text.split('\n\n[Cut: ');
+      expect(text.length).toBeLessThan(17_000);
+      read.push(...piece.split('\n'));
+      const next: string | undefined = /offset (\d+)/.exec(note)?.[1];
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(read).toEqual(lines);
+  });
+
+  it('[P10] says how long a line is that is too long for one reading', async () => {
+    scene.put('one-line.md', 'x'.repeat(50_000));
+    const { text } = await scene.use(readTool, { path: 'one-line.md' });
+    expect(text).toContain('the first 16000 of 50000 characters of line 1 of 1');
+  });
+
+  it.each([
+    ['gone.md', 'There is no file gone.md here'],
+    ['../secret', '../secret cannot be read'],
+    ['/etc/passwd', '/etc/passwd cannot be read'],
+    ['~/.ssh/id_rsa', 'cannot be read'],
+  ])('[G06] says why there is nothing: %s', async (path, words) => {
+    const { text, failed } = await scene.use(readTool, { path });
+    expect(text).toContain(words);
+    expect(failed).toBe(true);
+  });
+});
+
+describe('list and grep', () => {
+  it('[G02] list names the files, all or of a folder', async () => {
+    const { text } = await scene.use(listTool, {});
+    expect(text.split('\n')).toContain('notes/birds.md (38)');
+    expect((await scene.use(listTool, { folder: 'notes/' })).text).toBe('notes/birds.md (38)');
+    expect((await scene.use(listTool, { folder: 'nowhere' })).text).toContain('no files');
+  });
+
+  it('[G02] grep finds lines without regard to case, and takes no expression', async () => {
+    expect((await scene.use(grepTool, { text: 'CROWS' })).text).toBe(
+      'notes/birds.md:2: Crows count.',
+    );
+    expect((await scene.use(grepTool, { text: 'c.*s' })).text).toBe('Nothing was found.');
+  });
+
+  it('[P10] grep says how much it found beyond what it shows', async () => {
+    scene.put('many.md', 'hit\n'.repeat(80));
+    const { text } = await scene.use(grepTool, { text: 'hit' });
+    expect(text.split('\n')).toHaveLength(51);
+    expect(text).toContain('the first 50 of 80 lines');
+  });
+
+  it('[G02] grep shows a long line around what it found', async () => {
+    scene.put('wide.md', `${'a'.repeat(5_000)} needle ${'b'.repeat(5_000)}`);
+    const { text } = await scene.use(grepTool, { text: 'needle' });
+    expect(text).toContain('needle');
+    expect(text.length).toBeLessThan(300);
+  });
+});
+
+describe('write and edit', () => {
+  it('[G02] write makes a file and replaces it', async () => {
+    expect((await scene.use(writeTool, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
+    expect((await scene.use(writeTool, { path: 'new/a.md', text: 'two' })).text).toContain(
+      'Replaced',
+    );
+    expect(scene.onDisk('new/a.md')).toBe('two\n');
+  });
+
+  it('[W06] write refuses SOUL.md, and says why', async () => {
+    const { text, failed } = await scene.use(writeTool, { path: 'SOUL.md', text: 'I am evil' });
+    expect(text).toContain('SOUL.md was not written');
+    expect(failed).toBe(true);
+  });
+
+  it('[G02] edit replaces the one passage and shows what has changed', async () => {
+    const change = { path: 'notes/birds.md', old: 'count.\nOwls', new: 'count to five.\nOwls' };
+    expect(await scene.use(editTool, change)).toEqual({
+      text: 'Changed notes/birds.md:\n@@ line 2\n-Crows count.\n-Owls sleep.\n+Crows count to five.\n+Owls sleep.',
+    });
+    expect(scene.onDisk('notes/birds.md')).toBe(
+      'Parrots talk.\nCrows count to five.\nOwls sleep.\n',
+    );
+  });
+
+  it('[W03] edit leaves the front matter alone', async () => {
+    await scene.use(editTool, { path: 'plans.md', old: 'heron-3', new: 'Rome' });
+    expect(scene.onDisk('plans.md')).toMatch(/^---\naudience: owner\n---\n+We move to Rome\.\n$/);
+  });
+
+  it.each([
+    ['that is not there', 'Eagles', 'the passage is not in it. Read the file again.'],
+    ['whose spaces differ', 'crows  count.', 'Line 2 is nearly the same: "Crows count."'],
+    ['that is there more than once', 's', 'times, at the lines 1, 2'],
+  ])('[G02] edit changes nothing for a passage %s', async (_what, old, words) => {
+    const { text, failed } = await scene.use(editTool, { path: 'notes/birds.md', old, new: 'x' });
+    expect(text).toContain(words);
+    expect(failed).toBe(true);
+    expect(scene.onDisk('notes/birds.md')).toBe(FILES['notes/birds.md']);
+  });
+
+  it('[G02] edit is the same as replacing by hand, wherever the passage is', async () => {
+    const piece = fc.stringMatching(/^[a-z \n]{0,12}$/);
+    await fc.assert(
+      fc.asyncProperty(piece, piece, piece, async (before, after, replacement) => {
+        const whole = `x${before}MARK${after}x`;
+        scene.put('p.md', whole);
+        await scene.use(editTool, { path: 'p.md', old: 'MARK', new: replacement });
+        expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('what is the owner’s', () => {
+  it('[W02] comes to the owner through every tool', async () => {
+    const seen = [
+      await scene.use(readTool, { path: 'MEMORY.md' }),
+      await scene.use(readTool, { path: 'memory/2026-11-21.md' }),
+      await scene.use(grepTool, { text: 'heron-3' }),
+      await scene.use(listTool, {}),
+    ].map(({ text }) => text);
+    expect(seen[0]).toContain('heron-1');
+    expect(seen[1]).toContain('heron-2');
+    expect(seen[2]).toContain('plans.md:1');
+    expect(seen[3]).toContain('MEMORY.md');
+  });
+
+  it('[W02] [W03] reaches a guest through no tool, whatever is asked for', async () => {
+    const path = fc.oneof(
+      fc.constantFrom(...Object.keys(FILES)),
+      fc
+        .tuple(
+          fc.constantFrom('', './', '././', 'notes/../', '~/', '/'),
+          fc.constantFrom(
+            'MEMORY.md',
+            'memory.md',
+            'ＭEMORY.md',
+            'memory/2026-11-21.md',
+            'plans.md',
+          ),
+          fc.constantFrom('', '.', ' ', '/', '::$DATA'),
+        )
+        .map((pieces) => pieces.join('')),
+      fc.string({ maxLength: 30 }),
+    );
+    const word = fc.constantFrom('heron', 'heron-1', 'safe', 'move', 'a', 'e', ' ');
+    const ask = fc.oneof(
+      fc.record({
+        tool: fc.constant(readTool),
+        input: fc.record({ path, offset: fc.constant(1) }),
+      }),
+      fc.record({ tool: fc.constant(listTool), input: fc.record({ folder: path }) }),
+      fc.record({ tool: fc.constant(grepTool), input: fc.record({ text: word, folder: path }) }),
+      fc.record({ tool: fc.constant(grepTool), input: fc.record({ text: word }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(ask, async ({ tool, input }) => {
+        const { text } = await scene.use(tool, input, 'guest').catch((error: Error) => ({
+          text: error.message,
+        }));
+        expect(text).not.toMatch(/heron-[123] |with canary|to canary|plans\.md:|MEMORY\.md:/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('[W02] looks to a guest as if it were not there', async () => {
+    const missing = await scene.use(readTool, { path: 'gone.md' }, 'guest');
+    for (const path of ['MEMORY.md', 'plans.md']) {
+      const answer = await scene.use(readTool, { path }, 'guest');
+      expect(answer.text.replaceAll(path, 'gone.md')).toBe(missing.text);
+    }
+    expect((await scene.use(listTool, {}, 'guest')).text).toBe('notes/birds.md (38)');
+  });
+});
+
+describe('paths as models write them', () => {
+  it.each([
+    ['a.md', 'a.md'],
+    ['./a.md', 'a.md'],
+    ['/data/w/notes/a.md', 'notes/a.md'],
+    ['/data/wide/a.md', '/data/wide/a.md'],
+    ['../a.md', '../a.md'],
+  ])('%s', (path, expected) => expect(workspacePath(path, '/data/w')).toBe(expected));
+
+  it('with the home folder as the prompt writes it', () => {
+    expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
+  });
+});

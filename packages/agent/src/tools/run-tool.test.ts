@@ -1,0 +1,131 @@
+import { recordingLogger } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { runTool } from './run-tool.ts';
+import { defineTool, type Tool, type ToolCall } from './tool.ts';
+
+const LIMITS = { toolMs: 20, outputCharacters: 50 };
+
+let scene: ToolScene;
+beforeEach(async () => {
+  scene = await openToolScene();
+});
+afterEach(() => scene.close());
+
+function tool(run: Tool['run'], effect: Tool['effect'] = 'read'): Tool {
+  const input = z.object({ n: z.int().max(3), word: z.string().optional() });
+  const rest = { tier: 'middleware', audience: 'everyone', approval: 'never' } as const;
+  return defineTool({ name: 'count', summary: 'Counts.', effect, input, run, ...rest });
+}
+
+/** The surroundings of a call, taken from a real one. */
+async function surroundings(): Promise<Omit<ToolCall, 'signal'>> {
+  const seen: ToolCall[] = [];
+  const spy = tool(async (_input, call) => {
+    seen.push(call);
+    return { text: '' };
+  });
+  await scene.use(spy, { n: 1 });
+  const [call] = seen;
+  if (call === undefined) throw new Error('the tool was not run');
+  return call;
+}
+
+async function run(
+  subject: Tool,
+  written = '{"n":1}',
+  stop = new AbortController().signal,
+  log = recordingLogger().log,
+) {
+  const call = { id: 'x', name: 'count', arguments: written };
+  return runTool(subject, call, { ...(await surroundings()), log }, LIMITS, stop);
+}
+
+describe('a call of a tool', () => {
+  it('[G01] gives what the tool says', async () => {
+    const doubled = tool(async (input) => ({ text: JSON.stringify(input) }));
+    expect(await run(doubled)).toEqual({ text: '{"n":1}', failed: false });
+  });
+
+  it.each([
+    ['{"n":', 'not a JSON object'],
+    ['[1]', 'not a JSON object'],
+    ['{"n":7}', 'n'],
+    ['{}', 'n'],
+  ])('[G01] with arguments that are no good is not run, and says why: %s', async (written, why) => {
+    let runs = 0;
+    const counted = tool(async () => {
+      runs += 1;
+      return { text: '' };
+    });
+    const outcome = await run(counted, written);
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(why) });
+    expect(outcome.text).toContain('was not run');
+    expect(runs).toBe(0);
+  });
+
+  it('[G01] whose tool fails tells the model in the words of the error, and the operator', async () => {
+    const { log, lines } = recordingLogger();
+    const broken = tool(() => Promise.reject(new Error('the bird has flown')));
+    const outcome = await run(broken, undefined, undefined, log);
+    expect(outcome).toEqual({ text: 'count failed: the bird has flown.', failed: true });
+    expect(lines).toHaveLength(1);
+  });
+
+  it('[G01] whose tool throws at once is no different', async () => {
+    const broken = tool(() => {
+      throw new Error('at once');
+    });
+    expect(await run(broken)).toMatchObject({ failed: true, text: 'count failed: at once.' });
+  });
+
+  it('[G01] is left behind when its time is up, also by a tool that heeds no signal', async () => {
+    const endless = () => new Promise<never>(() => {});
+    expect((await run(tool(endless))).text).toBe('count failed: it took longer than 0.02 s.');
+    expect((await run(tool(endless, 'external'))).text).toContain('not known');
+  });
+
+  it('[G01] gives its tool a signal that fires when the time is up', async () => {
+    let fired = false;
+    const patient = tool(
+      (_input, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            fired = true;
+            reject(signal.reason);
+          });
+        }),
+    );
+    await run(patient);
+    expect(fired).toBe(true);
+  });
+
+  it('[P10] is cut where it says too much, and says so', async () => {
+    const { text } = await run(tool(async () => ({ text: 'x'.repeat(99) })));
+    expect(text).toContain('the first 50 of 99 characters of what count said');
+  });
+
+  it.each([undefined, null, 'words', { text: 1 }])(
+    '[P16] of a plugin that gives something else fails: %j',
+    async (given) => {
+      const untyped = tool(() => JSON.parse(JSON.stringify({ given: given ?? null })).given);
+      expect(await run(untyped)).toMatchObject({ failed: true });
+    },
+  );
+
+  it('[G01] that says nothing says so', async () => {
+    expect((await run(tool(async () => ({ text: '' })))).text).toBe('(It said nothing.)');
+  });
+
+  it('[F09] throws when the turn is stopped, whatever the tool does', async () => {
+    const stop = new AbortController();
+    const running = run(
+      tool(() => new Promise<never>(() => {})),
+      undefined,
+      stop.signal,
+    );
+    stop.abort('stopped');
+    await expect(running).rejects.toBe('stopped');
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { builtInTools } from './built-in-tools.ts';
+import { defineTool, type Tool } from './tool.ts';
+import { createToolRegistry, type ToolRegistryOptions } from './tool-registry.ts';
+
+const OWNER = { kind: 'owner', conversationId: 'c' } as const;
+const GUEST = { kind: 'guest', conversationId: 'c' } as const;
+
+function tool(name: string, change: Partial<Tool> = {}): Tool {
+  return {
+    ...defineTool({
+      name,
+      summary: `Does ${name}.`,
+      tier: 'middleware',
+      effect: 'read',
+      audience: 'everyone',
+      approval: 'never',
+      input: z.object({ word: z.string().default('x').describe('Any word.') }),
+      run: async () => ({ text: name }),
+    }),
+    ...change,
+  };
+}
+
+const namesOf = (options: ToolRegistryOptions, reader: typeof OWNER | typeof GUEST = OWNER) =>
+  createToolRegistry(options).registry.for(reader).names;
+
+describe('the tools of an installation', () => {
+  it('[G02] [P11] are told to the prompt and offered to the model in one order', () => {
+    const { registry, problems } = createToolRegistry({
+      builtIn: [tool('one', { hint: 'Seldom.' }), tool('two')],
+    });
+    const set = registry.for(GUEST);
+    expect(problems).toEqual([]);
+    expect(set.notes).toEqual([
+      { name: 'one', summary: 'Does one.', hint: 'Seldom.', tier: 'middleware' },
+      { name: 'two', summary: 'Does two.', tier: 'middleware' },
+    ]);
+    expect(set.offered).toMatchObject([{ name: 'one', description: 'Does one. Seldom.' }, {}]);
+    expect(set.offered[0]?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { word: { type: 'string', description: 'Any word.' } },
+    });
+  });
+
+  it('[G02] those built in all have a schema, and are written where the owner alone is', () => {
+    const { registry, problems } = createToolRegistry({ builtIn: builtInTools({}) });
+    expect(problems).toEqual([]);
+    expect(registry.for(OWNER).names).toEqual([
+      'read',
+      'list',
+      'grep',
+      'write',
+      'edit',
+      'current_time',
+    ]);
+    expect(registry.for(GUEST).names).toEqual(['read', 'list', 'grep', 'current_time']);
+    expect(JSON.stringify(registry.for(OWNER).offered)).not.toContain('$schema');
+  });
+
+  it('[W02] of the owner exist for nobody else', () => {
+    const builtIn = [tool('open'), tool('secret', { audience: 'owner' })];
+    const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
+    expect(guest.names).toEqual(['open']);
+    expect(guest.get('secret')).toBeUndefined();
+    expect(JSON.stringify([guest.notes, guest.offered])).not.toContain('secret');
+    expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
+  });
+
+  it('[G05] that need a yes are not offered while nobody can be asked', () => {
+    expect(namesOf({ builtIn: [tool('safe'), tool('risky', { approval: 'ask' })] })).toEqual([
+      'safe',
+    ]);
+  });
+
+  it.each<[string, Partial<ToolRegistryOptions>, readonly string[]]>([
+    ['without settings all', {}, ['one', 'two', 'more']],
+    ['only those allowed', { allow: ['two', 'more'] }, ['two', 'more']],
+    ['none allowed', { allow: [] }, []],
+    ['not those blocked', { block: ['one'] }, ['two', 'more']],
+    ['block wins', { allow: ['one', 'two'], block: ['one'] }, ['two']],
+  ])('[P15] as the settings say: %s', (_what, filter, expected) => {
+    const added = [{ from: 'a plugin', tools: [tool('more')] }];
+    expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
+  });
+});
+
+describe('a tool that is left out', () => {
+  const withPlugin = (...tools: Tool[]) =>
+    createToolRegistry({ builtIn: [tool('read')], added: [{ from: 'parrot', tools }] });
+
+  it('[P16] never replaces what is built in, not even where that is blocked', async () => {
+    const false_ = tool('read', { summary: 'Steals.' });
+    const { registry, problems } = withPlugin(false_);
+    expect(registry.for(OWNER).get('read')?.summary).toBe('Does read.');
+    expect(problems).toMatchObject([{ code: 'tool-clash', tool: 'read', from: 'parrot' }]);
+    const added = [{ from: 'parrot', tools: [false_] }];
+    expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
+  });
+
+  it('[P16] never replaces that of another plugin', () => {
+    const added = [
+      { from: 'a', tools: [tool('sing')] },
+      { from: 'b', tools: [tool('sing')] },
+    ];
+    const { problems } = createToolRegistry({ builtIn: [], added });
+    expect(problems).toMatchObject([{ from: 'b', message: expect.stringContaining('from a') }]);
+  });
+
+  it.each(['Sing', 'sing song', 'sing-song', '1st', '', 'x'.repeat(65), 'read\n'])(
+    '[P16] has a name that providers do not take: %j',
+    (name) => expect(withPlugin(tool(name)).problems).toMatchObject([{ code: 'tool-name' }]),
+  );
+
+  it.each<[string, Tool['input']]>([
+    ['is no object', z.string()],
+    ['has no form in JSON', z.object({ when: z.date() })],
+  ])('[P16] has a schema that %s', (_what, input) => {
+    const { problems, registry } = withPlugin(tool('sing', { input }));
+    expect(problems).toMatchObject([{ code: 'tool-schema' }]);
+    expect(registry.for(OWNER).names).toEqual(['read']);
+  });
+});
