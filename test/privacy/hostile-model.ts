@@ -1,4 +1,5 @@
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool } from '@parley/models';
+import { z } from 'zod';
 import type { Chance } from './chance.ts';
 
 /** Ends a run of a turn in the middle, as the death of its process would. */
@@ -16,15 +17,17 @@ export interface HostileModel extends ChatModel {
 interface HostileModelOptions {
   readonly chance: Chance;
   readonly pathOf: () => string;
+  /** Names to try where a tool takes a name. */
+  readonly names: readonly string[];
   /** What it says of a request: it repeats what it was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
 
-/** Most steps of one turn in which it calls tools. */
-const MAX_STEPS = 3;
+/** After so many calls of one turn it answers. */
+const MAX_CALLS = 3;
 
 /** Makes one. */
-export function hostileModel({ chance, pathOf, echo }: HostileModelOptions): HostileModel {
+export function hostileModel({ chance, pathOf, names, echo }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };
   let asked: ModelRequest[] = [];
@@ -40,13 +43,15 @@ export function hostileModel({ chance, pathOf, echo }: HostileModelOptions): Hos
       asked.push(request);
       if (chance.happens(0.02)) throw new Crash('the process died');
       const { tools = [] } = request;
-      const again = request.messages.filter(({ role }) => role === 'tool').length < MAX_STEPS;
-      const wants = tools.length > 0 && again && chance.happens(0.6) ? 1 + chance.below(2) : 0;
+      const again = request.messages.filter(({ role }) => role === 'tool').length < MAX_CALLS;
+      const wants = tools.length > 0 && again && chance.happens(0.4) ? 1 + chance.below(2) : 0;
       for (let call = 0; call < wants; call += 1) {
-        const tool = chance.pick(tools);
+        // Listing and searching read the whole workspace, and would take most of the time.
+        const read = tools.find(({ name }) => name === 'read');
+        const tool = chance.happens(0.5) && read ? read : chance.pick(tools);
         calls.made += 1;
         const callId = `call-${calls.made}`;
-        const words = JSON.stringify(argumentsFor(tool, pathOf, chance));
+        const words = JSON.stringify(argumentsFor(tool, { pathOf, names, chance }));
         yield { type: 'tool-call', call: { id: callId, name: tool.name, arguments: words } };
       }
       const text = wants === 0 ? echo(request) : '';
@@ -58,20 +63,28 @@ export function hostileModel({ chance, pathOf, echo }: HostileModelOptions): Hos
   };
 }
 
+type Tries = Pick<HostileModelOptions, 'pathOf' | 'names' | 'chance'>;
+
 /** A path wherever the tool takes a text, now and then something else that fits its schema. */
-function argumentsFor({ inputSchema }: ModelTool, pathOf: () => string, chance: Chance): object {
-  const { properties } = inputSchema;
-  const known = typeof properties === 'object' && properties !== null ? properties : {};
-  const wanted = Object.entries(known).filter(() => chance.happens(0.9));
+function argumentsFor({ inputSchema }: ModelTool, tries: Tries): object {
+  const { properties, required } = Schema.parse(inputSchema);
+  const wanted = Object.entries(properties).filter(
+    ([name]) => required.includes(name) || tries.chance.happens(0.3),
+  );
   return Object.fromEntries(
-    wanted.map(([name, schema]) => [name, valueFor(name, JSON.stringify(schema), pathOf, chance)]),
+    wanted.map(([name, schema]) => [name, valueFor(name, JSON.stringify(schema), tries)]),
   );
 }
 
-function valueFor(name: string, schema: string, pathOf: () => string, chance: Chance): unknown {
+const Schema = z.object({
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function valueFor(name: string, schema: string, { pathOf, names, chance }: Tries): unknown {
   if (schema.includes('"boolean"')) return chance.happens(0.5);
-  if (/"(integer|number)"/.test(schema)) return chance.below(50);
-  if (schema.includes('"array"')) return [pathOf()];
-  if (/pattern|query|regex|search/.test(name)) return chance.pick(['canary', '.', 'owner', '^']);
+  if (/"(integer|number)"/.test(schema)) return 1 + chance.below(3);
+  if (name === 'name') return chance.pick(names);
+  if (name === 'text') return chance.pick(['canary', 'stands', 'e', 'owner']);
   return pathOf();
 }

@@ -1,4 +1,10 @@
-import { type AgentPlace, createTurnRunner, localTimeIn } from '@parley/agent';
+import {
+  type AgentPlace,
+  createTurnRunner,
+  localTimeIn,
+  type ToolRegistry,
+  type TurnHook,
+} from '@parley/agent';
 import { type OutboundPart, silentLogger } from '@parley/contracts';
 import type { ChatModel } from '@parley/models';
 import {
@@ -8,6 +14,7 @@ import {
   houseLayers,
   layoutNamed,
   type PromptAssembler,
+  type PromptFeatures,
   type PromptMode,
 } from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
@@ -21,6 +28,8 @@ export interface PromptChoice {
   layout: LayoutName;
   mode: PromptMode;
   heartbeat: boolean;
+  /** The first turn after a start, and of a new workspace. */
+  boot: boolean;
 }
 
 /** The real way of a turn, from the inbox to the outbox, around a model that a test plays. */
@@ -43,6 +52,8 @@ export interface StageOptions {
   readonly workspace: Workspace;
   readonly model: ChatModel;
   readonly sources: readonly ContextSource[];
+  readonly hooks: readonly TurnHook[];
+  readonly tools: ToolRegistry;
 }
 
 /** Opens a stage on a database in memory. */
@@ -51,16 +62,18 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   const clock = (): number => now;
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const owners: string[] = [];
-  const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false };
+  const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false, boot: false };
   const runTurn = createTurnRunner({
     store,
     model: options.model,
     prompt: assemblerOf(choice),
     workspace: options.workspace,
     sources: options.sources,
+    hooks: options.hooks,
+    tools: options.tools,
     agent: placeOf(options.workspace.folder),
     owners,
-    history: { entries: 30, characters: 30_000 },
+    history: { entries: 12, characters: 30_000 },
     media: {
       readDocument: () => Promise.reject(new Error('no documents here')),
       transcription: undefined,
@@ -119,13 +132,20 @@ function assemblerOf(choice: PromptChoice): PromptAssembler {
     LAYOUTS.map((name) => [name, createAssembler({ layers, layout: layoutNamed(name) })]),
   );
   return {
-    async assemble(context) {
+    async assemble(context, additions) {
       const { mode, heartbeat } = choice;
       const assembler = assemblers.get(choice.layout);
       if (assembler === undefined) throw new Error(`no layout ${choice.layout}`);
-      return assembler.assemble({ ...context, mode, facts: { ...context.facts, heartbeat } });
+      const facts = { ...context.facts, heartbeat };
+      return assembler.assemble({ ...context, ...featuresFor(choice), mode, facts }, additions);
     },
   };
+}
+
+/** What a turn of a heartbeat, after a start, or of a new workspace has besides. */
+function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
+  const note = { task: 'mail', instruction: 'Look for mail.', schedule: 'every 30 min' };
+  return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };
 }
 
 function placeOf(workspace: string): AgentPlace {

@@ -29,7 +29,7 @@ export interface PrivateWorld {
   readonly book: CanaryBook;
   /** The word of a file, to be looked for where it must be read; undefined if somebody wrote over it. */
   wordOf(name: string): Canary | undefined;
-  /** Every path that was made, also links. */
+  /** Every path that was made, also links, but for the one whose very name is private. */
   readonly paths: readonly string[];
   /** Writes one of the files again, perhaps for other readers than before. */
   rewrite(): void;
@@ -138,7 +138,7 @@ export async function makePrivateWorld(
       if (canary === undefined) return undefined;
       return readFileSync(join(folder, name), 'utf8').includes(canary.word) ? canary : undefined;
     },
-    paths: [...words.keys(), ...links],
+    paths: [...words.keys(), ...links].filter((name) => name !== secretName),
     rewrite() {
       const name = chance.pick([...MEMORY_FILES, ...OTHER_FILES, ...groupFiles.keys()]);
       if (groupFiles.has(name)) putGroup(name);

@@ -1,9 +1,10 @@
+import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
 import type { AdmittedMessage } from '@parley/store';
 import {
   createHoard,
+  hoardingHook,
   hoardingSource,
   relabellingSource,
-  skillsSource,
 } from './careless-sources.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { hostileModel } from './hostile-model.ts';
@@ -37,14 +38,25 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
   const world = await makePrivateWorld(chance, PLACES.map(conversationOf));
   const { folder } = world.workspace;
   const pathOf = () => hostilePath(world.paths, folder, chance);
-  const model = hostileModel({ chance, pathOf, echo: (request) => echoOf(request, world, chance) });
+  const model = hostileModel({
+    chance,
+    pathOf,
+    names: world.skillNames,
+    echo: (request) => echoOf(request, world, chance),
+  });
   const hoard = createHoard(chance);
   const sources = [
     hoardingSource(hoard, chance),
     relabellingSource(world, pathOf, chance),
     skillsSource(world.skills),
   ];
-  const stage = await openPrivacyStage({ workspace: world.workspace, model, sources });
+  const stage = await openPrivacyStage({
+    workspace: world.workspace,
+    model,
+    sources,
+    hooks: [hoardingHook(hoard, chance)],
+    tools: createToolRegistry({ builtIn: builtInTools({ skills: world.skills }) }).registry,
+  });
   stage.owners.push(FIRST_OWNER, SECOND_OWNER);
   const play: Play = { chance, world, stage, model, tally, told: new Map(), messages: 0 };
   try {
@@ -66,6 +78,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
   stage.choice.layout = chance.pick(LAYOUTS);
   stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['minimal', 'none']);
   stage.choice.heartbeat = chance.happens(0.1);
+  stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);
   const written = await write(play, place);
   const conversationId = conversationOf(place);

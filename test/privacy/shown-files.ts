@@ -1,11 +1,25 @@
 /** The layouts that come with Parley (P03). */
-export const LAYOUTS = ['parley'] as const;
+export const LAYOUTS = ['mushroom', 'lab', 'zeus', 'openclaw', 'neomagi', 'parley'] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
+
+const NOTES = ['memory/2026-11-21.md', 'memory/2026-11-20.md'];
 
 /**
  * The files whose text stands in the whole prompt (`full`) of an owner's direct chat, by layout: said
  * here once more, so that a layout that loses one of them is noticed.
  */
 export const SHOWN_TO_OWNERS: Readonly<Record<LayoutName, readonly string[]>> = {
-  parley: ['AGENTS.md', 'SOUL.md'],
+  mushroom: ['USER.md', 'AGENTS.md', 'SOUL.md', 'IDENTITY.md'],
+  // What the system prompt holds is that of the session's first turn, and is not looked for.
+  lab: ['AGENTS.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', ...NOTES],
+  zeus: ['SOUL.md', 'TOOLS.md', 'AGENTS.md', 'MEMORY.md', 'USER.md'],
+  openclaw: [
+    ...['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'],
+    ...NOTES,
+  ],
+  neomagi: [
+    ...['TOOLS.md', 'AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'MEMORY.md'],
+    ...NOTES,
+  ],
+  parley: ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', ...NOTES],
 };

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { runWorld } from './run-world.ts';
+import { describeTally, emptyTally } from './tally.ts';
+
+/** Together in all files. */
+const WORLDS = 8;
+/** How many turns a long run looks at; it takes other worlds each time. */
+const LONG_RUN = process.env.PARLEY_TEST_TURNS;
+/** To see one world again, by the number that a failure names. */
+const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
+const TURNS = Number(LONG_RUN ?? 10_000);
+const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
+
+/**
+ * Half of all random worlds, the even or the odd ones: two files run at the same time. Otherwise always
+ * the same worlds, as a find should not stop others' work.
+ */
+export function itKeepsSecrets(half: 'even' | 'odd'): void {
+  const worlds = Array.from({ length: WORLDS }, (_, world) => world).filter(
+    (world) => world % 2 === (half === 'even' ? 0 : 1),
+  );
+  const turns = Math.ceil(TURNS / WORLDS);
+  const all = turns * worlds.length;
+  it(
+    `[W02] [W03] [W04] is in every turn of the main session and in no other, in ${all} random turns`,
+    async () => {
+      const tally = emptyTally();
+      for (const world of worlds) {
+        const seed = ONE_WORLD === undefined ? FIRST_SEED + world : Number(ONE_WORLD);
+        await runWorld(seed, turns, tally);
+      }
+      console.log(describeTally(tally));
+      expect(tally.leaks).toEqual([]);
+      expect(tally.missing).toEqual([]);
+      expect(tally.turns).toBe(all);
+      // Whatever was looked for has been there often enough to be missed.
+      const { ownerTurns, privateShown, publicShown, groupShown, toolCalls, refused } = tally;
+      for (const count of [ownerTurns, privateShown, publicShown, groupShown, toolCalls, refused]) {
+        expect(count).toBeGreaterThan(all / 20);
+      }
+    },
+    120_000 + TURNS * 50,
+  );
+}
