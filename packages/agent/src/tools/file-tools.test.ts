@@ -192,7 +192,7 @@ describe('what is the owner’s', () => {
           fc.constantFrom('', '.', ' ', '/', '::$DATA'),
         )
         .map((pieces) => pieces.join('')),
-      fc.string({ maxLength: 30 }),
+      fc.string({ minLength: 1, maxLength: 30 }),
     );
     const word = fc.constantFrom('heron', 'heron-1', 'safe', 'move', 'a', 'e', ' ');
     const ask = fc.oneof(
@@ -206,10 +206,8 @@ describe('what is the owner’s', () => {
     );
     await fc.assert(
       fc.asyncProperty(ask, async ({ tool, input }) => {
-        const { text } = await scene.use(tool, input, 'guest').catch((error: Error) => ({
-          text: error.message,
-        }));
-        expect(text).not.toMatch(/heron-[123] |with canary|to canary|plans\.md:|MEMORY\.md:/);
+        const { text } = await scene.use(tool, input, 'guest');
+        expect(text).not.toMatch(/heron|(plans|memory|21)\.md(:\d| \()/i);
       }),
       { numRuns: 300 },
     );
