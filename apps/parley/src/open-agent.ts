@@ -5,20 +5,25 @@ import {
   createBootstrapSource,
   localTimeIn,
   type ToolRegistry,
+  type TurnHook,
 } from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import {
   type ContextSource,
+  characterSource,
   createAssembler,
   createLayerRegistry,
   firstSet,
   houseLayers,
   layoutNamed,
   type PromptAssembler,
+  readChannelFormats,
   readIdentity,
 } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
+import { openCharacter } from './open-character.ts';
 import { openTools } from './open-tools.ts';
+import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** The agent of this installation: its workspace, its prompt, and what it is called. */
@@ -30,22 +35,28 @@ export interface OpenAgent {
   readonly sources: readonly ContextSource[];
   /** What it can do. */
   readonly tools: ToolRegistry;
+  readonly hooks: readonly TurnHook[];
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
   readonly emoji: string | undefined;
 }
 
 const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
+const FORMATS = fileURLToPath(new URL('../../../config/channel-formats', import.meta.url));
 
-/** Opens (at the first start: makes) the workspace and builds the prompt assembler. */
+/** Opens (at the first start: makes) the workspace and builds the prompt assembler, with what plugins add. */
 export async function openAgent(
   settings: LoadedSettings['settings'],
   log: Logger,
+  plugins: AgentPlugins = NO_PLUGINS,
 ): Promise<OpenAgent> {
   const { agent } = settings;
-  const workspace = await openWorkspace({ folder: agent.workspace, templates: TEMPLATES, log });
-  const layers = createLayerRegistry(houseLayers());
-  const prompt = createAssembler({ layers, layout: layoutNamed(agent.layout ?? 'parley'), log });
+  const { workspace: folder, memory = 'main-session' } = agent;
+  const workspace = await openWorkspace({ folder, templates: TEMPLATES, memory, log });
+  const formats = await readChannelFormats(FORMATS);
+  const layers = createLayerRegistry([...houseLayers(formats), ...plugins.layers]);
+  const layout = plugins.place(layoutNamed(agent.layout ?? 'parley'), layers.get);
+  const prompt = createAssembler({ layers, layout, log });
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([settings.identity, agent]);
@@ -57,7 +68,11 @@ export async function openAgent(
     timeZone: agent.timeZone,
     localTime: localTimeIn(agent.timeZone),
   };
-  const sources = [bootSource, createBootstrapSource(workspace)];
-  const tools = openTools(settings.tools, {}, [], log);
-  return { place, workspace, prompt, sources, tools, name, emoji };
+  const character = characterSource(await openCharacter(agent, workspace, log));
+  // Later ones win: what Parley itself has to say stands above what plugins say.
+  const own = [character, bootSource, createBootstrapSource(workspace)];
+  const sources = [...plugins.sources, ...own];
+  const tools = openTools(settings.tools, {}, plugins.tools, log);
+  const { hooks } = plugins;
+  return { place, workspace, prompt, sources, tools, hooks, name, emoji };
 }

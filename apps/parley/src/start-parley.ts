@@ -13,8 +13,10 @@ import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder
 import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
+import { type OpenLog, openLog } from './open-log.ts';
 import { openParts } from './open-parts.ts';
 import { planAccounts } from './plan-accounts.ts';
+import { type PluggedIn, plugIn } from './plug-in.ts';
 import { reachableAddress } from './reachable-address.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
 import { startBoot } from './start-boot.ts';
@@ -65,21 +67,24 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   opened.defer(() => lock.release());
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
-  const loaded = readSettings(folder, options.env, channels);
-  const parley = await compose(options, { ...loaded, definitions: channels }, opened);
+  const first = readSettings(folder, options.env, channels);
+  const open = openLog(options, first);
+  const plugged = await plugIn(first, { ...options, channels, log: open.log });
+  const parley = await compose({ ...options, ...open }, plugged, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
 async function compose(
-  options: StartOptions,
-  loaded: LoadedSettings & { readonly definitions: readonly ChannelDefinition[] },
+  options: StartOptions & OpenLog,
+  plugged: PluggedIn,
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
-  const { folder, clock, pass } = options;
+  const { folder, clock, pass, log, token } = options;
+  const { loaded, definitions, report: plugins } = plugged;
   const { settings } = loaded;
-  const parts = await openParts(options, loaded, opened);
-  const { token, log, store, queues, agent, model, metrics, inspector } = parts;
+  const parts = await openParts(options, plugged, log, opened);
+  const { store, queues, agent, model, metrics, inspector } = parts;
   const shared = {
     store,
     queues,
@@ -90,7 +95,7 @@ async function compose(
     pass,
   };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
-  const accounts = planAccounts(loaded, owners, loaded.definitions);
+  const accounts = planAccounts(loaded, owners, definitions);
   const gateway = await startGateway({
     ...shared,
     random: Math.random,
@@ -101,7 +106,7 @@ async function compose(
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),
     report: () => {
-      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path };
+      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       return statusReport(facts, store, clock);
     },
     inspector: inspector.shown,
@@ -118,6 +123,7 @@ async function compose(
     prompt: agent.prompt,
     sources: agent.sources,
     tools: agent.tools,
+    hooks: agent.hooks,
     workspace: agent.workspace,
     agent: agent.place,
     owners,

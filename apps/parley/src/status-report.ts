@@ -4,12 +4,21 @@ import { z } from 'zod';
 
 const Count = z.int().nonnegative();
 
+/** What became of one plugin of the settings, for people. */
+const PluginLine = z.object({
+  /** False: it, or a part of it, does not work. */
+  works: z.boolean(),
+  line: z.string(),
+});
+export type PluginLine = Readonly<z.infer<typeof PluginLine>>;
+
 /** What `GET /api/status` and `parley status` tell besides the channels. */
 export const StatusReport = z.object({
   agent: z.string(),
   /** Which model answers and why. */
   model: z.string(),
   dataFolder: z.string(),
+  plugins: z.array(PluginLine).readonly(),
   /** The last 24 hours. */
   turns: z.object({
     answered: Count,
@@ -43,7 +52,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Reads the figures of a status report. */
 export async function statusReport(
-  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder'>,
+  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins'>,
   store: Pick<Store, 'turns' | 'outbox'>,
   clock: Clock,
 ): Promise<StatusReport> {

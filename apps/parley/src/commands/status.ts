@@ -27,7 +27,7 @@ export async function status(folder: DataFolder, print: (text: string) => void):
 }
 
 /** Throws CliError when the gateway does not answer, or not as a Parley of this version does. */
-async function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
+export async function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
   try {
     const token = readFileSync(folder.tokenFile, 'utf8').trim();
     const response = await fetch(`${instance.address}/api/status`, {
@@ -55,6 +55,7 @@ function statusText(report: GatewayStatus, address: string): string {
     ...report.channels.map(
       (channel) => `channel   ${channel.channel}/${channel.account}: ${channelLine(channel)}`,
     ),
+    ...report.plugins.map(({ line }) => `plugin    ${line}`),
     `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${cost}`,
     `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
   ].join('\n');

@@ -1,0 +1,87 @@
+import { dirname } from 'node:path';
+import { type AddedTools, builtInTools } from '@parley/agent';
+import type { ChannelDefinition } from '@parley/channels';
+import type { Clock, Logger } from '@parley/contracts';
+import type { Brought } from '@parley/plugins';
+import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
+import type { DataFolder } from './data-folder.ts';
+import { type LoadedSettings, readSettings } from './read-settings.ts';
+import type { PluginLine } from './status-report.ts';
+
+/** What plugins change about the agent. */
+export interface AgentPlugins extends Pick<Brought, 'skills' | 'hooks' | 'sources'> {
+  readonly tools: readonly AddedTools[];
+  readonly layers: readonly Layer[];
+  /** Gives the layers their places in a layout. */
+  readonly place: (layout: Layout, layerOf: LayerRegistry['get']) => Layout;
+}
+
+/** An agent as Parley brings it. */
+export const NO_PLUGINS: AgentPlugins = {
+  tools: [],
+  skills: [],
+  layers: [],
+  hooks: [],
+  sources: [],
+  place: (layout) => layout,
+};
+
+/** The settings with the plugins that they name, which know channels of their own. */
+export interface PluggedIn {
+  readonly loaded: LoadedSettings;
+  readonly definitions: readonly ChannelDefinition[];
+  /** What became of each, for people. */
+  readonly report: readonly PluginLine[];
+  readonly agent: AgentPlugins;
+}
+
+/** What plugging in needs besides the settings. */
+export interface PlugInDeps {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  /** The channels that are known without plugins. */
+  readonly channels: readonly ChannelDefinition[];
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/**
+ * Loads the plugins of the settings. A first reading knew everything but their channels; where they
+ * bring some, the settings are checked once more with those. Nothing is loaded where none is named.
+ * Throws CliError as `readSettings` does, and never for a fault of a plugin.
+ */
+export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<PluggedIn> {
+  const { folder, env, channels, log, clock } = deps;
+  const { plugins } = first.settings;
+  if (plugins.length === 0) {
+    return { loaded: first, definitions: channels, report: [], agent: NO_PLUGINS };
+  }
+  const { broughtBy, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
+    '@parley/plugins'
+  );
+  const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
+  const base = dirname(folder.settingsFile);
+  const outcomes = await loadPlugins({ plugins, base, log, clock, taken });
+  const brought = broughtBy(outcomes);
+  const definitions = [...channels, ...brought.channels];
+  const loaded = brought.channels.length > 0 ? readSettings(folder, env, definitions) : first;
+  const agent: AgentPlugins = {
+    ...brought,
+    tools: outcomes.flatMap((outcome) =>
+      outcome.kind === 'loaded' ? [{ from: outcome.name, tools: outcome.brings.tools }] : [],
+    ),
+    layers: brought.layers.map((layer) => guardedLayer(layer)),
+    place: (layout, layerOf) => placeLayers(layout, brought.layers, layerOf),
+  };
+  const report = outcomes.map((outcome) => ({
+    works: outcome.kind === 'loaded' && outcome.left.length === 0,
+    line: describeOutcome(outcome),
+  }));
+  return { loaded, definitions, report, agent };
+}
+
+/** The names of Parley's own tools, which no plugin may take. */
+function toolNames(): string[] {
+  const read = () => Promise.reject(new Error('only the names are asked for'));
+  return builtInTools({ skills: { read } }).map(({ name }) => name);
+}
