@@ -1,0 +1,116 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { InboundMessage, Reader, RuntimeFacts } from '@parley/contracts';
+import type { TurnAtHand } from '@parley/prompt';
+import { openWorkspace, type Workspace } from '@parley/workspace';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bootSource } from './boot-source.ts';
+import { createBootstrapSource } from './bootstrap-source.ts';
+
+const TEMPLATES = join(import.meta.dirname, '../../../../config/workspace');
+const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };
+const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:-1' };
+
+let folder: string;
+let workspace: Workspace;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-occasions-'));
+  workspace = await openWorkspace({ folder: join(folder, 'w'), templates: TEMPLATES });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Change {
+  readonly reader?: Reader;
+  readonly session?: number;
+  readonly heartbeat?: boolean;
+  readonly occasion?: 'boot';
+  readonly fixed?: false;
+}
+
+function turn(messageId: string, change: Change = {}): TurnAtHand {
+  const { reader = OWNER, session = 0, heartbeat = false, occasion, fixed } = change;
+  const message: InboundMessage = {
+    channel: 'web',
+    account: 'default',
+    messageId,
+    chat: { id: 'owner', type: 'direct' },
+    sender: { id: 'owner', name: 'Ann', isBot: false },
+    text: 'hello',
+    mentions: [],
+    addressed: true,
+    sentAt: 0,
+    variables: {},
+    ...(occasion && { occasion }),
+  };
+  const facts: RuntimeFacts = {
+    agent: { id: 'main', name: 'Polly' },
+    user: { id: 'web:owner', name: 'Ann' },
+    channel: 'web',
+    account: 'default',
+    channelUserId: 'owner',
+    chatType: 'direct',
+    messageId,
+    mentions: [],
+    addressed: true,
+    date: '2026-11-21',
+    time: '14:05',
+    timeZone: 'UTC',
+    workspace: workspace.folder,
+    heartbeat,
+    variables: {},
+  };
+  return {
+    facts,
+    reader,
+    view: workspace.for(reader),
+    messages: [message],
+    conversationId: reader.conversationId,
+    session,
+    ...(fixed !== false && { fix: async (_key, value) => value }),
+  };
+}
+
+const leads = async (messageId: string, change?: Change): Promise<boolean> =>
+  (await createBootstrapSource(workspace).gather(turn(messageId, change))).bootstrap === true;
+
+describe('the first conversation', () => {
+  it('[W08] is led by BOOTSTRAP.md for twenty turns, and then no longer', async () => {
+    for (let turns = 1; turns <= 20; turns += 1) expect(await leads(`m${turns}`)).toBe(true);
+    expect(await leads('m20')).toBe(true);
+    expect(await leads('m21')).toBe(false);
+    expect(await leads('m20')).toBe(false);
+    expect(await readdir(join(folder, 'w', 'archive'))).toEqual(['BOOTSTRAP.md']);
+  });
+
+  it.each<[string, Change]>([
+    ['a guest', { reader: GUEST }],
+    ['a heartbeat', { heartbeat: true }],
+    ['a start', { occasion: 'boot' }],
+  ])('[W08] is not begun by %s', async (_, change) => {
+    expect(await leads('m1', change)).toBe(false);
+    expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
+  });
+
+  it('[W08] is the first one alone: other chats of the owner go on as ever', async () => {
+    expect(await leads('m1')).toBe(true);
+    const other: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
+    expect(await leads('m1', { reader: other, session: 5 })).toBe(false);
+    expect(await leads('m2')).toBe(true);
+  });
+
+  it('[P17] is shown in a prompt that was only tried out, and not begun by it', async () => {
+    expect(await leads('m1', { fixed: false })).toBe(true);
+    expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
+  });
+});
+
+describe('a turn after a start', () => {
+  it.each<[string, Change, object]>([
+    ['the owner’s', { occasion: 'boot' }, { boot: true }],
+    ['a plain one', {}, {}],
+    ['one that runs for a guest', { occasion: 'boot', reader: GUEST }, {}],
+  ])('[W08] %s', async (_, change, said) => {
+    expect(await bootSource.gather(turn('m1', change))).toEqual(said);
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { freePort } from '../services/free-port.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+const FIRST = 'Your first conversation';
+
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+const cleanUp: (() => unknown)[] = [];
+beforeEach(async () => {
+  model = await startModelDouble();
+  cleanUp.push(() => model.close());
+});
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).reverse()) await undo();
+});
+
+async function start(settings: object = {}): Promise<void> {
+  folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 20 },
+    http: { port: await freePort() },
+    ...settings,
+  });
+  cleanUp.push(() => folder.remove());
+  parley = await startParleyProcess(folder.path);
+  cleanUp.push(() => parley.end('SIGKILL'));
+}
+
+async function restart(): Promise<void> {
+  await parley.end();
+  parley = await startParleyProcess(folder.path);
+}
+
+const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
+
+/** Says something and waits for the answer; what the model was then asked. */
+async function say(text: string): Promise<string> {
+  const before = model.total;
+  await webClient(parley).post(text);
+  await expect.poll(() => model.total, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect
+    .poll(async () => (await webClient(parley).history()).at(-1), { timeout: 10_000 })
+    .not.toBe(`> ${text}`);
+  return asked();
+}
+
+/** The last request to the model, as one text. */
+function asked(): string {
+  return JSON.stringify(model.requests.at(-1)?.body.messages);
+}
+
+describe('a new workspace', () => {
+  it('[W08] is begun by BOOTSTRAP.md, across a restart, until the owner says /new', async () => {
+    await start();
+    expect(await say('hello')).toContain(FIRST);
+    await restart();
+    expect(await say('still there?')).toContain(FIRST);
+    await webClient(parley).post('/new');
+    expect(await say('and now')).not.toContain(FIRST);
+    expect(readdirSync(inWorkspace('archive'))).toEqual(['BOOTSTRAP.md']);
+    await restart();
+    expect(await say('and after a restart')).not.toContain(FIRST);
+    expect(readdirSync(inWorkspace(''))).not.toContain('BOOTSTRAP.md');
+  });
+
+  it('[W05] names the agent: the settings for all agents, then the agent’s, then IDENTITY.md', async () => {
+    await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
+    writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
+    expect(parley.out()).toContain('Global');
+    const text = await say('hello');
+    expect(text).toContain('Global');
+    expect(text).toContain('keeper');
+    expect(text).not.toContain('Ownname');
+    expect(text).not.toContain('**Name:** File');
+  });
+});
+
+describe('BOOT.md', () => {
+  const BOOT = 'Tell your owner how many apples are left.';
+
+  it('[W08] is done once at each start, where the owner wrote last, and nobody sees the request', async () => {
+    await start();
+    await say('hello');
+    writeFileSync(inWorkspace('BOOT.md'), BOOT);
+    model.reply(() => 'There are three apples.');
+    await restart();
+    const shown = () => webClient(parley).history();
+    await expect.poll(async () => (await shown()).join(), { timeout: 10_000 }).toContain('apples');
+    expect(asked()).toContain(BOOT);
+    expect(asked()).toContain('BOOT.md');
+    expect(await shown()).toHaveLength(3);
+    expect((await shown()).filter((line) => line.startsWith('> '))).toEqual(['> hello']);
+    expect(await say('thanks')).not.toContain(BOOT);
+    expect(model.total).toBe(3);
+    await restart();
+    await expect.poll(() => model.total, { timeout: 10_000 }).toBe(4);
+    await expect.poll(async () => (await shown()).length, { timeout: 10_000 }).toBe(6);
+    await say('thanks again');
+    expect(model.total).toBe(5);
+  });
+
+  it('[W08] does nothing as long as it says nothing, and before anybody has written', async () => {
+    await start();
+    expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);
+    await say('hello');
+    await restart();
+    await say('again');
+    expect(model.total).toBe(2);
+  });
+});
+
+describe('a workspace of OpenClaw', () => {
+  it('[W01] works where it is, and is left as it is', async () => {
+    const place = makeDataFolder({}).path;
+    const files = {
+      'AGENTS.md': '# AGENTS.md\n\nRead SOUL.md first. Canary-agents.',
+      'SOUL.md': '---\nsummary: "soul"\nread_when:\n  - always\n---\n\n_You are a lobster._',
+      'IDENTITY.md':
+        '# IDENTITY.md\n\n- **Name:** Clawdia\n- **Creature:** lobster\n- **Emoji:**\n  🦞\n',
+      'USER.md': '- **Name:** Ann',
+      'TOOLS.md': '# TOOLS.md\n\n- camera: kitchen',
+      'HEARTBEAT.md': '# Keep this file empty to skip heartbeats.\n',
+      'BOOTSTRAP.md': '# BOOTSTRAP.md\n\nCanary-bootstrap.',
+      'MEMORY.md': 'Canary-memory.',
+    };
+    mkdirSync(join(place, 'memory'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
+    const before = readdirSync(place).sort();
+    await start({ agent: { workspace: place } });
+    expect(parley.out()).toContain('Clawdia');
+    const text = await say('hello');
+    for (const canary of ['Canary-agents', 'lobster', 'Canary-memory', 'kitchen']) {
+      expect(text).toContain(canary);
+    }
+    expect(text).not.toContain('Canary-bootstrap');
+    expect(readdirSync(place).sort()).toEqual(before);
+    for (const [name, was] of Object.entries(files)) {
+      expect(readFileSync(join(place, name), 'utf8')).toBe(was);
+    }
+  });
+});
