@@ -4,10 +4,11 @@ import {
   bootSource,
   createBootstrapSource,
   localTimeIn,
+  skillsSource,
   type ToolRegistry,
   type TurnHook,
 } from '@parley/agent';
-import type { Logger } from '@parley/contracts';
+import type { Logger, Reader } from '@parley/contracts';
 import {
   type ContextSource,
   characterSource,
@@ -20,8 +21,9 @@ import {
   readChannelFormats,
   readIdentity,
 } from '@parley/prompt';
-import { openWorkspace, type Workspace } from '@parley/workspace';
+import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
 import { openCharacter } from './open-character.ts';
+import { openInstalledSkills, type Surroundings } from './open-skills.ts';
 import { openTools } from './open-tools.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
@@ -33,6 +35,7 @@ export interface OpenAgent {
   readonly prompt: PromptAssembler;
   /** What each feature has to say in a turn. */
   readonly sources: readonly ContextSource[];
+  readonly skills: Skills;
   /** What it can do. */
   readonly tools: ToolRegistry;
   readonly hooks: readonly TurnHook[];
@@ -44,10 +47,14 @@ export interface OpenAgent {
 const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
 const FORMATS = fileURLToPath(new URL('../../../config/channel-formats', import.meta.url));
 
+/** Whose tools are all tools there are. */
+const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
+
 /** Opens (at the first start: makes) the workspace and builds the prompt assembler, with what plugins add. */
 export async function openAgent(
   settings: LoadedSettings['settings'],
   log: Logger,
+  surroundings: Surroundings,
   plugins: AgentPlugins = NO_PLUGINS,
 ): Promise<OpenAgent> {
   const { agent } = settings;
@@ -70,9 +77,14 @@ export async function openAgent(
   };
   const character = characterSource(await openCharacter(agent, workspace, log));
   // Later ones win: what Parley itself has to say stands above what plugins say.
-  const own = [character, bootSource, createBootstrapSource(workspace)];
+  const skills = openInstalledSkills(settings, surroundings, {
+    tools: () => tools.for(OWNER).names,
+    added: plugins.skills,
+    log,
+  });
+  const own = [character, bootSource, createBootstrapSource(workspace), skillsSource(skills)];
   const sources = [...plugins.sources, ...own];
-  const tools = openTools(settings.tools, {}, plugins.tools, log);
+  const tools = openTools(settings.tools, { skills }, plugins.tools, log);
   const { hooks } = plugins;
-  return { place, workspace, prompt, sources, tools, hooks, name, emoji };
+  return { place, workspace, prompt, sources, skills, tools, hooks, name, emoji };
 }

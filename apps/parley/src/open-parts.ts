@@ -34,7 +34,7 @@ export async function openParts(
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) await store.lanes.releaseAll();
-  const agent = await openAgent(settings, log, plugins);
+  const agent = await openAgent(settings, log, options, plugins);
   const model = chooseModel(loaded, options, log);
   return { metrics, store, queues, agent, model, inspector };
 }

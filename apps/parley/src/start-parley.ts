@@ -15,6 +15,7 @@ import { removeInstance, writeInstance } from './instance-file.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openParts } from './open-parts.ts';
+import { skillCommandsOf } from './open-skills.ts';
 import { planAccounts } from './plan-accounts.ts';
 import { type PluggedIn, plugIn } from './plug-in.ts';
 import { reachableAddress } from './reachable-address.ts';
@@ -102,6 +103,7 @@ async function compose(
     ...(options.onState === undefined ? {} : { onState: options.onState }),
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
+    skillCommands: skillCommandsOf(agent.skills),
     accounts,
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),

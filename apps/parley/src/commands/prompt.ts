@@ -13,6 +13,7 @@ import {
   withPrompts,
 } from '../inspector/prompt-source.ts';
 import { besidesText, listText, promptText, turnLine } from '../inspector/prompt-text.ts';
+import type { Surroundings } from '../open-skills.ts';
 import { type LoadedSettings, readSettings } from '../read-settings.ts';
 import { type PromptFlags, type PromptRequest, promptRequest } from './prompt-request.ts';
 
@@ -35,7 +36,7 @@ export async function promptCommand(
   const loaded = readSettings(folder, env);
   const shown = { full: flags.full === true, json: flags.json === true };
   if (request.kind === 'preview') {
-    print(await previewText(request, loaded, shown));
+    print(await previewText(request, loaded, { ...shown, folder, env }));
     return 0;
   }
   const places = { folder, storeUrl: loaded.settings.store.url };
@@ -46,13 +47,13 @@ export async function promptCommand(
 async function previewText(
   { message, layout, mode, heartbeat }: Extract<PromptRequest, { kind: 'preview' }>,
   { settings }: LoadedSettings,
-  { full, json }: Shown,
+  { full, json, folder, env }: Shown & Surroundings,
 ): Promise<string> {
   const channels = CHANNEL_DEFINITIONS.map(({ id }) => id);
   const turn = hypotheticalTurn(message, channels, Date.now());
   const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
   const faults: string[] = [];
-  const deps = { clock: Date.now, log: faultsInto(faults) };
+  const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
   const made = await previewPrompt({ ...settings, agent }, turn, { mode, heartbeat }, deps);
   const { prompt, fromTemplates } = made;
   if (json) return jsonOf({ ...prompt, fromTemplates });

@@ -12,6 +12,7 @@ import {
 import type { ClaimedTurn } from '@parley/store';
 import { LOCAL_OWNERS } from '../local-owners.ts';
 import { type OpenAgent, openAgent } from '../open-agent.ts';
+import type { Surroundings } from '../open-skills.ts';
 import type { LoadedSettings } from '../read-settings.ts';
 
 type Settings = LoadedSettings['settings'];
@@ -38,14 +39,14 @@ export async function previewPrompt(
   settings: Settings,
   turn: ClaimedTurn,
   change: PreviewChange,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, ...around }: { readonly clock: Clock; readonly log: Logger } & Surroundings,
 ): Promise<Preview> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
   const copy = fromTemplates ? copyOf(workspace) : null;
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
-    const opened = await openAgent({ ...settings, agent }, log);
+    const opened = await openAgent({ ...settings, agent }, log, around);
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const prompt = await turnPrompt(turn, {
       ...changed({ ...opened, place }, change),

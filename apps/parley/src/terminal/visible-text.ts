@@ -37,7 +37,8 @@ function wrapLine(line: string, columns: number): string {
   return wrapped;
 }
 
-function columnsOf(text: string): number {
+/** How many columns of a terminal a line takes. */
+export function columnsOf(text: string): number {
   return [...text].reduce((sum, character) => sum + widthOf(character), 0);
 }
 
