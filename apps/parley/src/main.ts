@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
+import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
+import { addSkillsCommand } from './commands/add-skills-command.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -73,7 +75,9 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
         (await import('./commands/pair.ts')).pairCommand(folder, process.env, code, print),
       )(),
     );
+  addPluginsCommand(program, action, print);
   addPromptCommand(program, action, print);
+  addSkillsCommand(program, action, print);
   program
     .command('config')
     .description('work with the settings file')
