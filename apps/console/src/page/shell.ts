@@ -5,9 +5,11 @@ import { type Conversation, isBusy, type Link } from './chat/conversation.ts';
 import { useConversation } from './chat/use-conversation.ts';
 import { type AgentInfo, askAgentInfo, SOME_AGENT } from './gateway-info.ts';
 import { usePairing } from './pairing/use-pairing.ts';
+import { hrefOf, type Route, useRoute } from './route.ts';
 import { Icon } from './ui/icons.ts';
 import { ChatView } from './views/chat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
+import { PromptView } from './views/prompt-view.ts';
 
 const LINK_WORDS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -20,6 +22,8 @@ const LINK_WORDS: Readonly<Record<Link, string>> = {
 export function Shell({ client }: { readonly client: ChatClient }): VNode {
   const conversation = useConversation(client);
   const { link } = conversation;
+  const route = useRoute();
+  const isChat = route.view === 'chat';
   const [agent, setAgent] = useState(SOME_AGENT);
   const unlinked = usePairing(link === 'online');
   useEffect(() => {
@@ -34,10 +38,12 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
   return h(
     'div',
     { class: 'shell' },
-    h(TopBar, { agent, link, onNew: () => client.send('/new') }),
+    h(TopBar, { agent, link, route, onNew: () => client.send('/new') }),
     link === 'signed-out' && h(SignedOut, null),
     unlinked.map((account) => h(PairingView, { key: account.id, account })),
-    h(ChatView, { client, conversation, agent }),
+    // Hidden, not gone: what is being written stays.
+    h('div', { class: 'view', hidden: !isChat }, h(ChatView, { client, conversation, agent })),
+    !isChat && h(PromptView, { route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );
 }
@@ -45,10 +51,11 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
 interface TopBarProps {
   readonly agent: AgentInfo;
   readonly link: Link;
+  readonly route: Route;
   readonly onNew: () => void;
 }
 
-function TopBar({ agent, link, onNew }: TopBarProps): VNode {
+function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
   return h(
     'header',
     { class: 'top' },
@@ -59,17 +66,40 @@ function TopBar({ agent, link, onNew }: TopBarProps): VNode {
       h('h1', null, agent.name),
       h('p', { class: 'model', title: agent.model }, agent.model),
     ),
+    h(Views, { route }),
     h('span', { class: `link is-${link}` }, h('i', { 'aria-hidden': 'true' }), LINK_WORDS[link]),
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'fresh',
-        onClick: onNew,
-        title: 'Start afresh: what was said is left out from now on',
-      },
-      h(Icon, { name: 'fresh' }),
-      'New',
+    route.view === 'chat' &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'fresh',
+          onClick: onNew,
+          title: 'Start afresh: what was said is left out from now on',
+        },
+        h(Icon, { name: 'fresh' }),
+        'New',
+      ),
+  );
+}
+
+const VIEWS = [
+  { name: 'chat', words: 'Chat', href: hrefOf({ view: 'chat' }) },
+  { name: 'prompt', words: 'Prompt', href: hrefOf({ view: 'prompt', turn: null, against: null }) },
+] as const;
+
+/** What the console shows; the words are hidden where there is no room. */
+function Views({ route }: { readonly route: Route }): VNode {
+  return h(
+    'nav',
+    { class: 'views', 'aria-label': 'Views' },
+    VIEWS.map(({ name, words, href }) =>
+      h(
+        'a',
+        { key: name, href, title: words, 'aria-current': route.view === name ? 'page' : undefined },
+        h(Icon, { name }),
+        h('span', null, words),
+      ),
     ),
   );
 }

@@ -5,6 +5,11 @@ const PATHS = {
   stop: 'M7 7h10v10H7z',
   down: 'M12 5v13.500M5.500 12.500 12 19l6.500-6.500',
   fresh: 'M12 5v14M5 12h14',
+  chat: 'M4.500 6.500h15v10h-8l-4.500 3.500v-3.500h-2.500z',
+  prompt:
+    'M12 4 3.500 8.500 12 13l8.500-4.500zM3.500 12.500 12 17l8.500-4.500M3.500 16.500 12 21l8.500-4.500',
+  again: 'M19.500 12a7.500 7.500 0 1 1-2.200-5.300M19.500 4v4h-4',
+  back: 'M14.500 5.500 8 12l6.500 6.500',
 } as const;
 
 /** A line drawing in the colour of its text; says nothing to a screen reader, its button does. */

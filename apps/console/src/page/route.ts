@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** What the page shows; it stands behind `#` in the address, so that it can be gone back to. */
+export type Route =
+  | { readonly view: 'chat' }
+  /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
+  | { readonly view: 'prompt'; readonly turn: string | null; readonly against: string | null };
+
+/** Reads the part of the address behind `#`; anything unknown is the chat. */
+export function routeOf(hash: string): Route {
+  const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
+  if (view !== 'prompt') return { view: 'chat' };
+  if (!turn) return { view, turn: null, against: null };
+  return { view, turn, against: word === 'against' && against ? against : null };
+}
+
+/** The address of a route, for links. */
+export function hrefOf(route: Route): string {
+  if (route.view === 'chat') return '#/';
+  const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
+  const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
+  return ['#/prompt', ...path].join('/');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The route as it is now; the component is drawn again when the address changes. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(routeOf(location.hash));
+  useEffect(() => {
+    const look = (): void => setRoute(routeOf(location.hash));
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, []);
+  return route;
+}
