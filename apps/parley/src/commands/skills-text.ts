@@ -36,18 +36,25 @@ export function skillTable(all: readonly SkillStatus[], limits: Limits): string 
 
 /** One skill in full, without its text. */
 export function skillPage(skill: SkillStatus): string {
-  const { name, emoji, source, state, reason, command, install, tokens } = skill;
+  const { name, emoji, source, state, reason, command, install } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
     `source       ${source}, ${skill.location}`,
     `state        ${state}${reason === null ? '' : `: ${reason}`}`,
     `description  ${skill.description || 'none'}`,
     `audience     ${skill.audience.kind}`,
-    `model        ${skill.forModel ? `may use it by itself, ${tokens} tokens in the list` : 'is not told of it'}`,
+    `model        ${modelWords(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
     ...install.map((step) => `to install   ${step}`),
   ];
   return `${lines.map(plain).join('\n')}\n`;
+}
+
+function modelWords({ forModel, state, tokens }: SkillStatus): string {
+  if (!forModel) return 'is not told of it';
+  return state === 'ready'
+    ? `may use it by itself, ${tokens} tokens in the list`
+    : 'would be told of it, if it were ready';
 }
 
 function remark({

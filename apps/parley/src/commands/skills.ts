@@ -1,9 +1,12 @@
 import { type Reader, silentLogger } from '@parley/contracts';
-import type { Skills } from '@parley/workspace';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { SkillStatus, Skills } from '@parley/workspace';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
+import { endSoon } from '../end-soon.ts';
 import { openInstalledSkills } from '../open-skills.ts';
 import { openTools } from '../open-tools.ts';
+import { plugIn } from '../plug-in.ts';
 import { readSettings } from '../read-settings.ts';
 import { visible } from '../terminal/visible-text.ts';
 import { skillPage, skillTable } from './skills-text.ts';
@@ -21,28 +24,38 @@ export async function skillsCommand(
   name: string | undefined,
   print: (text: string) => void,
 ): Promise<number> {
-  const { settings } = readSettings(folder, env);
-  const skills: Skills = openInstalledSkills(
-    settings,
-    { folder, env },
-    {
-      tools: () => openTools(settings.tools, { skills }, [], silentLogger).for(OWNER).names,
-      log: silentLogger,
-    },
-  );
+  const first = readSettings(folder, env);
+  const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
+  const { loaded, agent } = await plugIn(first, deps);
+  endSoon();
+  const { settings } = loaded;
+  const tools = openTools(settings.tools, {}, agent.tools, silentLogger).for(OWNER).names;
+  const skills = openInstalledSkills(settings, deps, {
+    tools: () => [...tools, 'load_skill'],
+    added: agent.skills,
+    log: silentLogger,
+  });
   const all = await skills.list();
-  if (name === undefined) {
-    print(skillTable(all, settings.skills));
-    return all.some(({ state }) => state === 'refused') ? 1 : 0;
-  }
-  const wanted = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
-  if (wanted.length === 0) {
+  if (name !== undefined) return show(skills, all, name, print, folder);
+  print(skillTable(all, settings.skills));
+  return all.some(({ state }) => state === 'refused') ? 1 : 0;
+}
+
+async function show(
+  skills: Skills,
+  all: readonly SkillStatus[],
+  name: string,
+  print: (text: string) => void,
+  folder: DataFolder,
+): Promise<number> {
+  const named = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (named.length === 0) {
     print(`There is no skill "${name}". "${commandLine('skills', folder)}" lists those there are.`);
     return 1;
   }
-  for (const one of wanted) print(skillPage(one));
-  const used = wanted.find(({ state }) => state === 'ready' || state === 'left-out');
-  if (used === undefined) return wanted.some(({ state }) => state === 'refused') ? 1 : 0;
+  for (const one of named) print(skillPage(one));
+  const used = named.find(({ state }) => state === 'ready' || state === 'left-out');
+  if (used === undefined) return named.some(({ state }) => state === 'refused') ? 1 : 0;
   const text = used.forModel
     ? await skills.read(used.name, OWNER)
     : await skills.called(used.command ?? '', OWNER);
