@@ -1,0 +1,13 @@
+import type { ContextSource } from '@parley/plugins';
+
+/** Fills in a field that a layer of Parley shows. */
+export const houseRules: ContextSource = {
+  id: 'house-rules',
+  async gather({ view }) {
+    // Files come through the view: what this reader may not see looks as if it were not there.
+    const rules = await view.read('house-rules.md');
+    if (rules.kind === 'absent') return {};
+    const description = 'What counts at this table.';
+    return { resources: [{ name: 'House rules', location: 'house-rules.md', description }] };
+  },
+};
