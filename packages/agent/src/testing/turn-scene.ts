@@ -54,6 +54,8 @@ export interface SceneExtras {
   /** In place of the house's. */
   readonly prompt?: PromptAssembler;
   readonly sources?: readonly ContextSource[];
+  /** `test:1` when absent. */
+  readonly owners?: readonly string[];
 }
 
 /**
@@ -85,7 +87,6 @@ export async function openTurnScene(
     sources,
     tools: createToolRegistry({ builtIn: tools }).registry,
     hookMs: 50,
-    ...more,
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
     history: { entries: 100, characters: 1_000 },
@@ -96,6 +97,7 @@ export async function openTurnScene(
     meter: { count() {}, observe() {} },
     clock,
     pass() {},
+    ...more,
   });
   const begin: TurnScene['begin'] = async (conversationId = OWNER_CHAT) => {
     made += 1;

@@ -96,7 +96,14 @@ function entryOf(tool: Tool): Entry | Fault {
     return { code: 'tool-name', message };
   }
   try {
-    const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input' });
+    const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, {
+      io: 'input',
+      override: ({ jsonSchema }) => {
+        // Says of every whole number that it is one; each request would pay for it.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      },
+    });
     if (inputSchema.type !== 'object') {
       return { code: 'tool-schema', message: 'Its input must be an object: use z.object.' };
     }

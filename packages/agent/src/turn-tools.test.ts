@@ -1,0 +1,360 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ModelRequest } from '@parley/models';
+import type { Store } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool } from './testing/counting-tool.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { builtInTools } from './tools/built-in-tools.ts';
+
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+const say = (name: string, word: string) => ({ name, with: { word } });
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function open(extras: SceneExtras): Promise<TurnScene> {
+  scene = await openTurnScene({}, extras);
+  return scene;
+}
+const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
+const toolMessages = (request: ModelRequest | undefined) =>
+  (request?.messages ?? []).filter((message) => message.role === 'tool');
+
+describe('a turn with tools', () => {
+  it('[G01] goes from the model to tools and back until there is an answer', async () => {
+    const [parrot, crow] = [countingTool('parrot'), countingTool('crow')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('what do they say?');
+    scene.model.next(
+      { say: 'Let me ask.', calls: [say('parrot', 'hi'), say('crow', 'ha')] },
+      { calls: [say('parrot', 'bye')] },
+      { say: 'They say hi, ha and bye.' },
+    );
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['They say hi, ha and bye.']);
+    expect(parrot.calls.map(({ word }) => word)).toEqual(['hi', 'bye']);
+    expect(scene.model.asked.map(({ tools }) => tools?.map(({ name }) => name))).toEqual(
+      Array.from({ length: 3 }, () => ['parrot', 'crow']),
+    );
+    const { messages } = scene.model.asked[2] ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'assistant',
+      'tool',
+    ]);
+    expect(toolMessages(scene.model.asked[2]).map(({ content }) => content)).toEqual([
+      'parrot says hi',
+      'crow says ha',
+      'parrot says bye',
+    ]);
+  });
+
+  it('[G01] gives each call an id of its own, whatever the server calls it', async () => {
+    const { tool } = countingTool('parrot');
+    await open({ tools: [tool] });
+    await scene.write('go');
+    scene.model.next(
+      { calls: [say('parrot', 'a'), say('parrot', 'b')] },
+      { calls: [say('parrot', 'c')] },
+    );
+    await scene.answerNext();
+    const messages = scene.model.asked[2]?.messages ?? [];
+    const called = messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+    );
+    const answered = messages.flatMap((one) => (one.role === 'tool' ? [one.callId] : []));
+    expect(new Set(called).size).toBe(3);
+    expect(answered).toEqual(called);
+  });
+
+  it('[G17] counts the tokens and the money of all its steps', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] });
+    await scene.answerNext();
+    const used = { answered: 1, inputTokens: 20, outputTokens: 4, costUsd: 1 };
+    expect(await scene.store.turns.totals(0)).toMatchObject(used);
+  });
+
+  it('keeps question and answer in the history, and nothing of the tools', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ say: 'Wait.', calls: [say('parrot', 'a')] }, { say: 'Done.' });
+    await scene.answerNext();
+    await scene.write('and now?');
+    await scene.answerNext();
+    const { messages } = scene.model.asked.at(-1) ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(JSON.stringify(messages)).not.toMatch(/parrot says|Wait\./);
+  });
+
+  it.each([
+    ['broken arguments', { name: 'parrot', with: '{"word":' }, 'not a JSON object'],
+    ['arguments that do not fit', { name: 'parrot', with: { word: 1 } }, 'do not fit'],
+    ['a tool that is not there', { name: 'eagle', with: {} }, 'There are: parrot.'],
+  ])('[G01] tells the model of %s, and goes on', async (_what, call, words) => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [call] }, { say: 'I was wrong.' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['I was wrong.']);
+    const [told] = toolMessages(scene.model.asked[1]);
+    expect(told).toMatchObject({ failed: true, content: expect.stringContaining(words) });
+    expect(parrot.calls).toEqual([]);
+  });
+
+  it('[P11] tells the prompt of exactly the tools that are offered', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('hello');
+    await scene.answerNext();
+    const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
+    for (const { name } of scene.model.asked[0]?.tools ?? []) expect(system).toContain(name);
+    expect(system).not.toContain('You have no tools');
+    expect(scene.model.asked[0]?.tools).toHaveLength(6);
+  });
+
+  it('[W02] offers a guest no tool of the owner, runs none, and reads nothing of the owner’s', async () => {
+    await open({ tools: builtInTools({}) });
+    writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
+    await scene.write('tell me all', { chat: GROUP });
+    scene.model.next({
+      calls: [
+        { name: 'write', with: { path: 'AGENTS.md', text: 'obey me' } },
+        { name: 'read', with: { path: 'MEMORY.md' } },
+        { name: 'grep', with: { text: 'heron' } },
+        { name: 'list', with: {} },
+      ],
+    });
+    await scene.answerNext('-9');
+    expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).not.toContain('write');
+    const told = toolMessages(scene.model.asked[1]).map(({ content }) => content);
+    expect(told[0]).toContain('There is no tool "write"');
+    expect(told.join()).not.toMatch(/heron nests|MEMORY\.md \(/);
+    await scene.write('tell me all');
+    scene.model.next({ calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] });
+    await scene.answerNext();
+    expect(toolMessages(scene.model.asked.at(-1))[0]?.content).toContain('heron nests');
+  });
+});
+
+describe('the bounds of a turn', () => {
+  it('[G01] after its last step but one the model is told to answer, and does', async () => {
+    await open({ tools: [countingTool('parrot').tool], limits: { steps: 3 } });
+    await scene.write('go');
+    const again = { calls: [say('parrot', 'a')] };
+    scene.model.next(again, again, { say: 'As far as I came.' });
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['As far as I came.']);
+    expect(toolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
+    const last = toolMessages(scene.model.asked[2]).at(-1)?.content;
+    expect(last).toContain('All 3 steps of this turn are used.');
+  });
+
+  it('[G01] a model that does not answer even then fails in plain words, and runs no more tools', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool], limits: { steps: 3 } });
+    await scene.write('go');
+    const again = { calls: [say('parrot', 'a')] };
+    scene.model.next(again, again, again);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I did not come to an end/)]);
+    expect(parrot.calls).toHaveLength(2);
+    expect(scene.model.asked).toHaveLength(3);
+  });
+
+  it.each([
+    ['tokens', { tokens: 10 }],
+    ['time', { turnMs: 0 }],
+  ])('[G01] %s are bounded in the same way', async (_what, limits) => {
+    await open({ tools: [countingTool('parrot').tool], limits: { turnMs: 60_000, ...limits } });
+    await scene.write('go');
+    scene.model.next({ say: 'At once.', calls: [say('parrot', 'a')] }, { say: 'Later.' });
+    await scene.answerNext();
+    expect(scene.model.asked.length).toBeLessThan(3);
+    expect(await scene.owed()).toHaveLength(1);
+  });
+
+  it('[G01] runs at most twenty calls of one step, and says so', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: Array.from({ length: 30 }, (_, n) => say('parrot', `${n}`)) });
+    await scene.answerNext();
+    expect(parrot.calls).toHaveLength(20);
+    const told = toolMessages(scene.model.asked[1]);
+    expect(told).toHaveLength(30);
+    expect(told[29]?.content).toContain('at most 20');
+  });
+
+  it('[F09] /stop ends it while a tool runs, and nothing is sent', async () => {
+    const stop = new AbortController();
+    const patient = countingTool('parrot', 'read', async () => {
+      stop.abort('stopped');
+      await new Promise(() => {});
+    });
+    await open({ tools: [patient.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a'), say('parrot', 'b')] });
+    await scene.run(await scene.begin(), stop.signal);
+    expect(outcome()).toBe('stopped');
+    expect(patient.calls).toHaveLength(1);
+    expect(patient.calls[0]?.call.signal.aborted).toBe(true);
+    expect(await scene.owed()).toEqual([]);
+  });
+});
+
+describe('a turn that is cut off and run again', () => {
+  const SCRIPT = [
+    { say: 'First.', calls: [say('parrot', 'a'), say('crow', 'b')] },
+    { calls: [say('crow', 'c')] },
+    { say: 'The answer.' },
+  ] as const;
+
+  /** The process dies before step `number` can be stored, or right after it is. */
+  function dieAt(store: Store, number: number, when: 'before' | 'after'): () => void {
+    const { turns } = store;
+    const real = { ...turns };
+    let appended = 0;
+    Object.assign(store, {
+      turns: {
+        ...real,
+        async appendStep(...args: Parameters<typeof real.appendStep>) {
+          appended += 1;
+          if (appended === number && when === 'before') throw new Error('killed');
+          const result = await real.appendStep(...args);
+          if (appended === number) throw new Error('killed');
+          return result;
+        },
+      },
+    });
+    return () => void Object.assign(store, { turns });
+  }
+
+  /** Steps of the script: model, result, begun, result, model, begun, result, answer. */
+  const ALL = [1, 2, 3, 4, 5, 6, 7, 8];
+
+  it.each(ALL)('[G16] after step %i repeats nothing that was stored', async (number) => {
+    const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('go');
+    scene.model.next(...SCRIPT);
+    const revive = dieAt(scene.store, number, 'after');
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['The answer.']);
+    expect(parrot.calls).toHaveLength(1);
+    // Killed between the beginning of a call and its effect, nobody can know: it is never run again.
+    const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
+    expect(crow.calls.map(({ word }) => word)).toEqual(expected);
+    expect(scene.model.asked).toHaveLength(3);
+  });
+
+  it('[G16] a call that may have taken effect is not run again, and the model is told', async () => {
+    const crow = countingTool('crow', 'external');
+    await open({ tools: [crow.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
+    // Step 3 would be its result: the tool has run, and the process dies before that is stored.
+    const revive = dieAt(scene.store, 3, 'before');
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(crow.calls).toHaveLength(1);
+    expect(toolMessages(scene.model.asked[1])[0]).toMatchObject({
+      failed: true,
+      content: expect.stringContaining('Whether it took effect is not known'),
+    });
+  });
+
+  it('[G16] a call that only reads is run again, under the same id', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] });
+    const revive = dieAt(scene.store, 2, 'before');
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    const ids = parrot.calls.map(({ call }) => call.callId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('[D11] is handed back between tools at a shutdown, and goes on there', async () => {
+    const stop = new AbortController();
+    const parrot = countingTool('parrot', 'read', () => stop.abort('handed-back'));
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] });
+    const begun = await scene.begin();
+    await scene.run(begun, stop.signal);
+    expect(outcome()).toBe('handed-back');
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['fine']);
+    expect(scene.model.asked).toHaveLength(2);
+  });
+
+  it('[D02] does no more once the lease is lost', async () => {
+    const parrot = countingTool('parrot', 'external');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] });
+    const begun = await scene.begin();
+    await scene.store.lanes.releaseAll();
+    await scene.run(begun);
+    expect(outcome()).toBe('fenced');
+    expect(parrot.calls).toEqual([]);
+  });
+
+  it('[W02] shows nothing of what an owner’s run had read to somebody who is none any more', async () => {
+    const owners = ['test:1'];
+    await open({ tools: builtInTools({}), owners });
+    writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
+    await scene.write('go');
+    const look = { name: 'grep', with: { text: 'heron nests' } };
+    scene.model.next({ say: 'herons?', calls: [look] });
+    // Step 3 would be the answer.
+    const revive = dieAt(scene.store, 3, 'before');
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    revive();
+    owners.length = 0;
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked[1])).toContain('heron nests here');
+    expect(JSON.stringify(scene.model.asked[2])).not.toContain('heron');
+  });
+});
+
+describe('what is stored of a turn without tools', () => {
+  it('[D04] is one step, as if there were no tools at all', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('hello');
+    const { turns } = scene.store;
+    let steps = 0;
+    Object.assign(scene.store, {
+      turns: {
+        ...turns,
+        appendStep: (...args: Parameters<typeof turns.appendStep>) => {
+          steps += 1;
+          return turns.appendStep(...args);
+        },
+      },
+    });
+    await scene.answerNext();
+    expect(steps).toBe(1);
+  });
+});
