@@ -169,6 +169,16 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: first', 't ended']);
   });
 
+  it('[F12] begins anew with the step after a tool; what was said before it stays until then', async () => {
+    bus.publish(started);
+    bus.publish({ type: 'turn-delta', ...ref, step: 0, text: 'Let me **look' });
+    await pass(5_000);
+    bus.publish({ type: 'turn-delta', ...ref, step: 1, text: 'Found' });
+    bus.publish({ type: 'turn-delta', ...ref, step: 1, text: ' it.' });
+    await pass(5_000);
+    expect(shown).toEqual(['t: Let me look', 't: Found it.']);
+  });
+
   it('[F12] is asked for less often where an update takes long', async () => {
     updateTakesMs = 3_000;
     bus.publish(started);
