@@ -82,6 +82,7 @@ export interface StreamingFacet {
   readonly firstAfterMs?: number | undefined;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
+  /** After a tool was called the same turn comes with another answer, which begins anew. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
   /** The turn is over; the final answer arrives, or has arrived, through `send`. */
   end(address: ChatAddress, turnId: string): Promise<void>;

@@ -176,7 +176,7 @@ describe('an answer that grows', () => {
     bus.publish({ type: 'turn-delta', ...ref, step: 1, text: 'Found' });
     bus.publish({ type: 'turn-delta', ...ref, step: 1, text: ' it.' });
     await pass(5_000);
-    expect(shown).toEqual(['t: Let me look', 't: Found it.']);
+    expect(shown).toEqual(['t: Let me look', 't: Found', 't: Found it.']);
   });
 
   it('[F12] is asked for less often where an update takes long', async () => {
