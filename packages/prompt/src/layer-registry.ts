@@ -9,6 +9,9 @@ export interface LayerRegistry {
   readonly ids: readonly LayerId[];
 }
 
+/** Ids that the assembler gives to what hooks add and to the fence of a layout. */
+const ASSEMBLERS_OWN = /^(addition-\d+|context-(begin|end))$/;
+
 /**
  * Collects layers by id. Safety (P12) and the ephemeral prompt (P13) are always in it and cannot be
  * replaced. Throws PromptError `layer-reserved` or `layer-duplicate`.
@@ -17,7 +20,7 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
   const fixed = [safetyLayer, ephemeralLayer];
   const byId = new Map<LayerId, Layer>(fixed.map((layer) => [layer.id, layer]));
   for (const layer of layers) {
-    if (fixed.some(({ id }) => id === layer.id)) {
+    if (fixed.some(({ id }) => id === layer.id) || ASSEMBLERS_OWN.test(layer.id)) {
       throw new PromptError(
         'layer-reserved',
         `The layer id "${layer.id}" is fixed: give the layer another id. Nothing can replace the ${layer.id} layer.`,

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LayerPart } from '../layer.ts';
+import { mushroom } from '../layouts/mushroom.ts';
+import type { PromptContext } from '../prompt-context.ts';
+import { cuttingView } from '../testing/cutting-view.ts';
+import { contextOf, OWNER, viewOf } from '../testing/example-turn.ts';
+import { workspaceContextLayer } from './workspace-context-layer.ts';
+
+const entry = mushroom.layers.find(({ layer }) => layer === 'workspace-context');
+const NAMES = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'] as const;
+
+async function render(context: PromptContext, options = entry ?? {}): Promise<LayerPart> {
+  const output = await workspaceContextLayer.render(context, options);
+  if ('absent' in output) throw new Error(output.absent);
+  return output;
+}
+
+/** How many characters of each file are shown, by counting letters that stand nowhere else. */
+const shownOf = (text: string): number[] =>
+  ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
+
+const filesOf = (sizes: readonly number[]): Record<string, string> =>
+  Object.fromEntries(NAMES.map((name, n) => [name, ('äöü'[n] ?? '').repeat(sizes[n] ?? 0)]));
+
+describe('the files in layout mushroom', () => {
+  it('[P04] have a heading and a purpose each, under the root of the workspace', async () => {
+    const { text } = await render(contextOf({ view: viewOf(OWNER, filesOf([1, 1, 1])) }));
+    expect(text).toMatch(/^# Workspace Context\nWorkspace root: ~\/\.parley\/workspace\n\n/);
+    for (const name of NAMES)
+      expect(text).toMatch(new RegExp(`^## ${name}\\nPurpose: .+\\.$`, 'm'));
+  });
+
+  it('[P04] [P10] are cut at 4,000 characters each, and say so', async () => {
+    const view = cuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
+    const { text, cut } = await render(contextOf({ view }));
+    expect(shownOf(text)).toEqual([4_000, 4_000, 4_000]);
+    expect(text).toContain('[Cut: the first 4,000 of 5,000 characters of AGENTS.md are shown.]');
+    expect(text).toContain('[Cut: the first 4,000 of 9,000 characters of IDENTITY.md are shown.]');
+    expect(text).not.toContain('of SOUL.md are shown');
+    expect(cut).toEqual({ shown: 12_000, total: 18_000 });
+  });
+
+  it('[P04] [P10] never show more than the limits of each and of all, and always say what is missing', async () => {
+    const sizes = fc.array(fc.nat({ max: 9_000 }), { minLength: 3, maxLength: 3 });
+    const limits = fc.record({
+      characters: fc.integer({ min: 1, max: 5_000 }),
+      charactersInAll: fc.integer({ min: 0, max: 13_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(sizes, limits, async (lengths, { characters, charactersInAll }) => {
+        const wanted = lengths.map((length) => Math.max(1, length));
+        const view = cuttingView(OWNER, filesOf(wanted));
+        const options = { files: NAMES, characters, charactersInAll };
+        const { text, cut } = await render(contextOf({ view }), options);
+        const shown = shownOf(text);
+        const sum = shown.reduce((total, part) => total + part, 0);
+        expect(Math.max(...shown)).toBeLessThanOrEqual(characters);
+        expect(sum).toBeLessThanOrEqual(charactersInAll);
+        for (const [n, name] of NAMES.entries()) {
+          const isWhole = shown[n] === wanted[n];
+          expect(text.includes(`characters of ${name} are shown.]`)).toBe(!isWhole);
+        }
+        const total = wanted.reduce((all, part) => all + part, 0);
+        expect(cut ?? { shown: sum, total: sum }).toEqual({ shown: sum, total });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('[P02] are not there when there are none, and the report says which', async () => {
+    expect(await workspaceContextLayer.render(contextOf(), entry ?? {})).toEqual({
+      absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',
+    });
+  });
+
+  it('[P04] are left out by skipContextFiles', async () => {
+    const view = viewOf(OWNER, filesOf([1, 1, 1]));
+    const output = await workspaceContextLayer.render(
+      contextOf({ view, skipContextFiles: true }),
+      entry ?? {},
+    );
+    expect(output).toMatchObject({ absent: expect.stringContaining('skipContextFiles is on') });
+  });
+});
