@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
+import { addImportCommand } from './commands/add-import-command.ts';
 import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
@@ -76,6 +77,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
       )(),
     );
   addPluginsCommand(program, action, print);
+  addImportCommand(program, action, print);
   addPromptCommand(program, action, print);
   addSkillsCommand(program, action, print);
   program

@@ -27,6 +27,7 @@ import { openInstalledSkills, type Surroundings } from './open-skills.ts';
 import { openTools } from './open-tools.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
+import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
 
 /** The agent of this installation: its workspace, its prompt, and what it is called. */
 export interface OpenAgent {
@@ -44,7 +45,6 @@ export interface OpenAgent {
   readonly emoji: string | undefined;
 }
 
-const TEMPLATES = fileURLToPath(new URL('../../../config/workspace', import.meta.url));
 const FORMATS = fileURLToPath(new URL('../../../config/channel-formats', import.meta.url));
 
 /** Whose tools are all tools there are. */
@@ -59,7 +59,7 @@ export async function openAgent(
 ): Promise<OpenAgent> {
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
-  const workspace = await openWorkspace({ folder, templates: TEMPLATES, memory, log });
+  const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, memory, log });
   const formats = await readChannelFormats(FORMATS);
   const layers = createLayerRegistry([...houseLayers(formats), ...plugins.layers]);
   const layout = plugins.place(layoutNamed(agent.layout ?? 'parley'), layers.get);

@@ -26,5 +26,12 @@ export type {
   Skills,
   SkillText,
 } from './skills/skills.ts';
+export { type CopyResult, copyIntoWorkspace } from './survey/copy-into-workspace.ts';
+export {
+  type Survey,
+  type SurveyedEntry,
+  type SurveyedSkill,
+  surveyFolder,
+} from './survey/survey-folder.ts';
 export { WorkspaceError, type WorkspaceErrorCode } from './workspace-error.ts';
 export type { AbsentFile, WorkspaceEntry, WorkspaceFile, WorkspaceView } from './workspace-view.ts';

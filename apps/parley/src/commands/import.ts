@@ -1,0 +1,102 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { Clock, NewId } from '@parley/contracts';
+import { copyIntoWorkspace, surveyFolder } from '@parley/workspace';
+import { CliError } from '../cli-error.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { findWorkspace } from '../import/find-workspace.ts';
+import { planText } from '../import/import-text.ts';
+import { type ImportPlan, planImport, type Standing } from '../import/plan-import.ts';
+import { readSettings } from '../read-settings.ts';
+import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
+
+/** What importing needs from outside. */
+export interface ImportDeps {
+  readonly env: NodeJS.ProcessEnv;
+  readonly print: (text: string) => void;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/**
+ * `parley import openclaw FOLDER`: says what of an OpenClaw workspace is used and as what; with `yes`
+ * copies it into the workspace, over nothing. The original is only read. 0 unless a copy failed.
+ */
+export async function importOpenClaw(
+  folder: DataFolder,
+  path: string,
+  yes: boolean,
+  deps: ImportDeps,
+): Promise<number> {
+  const { print } = deps;
+  const from = findWorkspace(path);
+  const { workspace } = readSettings(folder, deps.env).settings.agent;
+  assertApart(from, workspace);
+  const survey = await surveyFolder(from, deps.clock);
+  const plan = planImport(survey, (name) => standingOf(survey.folder, workspace, name));
+  print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
+  if (yes) return copyAll(plan, survey.folder, workspace, deps);
+  print(
+    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}`,
+  );
+  return 0;
+}
+
+async function copyAll(
+  plan: ImportPlan,
+  from: string,
+  to: string,
+  { print, newId }: ImportDeps,
+): Promise<number> {
+  let copied = 0;
+  let failed = 0;
+  for (const { name } of plan.used.filter(({ standing }) => standing === 'nothing')) {
+    const result = await copyIntoWorkspace(from, to, name, newId);
+    if (result.kind === 'copied') copied += 1;
+    if (result.kind === 'failed') failed += 1;
+    if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
+  }
+  print(
+    `Copied into ${to}: ${copied === 1 ? '1 file' : `${copied} files`}. The original is as it was.`,
+  );
+  return failed === 0 ? 0 : 1;
+}
+
+/** Throws CliError `import-same` when one folder is the other, or lies in it. */
+function assertApart(from: string, workspace: string): void {
+  const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
+  if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
+  throw new CliError(
+    'import-same',
+    `${from} is (a part of) the workspace that Parley uses already, ${workspace}: there is nothing to import.`,
+  );
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // A workspace that is yet to be made.
+  }
+}
+
+function standingOf(from: string, workspace: string, name: string): Standing {
+  const there = contentOr(join(workspace, name));
+  if (there === null) return 'nothing';
+  if (there.equals(contentOr(join(from, name)) ?? NOTHING)) return 'the-same';
+  return there.equals(contentOr(join(WORKSPACE_TEMPLATES, name)) ?? NOTHING)
+    ? 'a-template'
+    : 'something';
+}
+
+/** What differs from every file. */
+const NOTHING = Buffer.from('\0');
+
+function contentOr(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? null : NOTHING;
+  }
+}

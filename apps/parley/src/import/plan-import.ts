@@ -1,0 +1,125 @@
+import type { Survey, SurveyedEntry } from '@parley/workspace';
+
+/** What stands in the workspace under the name of a file that could be copied. */
+export type Standing = 'nothing' | 'the-same' | 'a-template' | 'something';
+
+/** A file that Parley can use. */
+export interface UsedFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** For people: what it is to the agent. */
+  readonly use: string;
+  /** It is shown in the owner's direct chats alone. */
+  readonly isPrivate: boolean;
+  /** What its owner should know of it, null when nothing. */
+  readonly remark: string | null;
+  readonly standing: Standing;
+}
+
+/** Something that stays where it is, and why. */
+export interface IgnoredEntry {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** What an import would do. */
+export interface ImportPlan {
+  readonly used: readonly UsedFile[];
+  readonly ignored: readonly IgnoredEntry[];
+  /** Skills by the names of their folders, each with its description or what is wrong. */
+  readonly skills: Survey['skills'];
+  readonly isCut: boolean;
+}
+
+/** What the files of an OpenClaw workspace are to an agent of Parley. */
+const USES: Readonly<Record<string, string>> = {
+  'agents.md': 'how the agent works',
+  'soul.md': 'its character',
+  'user.md': 'whom it works for',
+  'identity.md': 'its name, role and emoji',
+  'tools.md': 'notes on tools',
+  'memory.md': 'what it knows',
+  'heartbeat.md': 'standing tasks',
+  'boot.md': 'done at each start',
+};
+
+/** What is of OpenClaw alone, by the first part of its path. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
+  'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
+  'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
+  credentials: 'secrets; give Parley its own in parley.yaml',
+  sessions: 'conversations that Parley cannot continue',
+  agents: 'sessions and secrets of OpenClaw',
+  canvas: 'pages for devices of OpenClaw',
+};
+
+/** Decides what of a folder is used, and as what. `standing` says what is in the workspace already. */
+export function planImport(survey: Survey, standing: (name: string) => Standing): ImportPlan {
+  const used: UsedFile[] = [];
+  const ignored: IgnoredEntry[] = [];
+  for (const entry of survey.entries) {
+    const why = reasonAgainst(entry);
+    if (why === null) used.push(asUsed(entry, standing(entry.name)));
+    else ignored.push({ name: entry.name, why });
+  }
+  return { used, ignored, skills: survey.skills, isCut: survey.isCut };
+}
+
+function reasonAgainst({ name, content }: SurveyedEntry): string | null {
+  const foreign = FOREIGN[firstPart(name)];
+  if (foreign !== undefined) return foreign;
+  switch (content.kind) {
+    case 'hidden':
+      return hiddenReason(name);
+    case 'refused':
+      return content.reason;
+    case 'markdown':
+      return null;
+    case 'other':
+      // Scripts and references of a skill belong to it.
+      return firstPart(name) === 'skills' ? null : 'a workspace holds Markdown, and skills';
+  }
+}
+
+function hiddenReason(name: string): string {
+  const last = name.split('/').at(-1) ?? name;
+  if (last === '.git') return 'the history of the folder stays with the original';
+  if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
+  if (last === 'node_modules') return 'packages are no part of a workspace';
+  return 'hidden';
+}
+
+function asUsed({ name, bytes, content }: SurveyedEntry, standing: Standing): UsedFile {
+  const isMarkdown = content.kind === 'markdown';
+  const isPrivate = isMarkdown && content.audience === 'owner';
+  const use = useOf(name);
+  return { name, bytes, use, isPrivate, remark: remarkOn(name, content), standing };
+}
+
+function useOf(name: string): string {
+  const known = USES[name.toLowerCase()];
+  if (known !== undefined) return known;
+  switch (firstPart(name)) {
+    case 'memory':
+      return /^memory\/\d{4}-\d\d-\d\d\.md$/i.test(name) ? 'a daily note' : 'a note';
+    case 'skills':
+      return 'part of a skill';
+    default:
+      return 'a note the agent can look up';
+  }
+}
+
+function remarkOn(name: string, content: SurveyedEntry['content']): string | null {
+  if (content.kind !== 'markdown') return null;
+  if (content.problem !== null) return `until this is mended the owner’s alone: ${content.problem}`;
+  if (content.isBlank) return 'says nothing yet';
+  if (name.toLowerCase() === 'user.md' && content.audience !== 'owner') {
+    return 'everybody it talks with may learn from it; "audience: owner" in its front matter keeps it to you';
+  }
+  return null;
+}
+
+function firstPart(name: string): string {
+  return (name.split('/')[0] ?? '').toLowerCase();
+}
