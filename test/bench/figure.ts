@@ -7,6 +7,7 @@ export const SECTIONS = [
   'latency',
   'throughput',
   'micro',
+  'prompt',
   'markup',
   'channels',
 ] as const;

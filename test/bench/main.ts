@@ -9,12 +9,14 @@ import { measureLatency } from './measure-latency.ts';
 import { type MarkupFigures, measureMarkup } from './measure-markup.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measureMicro } from './measure-micro.ts';
+import { measurePrompt, type PromptFigures } from './measure-prompt.ts';
 import { measureStart } from './measure-start.ts';
 import { measureThroughput } from './measure-throughput.ts';
+import { renderPrompt } from './prompt-report.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
 /** Sections with a line of the one table for each figure; the others have tables of their own. */
-type PlainSection = Exclude<Section, 'markup' | 'channels'>;
+type PlainSection = Exclude<Section, 'prompt' | 'markup' | 'channels'>;
 
 const MEASURES: Readonly<
   Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
@@ -43,22 +45,25 @@ try {
   const nodeArguments = values['node-arguments'].split(' ').filter((argument) => argument !== '');
   const room: BenchRoom = { modelUrl: model.baseUrl, nodeArguments };
   const figures: Figure[] = [];
+  let prompt: PromptFigures | undefined;
   let markup: MarkupFigures | undefined;
   let channels: ChannelCost[] | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
-    if (section === 'markup') markup = await measureMarkup(rounds);
+    if (section === 'prompt') prompt = await measurePrompt(rounds);
+    else if (section === 'markup') markup = await measureMarkup(rounds);
     else if (section === 'channels') channels = await measureChannels(rounds);
     else figures.push(...(await MEASURES[section](room, rounds)));
   }
   const summed = figures.map(sumUp);
   const tables = [
     ...(summed.length > 0 ? [renderTable(summed)] : []),
+    ...(prompt === undefined ? [] : [renderPrompt(prompt)]),
     ...(markup === undefined ? [] : [renderMarkup(markup)]),
     ...(channels === undefined ? [] : [renderChannels(channels)]),
   ];
   const report = [renderMachine(machine), ...tables].join('\n\n');
-  const json = { machine, rounds, figures: summed, markup, channels };
+  const json = { machine, rounds, figures: summed, prompt, markup, channels };
   console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {
   await model.close();

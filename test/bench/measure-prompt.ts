@@ -1,0 +1,188 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ModelRequest } from '@parley/models';
+import { estimateTokens } from '@parley/workspace';
+import { inNewFolder } from './bench-room.ts';
+import { startChild } from './child-program.ts';
+import type { Rounds } from './figure.ts';
+import type { ColdTimes } from './prompt-process.ts';
+import {
+  FILES,
+  fillWorkspace,
+  HISTORY,
+  LAYOUTS,
+  openPromptScene,
+  type PromptScene,
+  SKILLS,
+  writeSkill,
+} from './prompt-scene.ts';
+import { quantile } from './statistics.ts';
+
+/** Times in ms. */
+export interface Spread {
+  readonly median: number;
+  readonly p95: number;
+}
+
+/** What one layout costs. */
+export interface LayoutCost {
+  readonly layout: string;
+  /** The prompt alone, when nothing has changed. */
+  readonly warm: Spread;
+  /** After one file of the workspace has changed. */
+  readonly changed: Spread;
+  /** From the begin of a turn to the request, with its history read from the database. */
+  readonly untilAsked: Spread;
+  readonly systemTokens: number;
+  /** Of the user message, before the person's own words. */
+  readonly contextTokens: number;
+  /** Of the system prompt, and of the whole request: what two turns a minute apart have in common. */
+  readonly sharedSystem: number;
+  readonly sharedRequest: number;
+}
+
+/** All figures of the section. */
+export interface PromptFigures {
+  readonly layouts: readonly LayoutCost[];
+  /** The default layout: one skill changed, and a new session begins. */
+  readonly newSession: Spread;
+  /** In a process of its own: from the first import to the first prompt, and that prompt alone. */
+  readonly cold: { readonly whole: number; readonly prompt: number };
+  /** The least that could take its place: the same files read and joined, with and without the skills. */
+  readonly bare: { readonly files: Spread; readonly filesAndSkills: Spread };
+}
+
+/** How long prompts take and how much of them stays the same. */
+export async function measurePrompt(rounds: Rounds): Promise<PromptFigures> {
+  return inNewFolder(async (folder) => {
+    fillWorkspace(folder);
+    const layouts: LayoutCost[] = [];
+    for (const layout of LAYOUTS) {
+      const scene = await openPromptScene(folder, layout);
+      layouts.push({ layout, ...(await costOf(scene, rounds.micro)) });
+      await scene.close();
+    }
+    const scene = await openPromptScene(folder, 'parley');
+    const newSession = await timeNewSession(scene, rounds.micro / 4);
+    await scene.close();
+    return {
+      layouts,
+      newSession,
+      cold: await timeCold(folder, rounds.starts),
+      bare: timeBare(folder, rounds.micro),
+    };
+  });
+}
+
+async function costOf(scene: PromptScene, times: number): Promise<Omit<LayoutCost, 'layout'>> {
+  for (let entry = 0; entry < HISTORY; entry += 2) await scene.turn();
+  const turns: Awaited<ReturnType<PromptScene['turn']>>[] = [];
+  for (let turn = 0; turn < times; turn += 1) turns.push(await scene.turn());
+  const [before, after] = turns.slice(-2).map(({ request }) => request);
+  if (before === undefined || after === undefined) throw new Error('Two turns are needed.');
+  for (let round = 0; round < times; round += 1) await scene.assemble();
+  const warm = await timed(times, () => scene.assemble());
+  const changed = await timeChanged(scene, times / 2);
+  const { userContext } = await scene.assemble();
+  return {
+    warm,
+    changed,
+    untilAsked: spreadOf(turns.map(({ untilAskedMs }) => untilAskedMs)),
+    systemTokens: estimateTokens(systemOf(before)),
+    contextTokens: estimateTokens(userContext.map(({ text }) => text).join('\n\n')),
+    sharedSystem: sharedPrefix(systemOf(before), systemOf(after)),
+    sharedRequest: sharedPrefix(wholeOf(before), wholeOf(after)),
+  };
+}
+
+async function timeChanged(scene: PromptScene, times: number): Promise<Spread> {
+  const path = join(scene.workspace, 'AGENTS.md');
+  const text = readFileSync(path, 'utf8');
+  const spread = await timed(
+    times,
+    () => scene.assemble(),
+    (round) => writeFileSync(path, `${text}\nChanged ${round} times.\n`),
+  );
+  writeFileSync(path, text);
+  return spread;
+}
+
+async function timeNewSession(scene: PromptScene, times: number): Promise<Spread> {
+  await scene.turn();
+  const values: number[] = [];
+  for (let round = 0; round < times; round += 1) {
+    writeSkill(scene.workspace, round % SKILLS, `changed ${round} times`);
+    await scene.newSession();
+    values.push((await scene.turn()).untilAskedMs);
+  }
+  return spreadOf(values);
+}
+
+async function timeCold(folder: string, starts: number): Promise<PromptFigures['cold']> {
+  const times: ColdTimes[] = [];
+  for (let start = 0; start <= starts; start += 1) {
+    const child = startChild('prompt-process.ts');
+    const told = await child.ask({ folder });
+    await child.close();
+    // The first one fills the compile cache.
+    if (start > 0) times.push(told as ColdTimes);
+  }
+  const median = (of: (time: ColdTimes) => number) => quantile(times.map(of), 0.5);
+  return { whole: median(({ wholeMs }) => wholeMs), prompt: median(({ promptMs }) => promptMs) };
+}
+
+function timeBare(folder: string, times: number): PromptFigures['bare'] {
+  const skills = Array.from({ length: SKILLS }, (_, nth) => `skills/skill-${nth}/SKILL.md`);
+  const joined = (names: readonly string[]) => () =>
+    names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n\n');
+  return {
+    files: timedNow(times, joined(FILES)),
+    filesAndSkills: timedNow(times / 4, joined([...FILES, ...skills])),
+  };
+}
+
+async function timed(
+  times: number,
+  work: () => Promise<unknown>,
+  before: (round: number) => void = () => {},
+): Promise<Spread> {
+  const values: number[] = [];
+  for (let round = 0; round < times; round += 1) {
+    before(round);
+    const begun = performance.now();
+    await work();
+    values.push(performance.now() - begun);
+  }
+  return spreadOf(values);
+}
+
+function timedNow(times: number, work: () => unknown): Spread {
+  const values: number[] = [];
+  // The first half warms up.
+  for (let round = -times; round < times; round += 1) {
+    const begun = performance.now();
+    work();
+    if (round >= 0) values.push(performance.now() - begun);
+  }
+  return spreadOf(values);
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  return { median: quantile(values, 0.5), p95: quantile(values, 0.95) };
+}
+
+function systemOf({ system }: ModelRequest): string {
+  return system.map(({ text }) => text).join('\n\n');
+}
+
+/** As a provider would see it, whose cache begins with the tools. */
+function wholeOf(request: ModelRequest): string {
+  return JSON.stringify([request.tools, systemOf(request), request.messages]);
+}
+
+/** The share of the later text that is the same as the earlier from its first byte on, 0 to 1. */
+function sharedPrefix(earlier: string, later: string): number {
+  const [before, after] = [Buffer.from(earlier), Buffer.from(later)];
+  const end = after.findIndex((byte, at) => byte !== before[at]);
+  return (end === -1 ? after.length : end) / after.length;
+}

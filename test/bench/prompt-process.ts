@@ -1,0 +1,28 @@
+import { enableCompileCache } from 'node:module';
+
+/** Ms since the program began, and of the last step alone. */
+export interface ColdTimes {
+  readonly wholeMs: number;
+  readonly promptMs: number;
+}
+
+enableCompileCache();
+
+process.on('message', async ({ folder }: { readonly folder: string }) => {
+  try {
+    process.send?.({ result: await coldPrompt(folder) });
+  } catch (error) {
+    process.send?.({ failure: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+/** Loads everything that a prompt needs and makes the first one. */
+async function coldPrompt(folder: string): Promise<ColdTimes> {
+  const begun = performance.now();
+  const { openPromptScene } = await import('./prompt-scene.ts');
+  const scene = await openPromptScene(folder, 'parley');
+  const { untilAskedMs } = await scene.turn();
+  const wholeMs = performance.now() - begun;
+  await scene.close();
+  return { wholeMs, promptMs: untilAskedMs };
+}

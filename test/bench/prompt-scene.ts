@@ -1,0 +1,237 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  builtInTools,
+  createToolRegistry,
+  createTurnRunner,
+  localTimeIn,
+  skillsSource,
+  type TurnRunnerDeps,
+  turnPrompt,
+} from '@parley/agent';
+import { silentLogger } from '@parley/contracts';
+import type { ChatModel, ModelRequest } from '@parley/models';
+import {
+  type AssembledPrompt,
+  createAssembler,
+  createLayerRegistry,
+  houseLayers,
+  layoutNamed,
+} from '@parley/prompt';
+import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
+
+/** The house layouts, the default first. */
+export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
+/** Files of a workspace that has been lived in; together about 20 kB. */
+export const FILES = [
+  ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
+  ...['memory/2026-11-21.md', 'memory/2026-11-20.md'],
+];
+export const SKILLS = 150;
+/** Entries of history in each request. */
+export const HISTORY = 100;
+
+const CHAT = 'telegram:default:42';
+const START = Date.UTC(2026, 10, 21, 8);
+const MINUTE = 60_000;
+
+/** An owner's direct chat on a real database, workspace and layout, around a model that says "fine". */
+export interface PromptScene {
+  readonly workspace: string;
+  /** Of the file of a skill. */
+  skillFile(nth: number): string;
+  /** The prompt of a turn, and nothing else of it. */
+  assemble(): Promise<AssembledPrompt>;
+  /** A whole turn, a minute after the last: its request, and how long it was until the model was asked. */
+  turn(): Promise<{ readonly request: ModelRequest; readonly untilAskedMs: number }>;
+  /** As `/new` does. */
+  newSession(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Writes a workspace with `FILES` and `SKILLS` skills into an empty folder. */
+export function fillWorkspace(folder: string): void {
+  for (const name of FILES) write(join(folder, name), `# ${name}\n\n${paragraphs(name, 14)}`);
+  for (let nth = 0; nth < SKILLS; nth += 1) writeSkill(folder, nth, 'as it was written first');
+}
+
+/** Writes one skill, new or again. */
+export function writeSkill(folder: string, nth: number, note: string): void {
+  const name = `skill-${nth}`;
+  const description = `Use it when somebody asks for errand number ${nth} of the house, ${note}, and for nothing else.`;
+  const head = `---\nname: ${name}\ndescription: ${description}\n---\n`;
+  write(skillFile(folder, nth), `${head}\n${paragraphs(name, 20)}`);
+}
+
+/** Opens a scene on a workspace that `fillWorkspace` has filled. */
+export async function openPromptScene(
+  folder: string,
+  layout: (typeof LAYOUTS)[number],
+): Promise<PromptScene> {
+  let now = START;
+  const clock = () => now;
+  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const workspace = await openWorkspace({ folder, templates: folder });
+  let asked: { request: ModelRequest; at: number } | undefined;
+  const model = modelThat((request) => {
+    asked = { request, at: performance.now() };
+  });
+  const deps = depsOf({ workspace, store, model, clock, layout });
+  const runTurn = createTurnRunner(deps);
+  let written = 0;
+  const begin = async (): Promise<Begun> => {
+    now += MINUTE;
+    written += 1;
+    await store.inbox.accept(messageOf(written, now));
+    const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
+    const begun = await store.lanes.begin(work, 'collect', `t${written}`, now);
+    if (begun.kind !== 'turn') throw new Error(`There is no turn: ${begun.kind}.`);
+    return begun;
+  };
+  let last: ClaimedTurn | undefined;
+  return {
+    workspace: folder,
+    skillFile: (nth) => skillFile(folder, nth),
+    async assemble() {
+      if (last === undefined) throw new Error('There was no turn yet.');
+      return turnPrompt(last, deps);
+    },
+    async turn() {
+      const { turn, lease } = await begin();
+      last = turn;
+      const begunAt = performance.now();
+      await runTurn(turn, lease, new AbortController().signal);
+      await store.lanes.release(lease);
+      if (asked === undefined) throw new Error('The model was not asked.');
+      return { request: asked.request, untilAskedMs: asked.at - begunAt };
+    },
+    async newSession() {
+      written += 1;
+      await store.inbox.command(messageOf(written, now), { kind: 'new-session' }, () => []);
+    },
+    close: () => store.close(),
+  };
+}
+
+type Begun = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
+
+interface Parts extends Pick<TurnRunnerDeps, 'workspace' | 'model' | 'clock'> {
+  readonly store: Store;
+  readonly layout: string;
+}
+
+function depsOf({ workspace, store, model, clock, layout }: Parts): TurnRunnerDeps {
+  const skills = skillsOf(workspace);
+  const timeZone = 'Europe/Berlin';
+  const layers = createLayerRegistry(houseLayers());
+  return {
+    store,
+    model,
+    workspace,
+    prompt: createAssembler({ layers, layout: layoutNamed(layout) }),
+    sources: [skillsSource(skills)],
+    hooks: [],
+    tools: createToolRegistry({ builtIn: builtInTools({ skills }) }).registry,
+    agent: {
+      id: 'main',
+      identity: {},
+      workspace: workspace.folder,
+      timeZone,
+      localTime: localTimeIn(timeZone),
+    },
+    owners: ['telegram:42'],
+    history: { entries: HISTORY, characters: 200_000 },
+    media: {
+      readDocument: () => Promise.reject(new Error('there are no documents')),
+      transcription: undefined,
+      fetch: () => Promise.reject(new Error('there is no network')),
+      characters: 1_000,
+    },
+    deliver: async () => {},
+    bus: { publish() {}, subscribe: () => () => {} },
+    log: silentLogger,
+    meter: { count() {}, observe() {} },
+    clock,
+    pass() {},
+  };
+}
+
+function skillsOf({ folder }: Workspace) {
+  const nowhere = join(folder, 'nowhere');
+  return openSkills({
+    folders: skillFolders({
+      extra: [],
+      bundled: nowhere,
+      data: nowhere,
+      home: nowhere,
+      project: nowhere,
+      workspace: folder,
+    }),
+    settings: {
+      block: [],
+      show: 'outline',
+      max: SKILLS,
+      maxCharacters: 60_000,
+      maxFileBytes: 256_000,
+    },
+    facts: () => ({ os: process.platform, env: {}, settings: {}, tools: new Set() }),
+    reserved: [],
+    home: folder,
+  });
+}
+
+function modelThat(sees: (request: ModelRequest) => void): ChatModel {
+  const id = 'bench/fine';
+  return {
+    id,
+    async *stream(request) {
+      sees(request);
+      const text = 'Fine: the sun is out, and nothing is on before four.';
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
+      yield { type: 'text', text };
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: null };
+    },
+  };
+}
+
+function messageOf(nth: number, now: number): AdmittedMessage {
+  const place = { channel: 'telegram', account: 'default' } as const;
+  return {
+    conversationId: CHAT,
+    message: {
+      ...place,
+      messageId: String(1_000 + nth),
+      chat: { id: '42', type: 'direct' },
+      sender: { id: '42', name: 'Ann Lee', isBot: false },
+      text: 'What is on today, and do I need an umbrella?',
+      mentions: [],
+      addressed: true,
+      sentAt: now,
+      variables: {},
+    },
+    route: {
+      ...place,
+      chatId: '42',
+      target: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
+    },
+    receivedAt: now,
+  };
+}
+
+function skillFile(folder: string, nth: number): string {
+  return join(folder, 'skills', `skill-${nth}`, 'SKILL.md');
+}
+
+function paragraphs(about: string, count: number): string {
+  return Array.from(
+    { length: count },
+    (_, nth) =>
+      `${nth}. In ${about} it is written what has been agreed, and why, and by whom; read it slowly, then act.`,
+  ).join('\n');
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
