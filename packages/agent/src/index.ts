@@ -10,6 +10,7 @@ export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
 export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
+export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';

@@ -14,6 +14,7 @@ import {
 } from '../inspector/prompt-source.ts';
 import { besidesText, listText, promptText, turnLine } from '../inspector/prompt-text.ts';
 import type { Surroundings } from '../open-skills.ts';
+import { plugIn } from '../plug-in.ts';
 import { type LoadedSettings, readSettings } from '../read-settings.ts';
 import { type PromptFlags, type PromptRequest, promptRequest } from './prompt-request.ts';
 
@@ -46,15 +47,22 @@ export async function promptCommand(
 
 async function previewText(
   { message, layout, mode, heartbeat }: Extract<PromptRequest, { kind: 'preview' }>,
-  { settings }: LoadedSettings,
+  first: LoadedSettings,
   { full, json, folder, env }: Shown & Surroundings,
 ): Promise<string> {
-  const channels = CHANNEL_DEFINITIONS.map(({ id }) => id);
-  const turn = hypotheticalTurn(message, channels, Date.now());
-  const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
   const faults: string[] = [];
   const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
-  const made = await previewPrompt({ ...settings, agent }, turn, { mode, heartbeat }, deps);
+  const plugged = await plugIn(first, { ...deps, channels: CHANNEL_DEFINITIONS });
+  const { settings } = plugged.loaded;
+  const channels = plugged.definitions.map(({ id }) => id);
+  const turn = hypotheticalTurn(message, channels, Date.now());
+  const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
+  const made = await previewPrompt(
+    { ...settings, agent },
+    turn,
+    { mode, heartbeat },
+    { ...deps, plugins: plugged.agent },
+  );
   const { prompt, fromTemplates } = made;
   if (json) return jsonOf({ ...prompt, fromTemplates });
   const { workspace } = settings.agent;
