@@ -76,13 +76,13 @@ export async function openAgent(
     localTime: localTimeIn(agent.timeZone),
   };
   const character = characterSource(await openCharacter(agent, workspace, log));
-  // Later ones win: what Parley itself has to say stands above what plugins say.
   const skills = openInstalledSkills(settings, surroundings, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
     log,
   });
   const own = [character, bootSource, createBootstrapSource(workspace), skillsSource(skills)];
+  // Later ones win: what Parley itself has to say stands above what plugins say.
   const sources = [...plugins.sources, ...own];
   const tools = openTools(settings.tools, { skills }, plugins.tools, log);
   const { hooks } = plugins;
