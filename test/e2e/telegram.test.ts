@@ -26,7 +26,7 @@ describe('a conversation in Telegram', () => {
     await scene.untilAnswers(ANN, 2);
     const seen = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     expect(seen).toContain('I like parrots');
-    expect(seen).toContain('You have no tools in this chat');
+    expect(seen).toContain('`read`');
   });
 
   it('[D02] goes on beside another one that waits for its answer', async () => {
