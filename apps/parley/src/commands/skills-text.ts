@@ -2,7 +2,7 @@ import type { SkillStatus } from '@parley/workspace';
 import { columnsOf, visible } from '../terminal/visible-text.ts';
 
 /** Limits that the table explains. */
-interface Limits {
+export interface SkillLimits {
   readonly max: number;
   readonly maxCharacters: number;
 }
@@ -19,7 +19,7 @@ const STATES = [
 ] as const;
 
 /** All skills as a table for a terminal, with one line below that sums them up. */
-export function skillTable(all: readonly SkillStatus[], limits: Limits): string {
+export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md says where they go.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
   const rows = sorted.map((one) => [
@@ -75,7 +75,7 @@ function remark({
   return words.filter((word) => word !== null).join('; ');
 }
 
-function summary(all: readonly SkillStatus[], { max, maxCharacters }: Limits): string {
+function summary(all: readonly SkillStatus[], { max, maxCharacters }: SkillLimits): string {
   const ready = all.filter(({ state }) => state === 'ready');
   const tokens = ready.reduce((total, one) => total + one.tokens, 0);
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;

@@ -9,7 +9,7 @@ import { openTools } from '../open-tools.ts';
 import { plugIn } from '../plug-in.ts';
 import { readSettings } from '../read-settings.ts';
 import { visible } from '../terminal/visible-text.ts';
-import { skillPage, skillTable } from './skills-text.ts';
+import { type SkillLimits, skillPage, skillTable } from './skills-text.ts';
 
 /** Whoever can read the data folder sees what its owner sees. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
@@ -22,12 +22,11 @@ export async function skillsCommand(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   name: string | undefined,
-  print: (text: string) => void,
+  print: Print,
 ): Promise<number> {
   const first = readSettings(folder, env);
   const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
   const { loaded, agent } = await plugIn(first, deps);
-  endSoon();
   const { settings } = loaded;
   const tools = openTools(settings.tools, {}, agent.tools, silentLogger).for(OWNER).names;
   const skills = openInstalledSkills(settings, deps, {
@@ -36,17 +35,26 @@ export async function skillsCommand(
     log: silentLogger,
   });
   const all = await skills.list();
-  if (name !== undefined) return show(skills, all, name, print, folder);
-  print(skillTable(all, settings.skills));
+  const code =
+    name === undefined
+      ? table(all, settings.skills, print)
+      : await show(skills, all, { name, folder }, print);
+  endSoon();
+  return code;
+}
+
+type Print = (text: string) => void;
+
+function table(all: readonly SkillStatus[], limits: SkillLimits, print: Print): number {
+  print(skillTable(all, limits));
   return all.some(({ state }) => state === 'refused') ? 1 : 0;
 }
 
 async function show(
   skills: Skills,
   all: readonly SkillStatus[],
-  name: string,
-  print: (text: string) => void,
-  folder: DataFolder,
+  { name, folder }: { readonly name: string; readonly folder: DataFolder },
+  print: Print,
 ): Promise<number> {
   const named = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
   if (named.length === 0) {
