@@ -1,0 +1,148 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+import { type WebClient, webClient } from './web-client.ts';
+
+const Part = z.object({
+  layer: z.string(),
+  placement: z.enum(['system', 'user']),
+  text: z.string(),
+  audience: z.object({ kind: z.string() }),
+});
+const Prompt = z.object({ turnId: z.string().optional(), parts: z.array(Part) });
+type Prompt = z.infer<typeof Prompt>;
+
+const CANARY = 'pelican-17';
+
+/** The id of a message that the command line imagines. */
+const IMAGINED = 'hypothetical';
+
+describe('the prompt as the command line shows it', () => {
+  let model: ModelDouble;
+  let folder: DataFolder;
+  let parley: ParleyProcess;
+  let web: WebClient;
+  beforeAll(async () => {
+    model = await startModelDouble();
+    model.reply(() => 'fine');
+    folder = makeDataFolder({
+      model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+      lanes: { collectPauseMs: 50 },
+      http: { port: 0 },
+      agent: { ephemeral: 'Today everything is blue.' },
+    });
+    // A workspace that has been lived in: what the prompt says of it is the same every time.
+    mkdirSync(join(folder.path, 'workspace'));
+    writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
+    writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
+    parley = await startParleyProcess(folder.path);
+    web = webClient(parley);
+  });
+  afterAll(async () => {
+    await parley.end('SIGKILL');
+    await model.close();
+    folder.remove();
+  });
+
+  const prompt = (...args: readonly string[]) =>
+    runParley(['--data', folder.path, 'prompt', ...args]);
+  const asJson = async (...args: readonly string[]) =>
+    Prompt.parse(JSON.parse((await prompt(...args, '--json')).out));
+
+  async function ask(text: string, id: string): Promise<void> {
+    const before = (await web.history()).length;
+    await web.post(text, JSON.stringify({ id, text }));
+    await expect
+      .poll(async () => (await web.history()).length, { timeout: 15_000 })
+      .toBe(before + 2);
+  }
+
+  it('[P17] of a turn that might be is, byte for byte, the one that a real turn sends', async () => {
+    const seen = stateOf(folder.path);
+    const imagined = await asJson('--channel', 'web', '--text', 'What is on today?');
+    expect(stateOf(folder.path)).toEqual(seen);
+    await ask('What is on today?', IMAGINED);
+    const { system, user } = sentLast(model);
+    expect(withoutTime(textOf(imagined, 'system'))).toBe(withoutTime(system));
+    const words = `${textOf(imagined, 'user')}\n\nWhat is on today?`;
+    expect(withoutTime(words)).toBe(withoutTime(user));
+    expect(system).toContain(CANARY);
+  });
+
+  it('[P17] of the last turn is exactly what was sent', async () => {
+    await ask('And tomorrow?', 'message-2');
+    const { system, user } = sentLast(model);
+    const last = await asJson('--last');
+    expect(textOf(last, 'system')).toBe(system);
+    expect(`${textOf(last, 'user')}\n\nAnd tomorrow?`).toBe(user);
+    expect(await asJson('--message', 'message-2')).toEqual(last);
+    expect(await asJson('--turn', last.turnId ?? '')).toEqual(last);
+  });
+
+  it('[P17] [W02] names who may see each layer, and why one is absent', async () => {
+    const { out } = await prompt('--last');
+    expect(out).toMatch(/memory-file +MEMORY\.md +owner +[\d,]+ +\d+/);
+    expect(out).toMatch(/agents-file +AGENTS\.md +everyone/);
+    expect(out).toMatch(/heartbeat +absent: /);
+    expect(out).not.toContain(CANARY);
+    expect((await prompt('--last', '--full')).out).toContain(CANARY);
+    const group = await prompt('--channel', 'telegram', '--chat', 'group', '--user', '5', '--full');
+    expect(group.out).not.toContain(CANARY);
+    expect(group.out).toMatch(/memory-file +absent: MEMORY\.md: private/);
+  });
+
+  it('[P09] [P17] of two turns shares its beginning, and says what differs', async () => {
+    const { out, code } = await prompt('--diff');
+    expect(code).toBe(0);
+    expect(out).toMatch(/shared {2}the first [\d,]+ characters/);
+    expect(out).toMatch(/^= agents-file$/m);
+    expect(out).toContain('the shared beginning ends here');
+    expect(out).toMatch(/^ +- .*hypothetical/m);
+    expect(out).toMatch(/^ +\+ .*message-2/m);
+  });
+
+  it('[P17] is found by a list of turns, of one chat too', async () => {
+    const { out } = await prompt('--list');
+    expect(out.match(/web:default:main/g)).toHaveLength(2);
+    expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);
+    const nowhere = await prompt('--list', '--chat', 'nowhere');
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
+  });
+});
+
+/** What the model was sent last, as one text each. */
+function sentLast(model: ModelDouble): { readonly system: string; readonly user: string } {
+  const messages = model.requests.at(-1)?.body.messages ?? [];
+  const of = (role: string) => messages.findLast((message) => message.role === role)?.content;
+  return { system: z.string().parse(of('system')), user: z.string().parse(of('user')) };
+}
+
+function textOf({ parts }: Prompt, placement: 'system' | 'user'): string {
+  return parts
+    .filter((part) => part.placement === placement)
+    .map(({ text }) => text)
+    .join('\n\n');
+}
+
+/** Minutes pass between one turn and the next. */
+function withoutTime(text: string): string {
+  return text.replaceAll(/\b\d{2}:\d{2}\b/g, '--:--');
+}
+
+/** Every file below a folder, with its content; what a running database does by itself is left out. */
+function stateOf(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/\.db|^lock$/.test(name) && statSync(join(folder, name)).isFile())
+    .sort();
+  return new Map(files.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
