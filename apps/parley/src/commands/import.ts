@@ -29,11 +29,11 @@ export async function importOpenClaw(
   deps: ImportDeps,
 ): Promise<number> {
   const { print } = deps;
-  const from = findWorkspace(path);
+  const { folder: from, beside } = findWorkspace(path);
   const { workspace } = readSettings(folder, deps.env).settings.agent;
   assertApart(from, workspace);
   const survey = await surveyFolder(from, deps.clock);
-  const plan = planImport(survey, (name) => standingOf(survey.folder, workspace, name));
+  const plan = planImport(survey, beside, (name) => standingOf(survey.folder, workspace, name));
   print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
   if (yes) return copyAll(plan, survey.folder, workspace, deps);
   print(
@@ -53,6 +53,7 @@ async function copyAll(
   for (const { name } of plan.used.filter(({ standing }) => standing === 'nothing')) {
     const result = await copyIntoWorkspace(from, to, name, newId);
     if (result.kind === 'copied') copied += 1;
+    if (result.kind === 'exists') print(`  ${name} is there already and stays as it is`);
     if (result.kind === 'failed') failed += 1;
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   }

@@ -24,7 +24,9 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
       ignored.map(({ name, why }) => line(name, why)),
     ),
     isCut ? 'The folder holds more files than are looked at; the rest is not used.\n' : '',
-  ].join('');
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 const STANDING: Readonly<Record<UsedFile['standing'], string>> = {
@@ -35,7 +37,7 @@ const STANDING: Readonly<Record<UsedFile['standing'], string>> = {
 };
 
 function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n\n`;
+  return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n`;
 }
 
 function fileLines(files: readonly UsedFile[]): readonly string[] {

@@ -51,13 +51,24 @@ const FOREIGN: Readonly<Record<string, string>> = {
   credentials: 'secrets; give Parley its own in parley.yaml',
   sessions: 'conversations that Parley cannot continue',
   agents: 'sessions and secrets of OpenClaw',
+  '.openclaw': 'the state of OpenClaw',
   canvas: 'pages for devices of OpenClaw',
 };
 
-/** Decides what of a folder is used, and as what. `standing` says what is in the workspace already. */
-export function planImport(survey: Survey, standing: (name: string) => Standing): ImportPlan {
+/**
+ * Decides what of a folder is used, and as what. `beside` is what lies beside the folder and is told
+ * of, too; `standing` says what is in the workspace already.
+ */
+export function planImport(
+  survey: Survey,
+  beside: readonly string[],
+  standing: (name: string) => Standing,
+): ImportPlan {
   const used: UsedFile[] = [];
-  const ignored: IgnoredEntry[] = [];
+  const ignored: IgnoredEntry[] = beside.map((name) => ({
+    name: `../${name}`,
+    why: FOREIGN[name.toLowerCase()] ?? 'no part of the workspace',
+  }));
   for (const entry of survey.entries) {
     const why = reasonAgainst(entry);
     if (why === null) used.push(asUsed(entry, standing(entry.name)));
