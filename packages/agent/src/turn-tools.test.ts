@@ -255,6 +255,7 @@ describe('a turn that is cut off and run again', () => {
     const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
     expect(crow.calls.map(({ word }) => word)).toEqual(expected);
     expect(scene.model.asked).toHaveLength(3);
+    expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
   });
 
   it('[G16] a call that may have taken effect is not run again, and the model is told', async () => {
