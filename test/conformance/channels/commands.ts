@@ -94,6 +94,18 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
+    title: '[F09] [S08] a skill is called by its command, and its text reaches the model',
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.peer.say(place, { text: '/plan_trip to Ravenna' });
+      await scene.until(place, 'to Ravenna');
+      const request = scene.model.requests.findLast(({ body }) =>
+        JSON.stringify(body).includes('to Ravenna'),
+      );
+      expect(JSON.stringify(request?.body)).toContain('# Plan a trip');
+    },
+  },
+  {
     title: '[F05] a command of the owner’s alone is refused to others',
     run: async (scene) => {
       expect(await answerTo(scene, '/pair ABCDEFGH')).toMatch(/owner/i);

@@ -87,14 +87,13 @@ export async function scanFolder(
   return found;
 }
 
-/** One folder of a source; null where it is no skill and does not want to be. */
+/** One folder, or link, of a source; null where it is no skill and does not want to be. */
 async function scanEntry(
   root: string,
   within: readonly string[],
   entry: Dirent,
   options: ScanOptions,
 ): Promise<ParsedSkill | RefusedSkill | null> {
-  if (entry.isSymbolicLink()) return { kind: 'refused', reason: 'a symbolic link is not followed' };
   const segments = [...within, entry.name, SKILL_FILE];
   const looked = lookAt(root, segments, options.maxBytes);
   if (looked.kind !== 'file') return faultOf(looked);
