@@ -1,0 +1,112 @@
+import { recordingLogger } from '@parley/contracts';
+import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
+import type { PromptRepository } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import type { TurnHook } from './hooks/turn-hook.ts';
+import { recordPrompt } from './record-prompt.ts';
+import { openTurnScene, type SceneExtras } from './testing/turn-scene.ts';
+
+const SECRET = 'the launch code is 4711';
+const GROUP = { chat: { id: 'g', type: 'group', title: 'Crew' } } as const;
+const PRIVATE = { text: SECRET, source: 'MEMORY.md', audience: { kind: 'owner' } } as const;
+const EVERYONE = { kind: 'everyone' } as const;
+
+const chatty: TurnHook = {
+  id: 'chatty',
+  before: async () => ({
+    system: [{ text: 'Rhyme.', source: 'chatty', audience: EVERYONE }, PRIVATE],
+  }),
+};
+
+/** An assembler that forgets to look who reads. */
+const careless: PromptAssembler = {
+  async assemble() {
+    const line = { layer: 'memory', placement: 'system', source: 'MEMORY.md' } as const;
+    const { audience } = PRIVATE;
+    return {
+      layout: 'careless',
+      system: [
+        {
+          layer: 'identity',
+          stable: true,
+          text: 'You are Polly.',
+          source: 'x',
+          audience: EVERYONE,
+        },
+        { layer: 'memory', stable: true, ...PRIVATE },
+      ],
+      userContext: [],
+      report: [{ ...line, audience, outcome: 'present', characters: 9, tokens: 3, cut: null }],
+    };
+  },
+};
+
+async function recorded(extras: SceneExtras) {
+  const scene = await openTurnScene({}, extras);
+  try {
+    await scene.write('what is up?', GROUP);
+    await scene.answerNext('g');
+    const [summary] = await scene.store.prompts.list({ limit: 5 });
+    const prompt = await scene.store.prompts.ofTurn(summary?.turnId ?? '');
+    if (prompt === null) throw new Error('nothing was recorded');
+    const [request] = scene.model.asked;
+    return { prompt, request };
+  } finally {
+    await scene.close();
+  }
+}
+
+describe('the record of a prompt', () => {
+  it('[P17] holds what the model was given, to the last character', async () => {
+    const { prompt, request } = await recorded({});
+    const system = prompt.parts.filter(({ placement }) => placement === 'system');
+    expect(system.map(({ text }) => text)).toEqual(request?.system.map(({ text }) => text));
+    const user = prompt.parts.filter(({ placement }) => placement === 'user');
+    const asked = request?.messages.at(-1)?.content ?? '';
+    expect(asked.startsWith(user.map(({ text }) => text).join('\n\n'))).toBe(true);
+    expect(prompt.messages).toMatchObject([{ role: 'user', characters: asked.length }]);
+    expect(prompt).toMatchObject({ model: 'test/model', layout: 'parley' });
+    expect(prompt.place).toMatchObject({ chatId: 'g', chatType: 'group', title: 'Crew' });
+  });
+
+  it.each<[string, SceneExtras]>([
+    ['a hook offered', { hooks: [chatty] }],
+    ['an assembler let through', { prompt: careless }],
+  ])(
+    '[P17] [W02] never says that the model was given private text that %s',
+    async (_who, extras) => {
+      const { prompt, request } = await recorded(extras);
+      expect(JSON.stringify(request)).not.toContain('4711');
+      expect(JSON.stringify(prompt)).not.toContain('4711');
+      expect(prompt.unsent.filter(({ outcome }) => outcome === 'withheld')).toMatchObject([
+        { source: 'MEMORY.md', audience: { kind: 'owner' } },
+      ]);
+    },
+  );
+
+  it('[P17] tells of what a hook added beside the layers', async () => {
+    const { prompt } = await recorded({ hooks: [chatty] });
+    expect(prompt.parts.some(({ text }) => text === 'Rhyme.')).toBe(true);
+  });
+
+  it.each<[string, PromptRepository['record']]>([
+    ['is refused', () => Promise.reject(new Error('the disk is full'))],
+    [
+      'breaks at once',
+      () => {
+        throw new Error('the disk is full');
+      },
+    ],
+  ])('[P17] never harms the answer when it %s: the log says so', async (_how, record) => {
+    const scene = await openTurnScene();
+    await scene.write('hello');
+    const { turn } = await scene.begin();
+    const { log, lines } = recordingLogger();
+    const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
+    const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };
+    recordPrompt(deps, turn, prompt, { messages: [] });
+    await expect.poll(() => lines.join()).toContain('the disk is full');
+    expect(lines.join()).toContain('the prompt was not recorded');
+    await scene.close();
+  });
+});
