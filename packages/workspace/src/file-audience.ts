@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** The part of a workspace file's front matter that decides who may read it; other keys are the author's own. */
 export const AudienceFrontMatter = z.preprocess(
-  lowerCaseKeys,
+  foldAudience,
   z.looseObject({ audience: z.enum(['owner', 'everyone']).optional() }),
 );
 export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
@@ -27,8 +27,26 @@ export function audienceOf(
   return { kind: 'everyone' };
 }
 
-/** `Audience: owner` must not be public because of a capital letter. */
-function lowerCaseKeys(data: unknown): unknown {
+/**
+ * `Audience: owner` must not be public because of a capital letter or of a character that nobody sees.
+ * Of two spellings in one block it cannot be known which was meant: that is an issue.
+ */
+function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key.toLowerCase(), value]));
+  const found = Object.entries(data).filter(([key]) => isAudienceKey(key));
+  if (found.length > 1) {
+    const message = '"audience" is written twice, in two spellings';
+    context.addIssue({ code: 'custom', message, input: data });
+  }
+  const [first] = found;
+  return first === undefined ? data : { ...data, audience: first[1] };
+}
+
+function isAudienceKey(key: string): boolean {
+  return (
+    key
+      .normalize('NFKC')
+      .replace(/[\s\p{Cf}]/gu, '')
+      .toLowerCase() === 'audience'
+  );
 }

@@ -108,9 +108,10 @@ function refuse(head: string, body: string, reason: string): FrontMatter<never> 
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** Blank lines above the front matter are forgiven: a secret must not depend on an invisible line. */
+/** What nobody sees above or before the first line is forgiven: a secret must not depend on it. */
 function normalise(file: string): string {
-  return trimBlankLines(file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n'));
+  const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
 }
 
 function trimBlankLines(text: string): string {
