@@ -11,7 +11,7 @@ import type { SkillSource, SkillStatus, Skills } from '../skills.ts';
 export const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'c2' };
 
-export const SETTINGS: SkillSettings = {
+const SETTINGS: SkillSettings = {
   block: [],
   show: 'outline',
   max: 150,
