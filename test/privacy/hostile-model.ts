@@ -41,9 +41,10 @@ export function hostileModel({ chance, pathOf, names, echo }: HostileModelOption
     },
     async *stream(request): AsyncGenerator<ModelEvent> {
       asked.push(request);
-      if (chance.happens(0.02)) throw new Crash('the process died');
       const { tools = [] } = request;
-      const again = request.messages.filter(({ role }) => role === 'tool').length < MAX_CALLS;
+      const results = request.messages.filter(({ role }) => role === 'tool').length;
+      if (chance.happens(results === 0 ? 0.02 : 0.1)) throw new Crash('the process died');
+      const again = results < MAX_CALLS;
       const wants = tools.length > 0 && again && chance.happens(0.4) ? 1 + chance.below(2) : 0;
       for (let call = 0; call < wants; call += 1) {
         // Listing and searching read the whole workspace, and would take most of the time.

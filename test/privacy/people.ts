@@ -33,6 +33,7 @@ export const PLACES: readonly ChatPlace[] = [
   direct('alpha', '1', OWNERS),
   direct('alpha', '1', OWNERS, 'second'),
   direct('beta', 'own-2', [{ id: 'own-2' }]),
+  direct('beta', 'own-2', [{ id: 'own-2' }], 'second'),
   direct('gamma', 'linked', [{ id: 'linked', fromOwner: true }]),
   // A link that was cut while messages waited: not all of them are an owner's.
   direct('gamma', 'cut', [{ id: 'cut', fromOwner: true }, { id: 'cut' }]),

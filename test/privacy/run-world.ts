@@ -74,7 +74,7 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
 async function playTurn(play: Play, name: string): Promise<void> {
   const { chance, world, stage, tally } = play;
   if (chance.happens(0.05)) world.rewrite();
-  changeOwners(play);
+  changeOwners(play, 0.1);
   stage.choice.layout = chance.pick(LAYOUTS);
   stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['minimal', 'none']);
   stage.choice.heartbeat = chance.happens(0.1);
@@ -89,14 +89,14 @@ async function playTurn(play: Play, name: string): Promise<void> {
     if (ended) break;
     tally.crashes += 1;
     // Whoever was an owner when the turn began may not be one when it goes on.
-    changeOwners(play);
+    changeOwners(play, 0.5);
   }
   tally.turns += 1;
 }
 
 /** The second owner is now and then removed from the settings, and named again. */
-function changeOwners({ chance, stage }: Play): void {
-  if (!chance.happens(0.1)) return;
+function changeOwners({ chance, stage }: Play, share: number): void {
+  if (!chance.happens(share)) return;
   const at = stage.owners.indexOf(SECOND_OWNER);
   if (at === -1) stage.owners.push(SECOND_OWNER);
   else stage.owners.splice(at, 1);
