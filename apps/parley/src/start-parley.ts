@@ -22,6 +22,7 @@ import { reachableAddress } from './reachable-address.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
 import { startBoot } from './start-boot.ts';
 import { statusReport } from './status-report.ts';
+import { turnLimits } from './turn-limits.ts';
 
 /** A running installation: gateway and worker in one process. */
 export interface RunningParley {
@@ -125,6 +126,7 @@ async function compose(
     prompt: agent.prompt,
     sources: agent.sources,
     tools: agent.tools,
+    limits: turnLimits(settings),
     hooks: agent.hooks,
     workspace: agent.workspace,
     agent: agent.place,

@@ -6,6 +6,7 @@ export type {
   TurnOpening,
 } from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
+export type { TurnLimits } from './loop/turn-limits.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
 export { bootSource } from './occasions/boot-source.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Tools } from './tools-schema.ts';
 
 /** `telegram:123`: the channel and that platform's user id. */
 const Owner = z
@@ -40,14 +41,6 @@ const Skills = z
   })
   .prefault({})
   .describe('Folders with instructions that the agent reads when a task calls for them.');
-
-const Tools = z
-  .strictObject({
-    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
-    block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
-  })
-  .prefault({})
-  .describe('What the agent can do besides answering.');
 
 const Plugin = z
   .union([
@@ -145,6 +138,23 @@ const Limits = z
       .max(1_000_000)
       .default(32_000)
       .describe('Longest message that is taken, in characters.'),
+    turnSteps: z
+      .int()
+      .min(1)
+      .max(200)
+      .default(20)
+      .describe('How often the model is asked in one turn; the last time it has to answer.'),
+    turnMinutes: z
+      .number()
+      .positive()
+      .max(60)
+      .default(10)
+      .describe('After this the model is asked for its answer once more.'),
+    turnTokens: z
+      .int()
+      .positive()
+      .default(1_000_000)
+      .describe('The same, of all steps of a turn together.'),
     waitingPerConversation: z
       .int()
       .min(1)
