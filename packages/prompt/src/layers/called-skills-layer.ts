@@ -5,7 +5,8 @@ import { narrowestAudience } from './narrowest-audience.ts';
 export const calledSkillsLayer: Layer = {
   id: 'called-skills',
   volatility: 'turn',
-  placement: 'system',
+  // Not in the system prompt, which would cost the cache of everything behind it for one turn.
+  placement: 'user',
   modes: ['full', 'minimal'],
   render({ calledSkills = [], reader }, { heading = '## Called Skills' }) {
     if (calledSkills.length === 0) return absent('nobody called a skill');
