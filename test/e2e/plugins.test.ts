@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
@@ -220,6 +220,17 @@ describe('without a running Parley', () => {
     expect(looked.code).toBe(1);
     expect(looked.out).toContain('✓ quiet brings nothing\n');
     expect(looked.out).toContain('✗ ./gone does not work: there is no folder');
+    other.remove();
+  });
+
+  it('[P16] the plugin of docs/new-plugin.md works as it is printed', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
+    const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
+    const other = makeDataFolder({ ...settings, plugins: ['./plugins/dice'], channels: {} });
+    mkdirSync(join(other.path, 'plugins/dice'), { recursive: true });
+    writeFileSync(join(other.path, 'plugins/dice/index.ts'), source);
+    const looked = await runParley(['--data', other.path, 'plugins']);
+    expect(looked).toMatchObject({ code: 0, out: '✓ dice brings tool roll_dice\n' });
     other.remove();
   });
 
