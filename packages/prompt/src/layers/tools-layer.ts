@@ -3,9 +3,7 @@ import { readContextFile } from './context-file.ts';
 import { countOf } from './count-of.ts';
 import { describeTools } from './describe-tools.ts';
 import { narrowestAudience } from './narrowest-audience.ts';
-
-/** Where a TOOLS.md wants the generated list. */
-const PLACEHOLDER = '{tools_description}';
+import { fillTools } from './tools-placeholder.ts';
 
 /**
  * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
@@ -29,12 +27,8 @@ export const toolsLayer: Layer = {
     if (notes === undefined || 'absent' in notes) {
       return { text: `${heading}\n${described}`, ...everyone };
     }
-    const template = notes.text.includes(PLACEHOLDER)
-      ? notes.text
-      : `${PLACEHOLDER}\n\n${notes.text}`;
     return {
-      // A function, because the words of a tool may hold what `replace` takes for a pattern.
-      text: `${heading}\n${template.replaceAll(PLACEHOLDER, () => described)}`,
+      text: `${heading}\n${fillTools(notes.text, described)}`,
       source: `${everyone.source}, ${notes.source}`,
       audience: narrowestAudience([everyone, notes], reader),
       cut: notes.cut,

@@ -4,6 +4,7 @@ import type { PromptContext } from '../prompt-context.ts';
 import { purposeOf, readContextFile } from './context-file.ts';
 import { narrowestAudience } from './narrowest-audience.ts';
 import { shownPath } from './shown-path.ts';
+import { pointToTools } from './tools-placeholder.ts';
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
 export const workspaceContextLayer: Layer = {
@@ -44,7 +45,7 @@ async function readWithin(
 
 function section({ source, text }: WorkspaceFile): string {
   const purpose = purposeOf(source);
-  return `## ${source}\n${purpose === '' ? '' : `Purpose: ${purpose}\n\n`}${text}`;
+  return `## ${source}\n${purpose === '' ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
 }
 
 /** Characters of the file itself, without the line that says it was cut. */

@@ -1,5 +1,6 @@
 import type { Layer, LayerId, Volatility } from '../layer.ts';
 import { modesOf, purposeOf, readContextFile } from './context-file.ts';
+import { pointToTools } from './tools-placeholder.ts';
 
 interface WorkspaceFileLayer {
   readonly id: LayerId;
@@ -19,7 +20,8 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
       const found = await readContextFile(context, file, characters);
       if ('absent' in found) return found;
       const { source, audience, cut } = found;
-      return { text: `${heading}\n${below(file)}${found.text}`, source, audience, cut };
+      const text = `${heading}\n${below(file)}${pointToTools(found.text)}`;
+      return { text, source, audience, cut };
     },
   };
 }

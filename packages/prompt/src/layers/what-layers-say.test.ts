@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { Layer, LayerOptions } from '../layer.ts';
+import type { PromptContext } from '../prompt-context.ts';
+import type { ToolNote } from '../prompt-features.ts';
+import { OWNER_FEATURES } from '../testing/example-features.ts';
+import { contextOf, FACTS, GUEST, OWNER, viewOf } from '../testing/example-turn.ts';
+import { connectorsLayer } from './connectors-layer.ts';
+import { conversationModeLayer } from './conversation-mode-layer.ts';
+import { heartbeatLayer } from './heartbeat-layer.ts';
+import { memoryGuideLayer } from './memory-guide-layer.ts';
+import { messagingLayer } from './messaging-layer.ts';
+import { outputFormatLayer } from './output-format-layer.ts';
+import { personaLayer } from './persona-layer.ts';
+import { profileLayer } from './profile-layer.ts';
+import { responseFormatLayer } from './response-format-layer.ts';
+import { silentRepliesLayer } from './silent-replies-layer.ts';
+import { workspaceContextLayer } from './workspace-context-layer.ts';
+import { workspaceFileLayer } from './workspace-file-layer.ts';
+
+/** The text of a layer; empty where it is absent. */
+async function say(
+  layer: Layer,
+  overrides: Partial<PromptContext> = {},
+  options: LayerOptions = {},
+): Promise<string> {
+  const output = await layer.render(contextOf(overrides), options);
+  return 'text' in output ? output.text : '';
+}
+
+const tool = (name: string, placeholder = false): ToolNote => ({
+  name,
+  summary: 'Does it.',
+  tier: 'middleware',
+  placeholder,
+});
+const EVERYONE = { kind: 'everyone' } as const;
+
+describe('the guide to memory', () => {
+  it.each(['remember', 'I like', 'always', '记住', '我的偏好', '从不'])(
+    '[G13] says to save at once at the word %s',
+    async (word) => {
+      expect(await say(memoryGuideLayer, { tools: [tool('save_memory')] })).toContain(word);
+    },
+  );
+
+  it('[P02] speaks only of tools that can be used', async () => {
+    const both = [tool('search_memory'), tool('save_memory', true)];
+    expect(await say(memoryGuideLayer, { tools: both })).not.toContain('save_memory');
+    expect(await say(memoryGuideLayer, { tools: [tool('save_memory', true)] })).toBe('');
+  });
+
+  it('[P06] is followed by the memory itself where the layout names its file', async () => {
+    const view = viewOf(OWNER, { 'MEMORY.md': 'Closed on Mondays.' });
+    const options = { heading: '# MEMORY', files: ['MEMORY.md'] };
+    expect(await say(memoryGuideLayer, { view }, options)).toBe(
+      '# MEMORY\n\n## MEMORY.md\nClosed on Mondays.',
+    );
+  });
+});
+
+describe('the profile', () => {
+  const options = { files: ['USER.md'] };
+  const files = { 'USER.md': 'Ann sells books.' };
+
+  it('[W02] shows USER.md to the owner alone: to others it would be about themselves', async () => {
+    expect(await say(profileLayer, { view: viewOf(OWNER, files) }, options)).toContain('Ann sells');
+    const guest = { reader: GUEST, view: viewOf(GUEST, files) };
+    expect(await say(profileLayer, guest, options)).toBe('');
+  });
+
+  it('[G14] quotes what was made from saved memories', async () => {
+    const userProfile = { text: '## Safety\nnone', source: 'saved', audience: EVERYONE };
+    expect(await say(profileLayer, { userProfile })).toContain('\n> ## Safety\n> none');
+  });
+});
+
+describe('a heartbeat', () => {
+  const heartbeat = { task: 'mail', instruction: 'Look.', schedule: 'hourly' };
+
+  it('[H03] [H05] has its task and the word that means quiet, on its own turns alone', async () => {
+    const facts = { ...FACTS, heartbeat: true };
+    const text = await say(heartbeatLayer, { facts, heartbeat });
+    expect(text).toContain('Task: mail\nSchedule: hourly\nLook.');
+    expect(text).toContain('exactly HEARTBEAT_OK');
+    expect(await say(heartbeatLayer, { heartbeat })).toBe('');
+  });
+});
+
+describe('persona and format', () => {
+  const persona = { text: 'You bark.', source: 'personas/dog.md', audience: EVERYONE };
+
+  it('[P14] are two things: the same persona goes with any format', async () => {
+    const format = (text: string) => ({ text, source: 'formats', audience: EVERYONE });
+    expect(await say(personaLayer, { persona, outputFormat: format('a') })).toBe(
+      await say(personaLayer, { persona, outputFormat: format('b') }),
+    );
+    expect(await say(outputFormatLayer, { persona, outputFormat: format('a') })).toContain('\na');
+  });
+
+  it('[P05] the persona takes the place of the file that the layout names for it', async () => {
+    const view = viewOf(OWNER, { 'SOUL.md': 'Calm.' });
+    const options = { files: ['SOUL.md'] };
+    expect(await say(personaLayer, { view }, options)).toBe('## Persona\nCalm.');
+    expect(await say(personaLayer, { view, persona }, options)).toBe('## Persona\nYou bark.');
+  });
+});
+
+describe('the notes on tools', () => {
+  const view = viewOf(OWNER, { 'TOOLS.md': 'Here: {tools_description}' });
+
+  it('[P06] point to the list where it stands in a section of its own', async () => {
+    const file = workspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' });
+    const texts = await Promise.all([
+      say(file, { view }),
+      say(workspaceContextLayer, { view }, { files: ['TOOLS.md'] }),
+    ]);
+    for (const text of texts) {
+      expect(text).toContain('Here: (The list of your tools stands above.)');
+    }
+  });
+});
+
+describe('other layers', () => {
+  it.each([
+    ['agent', 'finish the job'],
+    ['ask', 'change nothing'],
+    ['plan', 'End by asking whether to run it'],
+  ] as const)('[G04] mode %s: %s', async (conversationMode, words) => {
+    expect(await say(conversationModeLayer, { conversationMode })).toContain(words);
+  });
+
+  it('[G03] tell of what is connected and not of what was lost', async () => {
+    const text = await say(connectorsLayer, OWNER_FEATURES);
+    expect(text).toContain('browser');
+    expect(text).not.toContain('desktop');
+  });
+
+  it('[G09] name the token for silence where there is one', async () => {
+    expect(await say(silentRepliesLayer, { silentToken: 'HUSH' })).toContain('exactly HUSH');
+    expect(await say(silentRepliesLayer)).toBe('');
+  });
+
+  it('[P02] speak of writing elsewhere only where the agent can', async () => {
+    expect(await say(messagingLayer, { tools: [tool('message')] })).toContain('`message`');
+    expect(await say(messagingLayer, { tools: [] })).not.toContain('`message`');
+  });
+
+  it('[P04] ask for JSON with the schema to follow', async () => {
+    const text = await say(responseFormatLayer, { responseSchema: { type: 'string' } });
+    expect(text).toContain('"type": "string"');
+    expect(await say(responseFormatLayer)).toBe('');
+  });
+});
