@@ -4,7 +4,7 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { TurnAdditions, TurnClosing, TurnHook, TurnOpening } from './turn-hook.ts';
 
 /** How long one hook may take, in ms. */
-export const HOOK_MS = 2_000;
+const HOOK_MS = 2_000;
 
 /** What running hooks needs. */
 export interface HookDeps {
