@@ -99,7 +99,15 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   );
   const textOf = (parts: readonly { readonly text: string }[]) =>
     parts.map(({ text }) => text).join('\n\n');
-  return { system: textOf(system), context: textOf(userContext) };
+  return { system: withoutVariables(textOf(system)), context: textOf(userContext) };
+}
+
+/**
+ * A house may count the variables of a turn among the facts of the system prompt (P04), each of them
+ * quoted on a line of its own: only such a line is taken out before two prompts are compared.
+ */
+function withoutVariables(system: string): string {
+  return system.replace(/^- Variable "[^\n\r<>]*": "[^\n\r<>]*"$/gm, '- Variable');
 }
 
 /** What could be taken for a frame, a heading or a fence, by anybody's idea of a line. */
