@@ -54,6 +54,10 @@ describe('skills in Telegram', () => {
 
   it('[S08] called by a command are in the prompt of that turn, and of no other', async () => {
     expect(await ask(BO, '/tea for two')).toContain('Warm the pot first.');
+    const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
+    // Before what was typed, in the same message: the system prompt stays what it was.
+    expect(textOf(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
+    expect(textOf(messages[0])).not.toContain('Warm the pot');
     expect(await ask(BO, 'thanks')).not.toContain('Warm the pot');
   });
 
