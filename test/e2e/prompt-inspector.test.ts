@@ -1,0 +1,167 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+/** What a hostile file would like the page to take for its own. */
+const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
+
+describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
+  let scene: WebScene;
+  let page: Page;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+    const workspace = join(scene.folder.path, 'workspace');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'SOUL.md'), `Be kind. ${HOSTILE}\n`);
+    writeFileSync(join(workspace, 'MEMORY.md'), 'The owner likes pelicans.\n');
+    writeFileSync(join(workspace, 'USER.md'), `${'Something to know. '.repeat(3_000)}\n`);
+    page = await scene.open({ viewport: { width: 1280, height: 860 } });
+    for (const words of ['First question', 'Second question']) {
+      await say(page, words);
+      await untilAnswer(page, `You said: ${words}`);
+    }
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    await page.locator('.sheet').waitFor();
+  });
+  afterAll(() => scene.close());
+
+  const layer = (name: string, on: Page = page) =>
+    on.locator('.layer').filter({ has: on.locator('b', { hasText: new RegExp(`^${name}$`) }) });
+  const fits = (on: Page) =>
+    on.evaluate(
+      '[document.documentElement, ...document.querySelectorAll("main, .turn, .turns")].every((box) => box.scrollWidth <= box.clientWidth)',
+    );
+
+  it('[P17] lists the turns, newest first, and shows the newest', async () => {
+    expect(await page.locator('.turn-link').count()).toBe(2);
+    expect(await page.locator('.turn-link').first().getAttribute('aria-current')).toBe('true');
+    await page.getByRole('heading', { name: 'Owner' }).waitFor();
+    await page.getByText('layout parley', { exact: false }).first().waitFor();
+  });
+
+  it('[P17] [W02] tells of each layer for whom it is, how large, and whether it was cut', async () => {
+    const memory = await layer('memory-file').innerText();
+    expect(memory).toContain('owner only');
+    expect(memory).toContain('MEMORY.md');
+    expect(await layer('soul-file').innerText()).toContain('everyone');
+    await page
+      .locator('.cut', { hasText: /cut: [\d,]+ of 5[67],\d{3}/ })
+      .first()
+      .waitFor();
+    const widths = await page
+      .locator('.layers .bar i')
+      .evaluateAll((bars) => bars.map((bar) => Number.parseFloat(bar.style.width)));
+    expect(widths.reduce((sum, width) => sum + width, 0)).toBeGreaterThan(95);
+    const absent = page.locator('.unsent div', {
+      has: page.getByText('heartbeat', { exact: true }),
+    });
+    expect(await absent.innerText()).toContain('not a heartbeat turn');
+  });
+
+  it('[P17] unfolds a text as text, whatever stands in it', async () => {
+    await layer('soul-file').locator('summary').click();
+    const text = layer('soul-file').locator('.layer-text');
+    await text.waitFor();
+    expect(await text.innerText()).toContain(HOSTILE);
+    expect(await text.locator('img, script').count()).toBe(0);
+    expect(await page.title()).not.toBe('1');
+  });
+
+  it('[P09] [P17] compares with another turn: the shared beginning is marked, and what differs', async () => {
+    await page.getByLabel('Compare with').selectOption({ index: 1 });
+    await page.locator('.comparison').waitFor();
+    await page.getByText('The shared beginning ends here').waitFor();
+    expect(await page.locator('.shared-words').innerText()).toMatch(/^9\d(\.\d)? % of this prompt/);
+    expect(await layer('soul-file').innerText()).toContain('the same');
+    const changed = page.locator('.change.is-changed').first();
+    expect(await changed.locator('del:not(.is-shared)').count()).toBeGreaterThan(0);
+    expect(await changed.locator('ins:not(.is-shared)').count()).toBeGreaterThan(0);
+    expect(await changed.locator('.is-shared').count()).toBeGreaterThan(0);
+    await page.reload();
+    await page.locator('.comparison').waitFor();
+    await page.goBack();
+    await page.locator('.sheet').waitFor();
+  });
+
+  it('[U03] keeps what was being written in the chat', async () => {
+    await page.getByRole('link', { name: 'Chat' }).click();
+    await field(page).fill('half a sentence');
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    expect(await field(page).isVisible()).toBe(false);
+    await page.getByRole('link', { name: 'Chat' }).click();
+    expect(await field(page).inputValue()).toBe('half a sentence');
+    await field(page).fill('');
+    await page.getByRole('link', { name: 'Prompt' }).click();
+  });
+
+  it('[U03] works by keyboard alone', async () => {
+    await page.locator('.sheet').waitFor();
+    const summary = layer('safety').locator('summary');
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    await layer('safety').getByText('Keep secrets.', { exact: false }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('layer-text');
+    await page.locator('.turn-link').nth(1).focus();
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => page.locator('.turn-link').nth(1).getAttribute('aria-current'))
+      .toBe('true');
+  });
+
+  it.each([320, 390, 768])(
+    '[U03] at %i pixels it shows the list, then a turn, and nothing scrolls sideways',
+    async (width) => {
+      const narrow = await scene.open({ viewport: { width, height: 740 } });
+      await narrow.getByRole('link', { name: 'Prompt' }).click();
+      await narrow.locator('.turn-link').first().waitFor();
+      expect(await fits(narrow)).toBe(true);
+      expect(await narrow.locator('.turn').isVisible()).toBe(false);
+      await narrow.locator('.turn-link').first().click();
+      await narrow.locator('.sheet').waitFor();
+      await layer('soul-file', narrow).locator('summary').click();
+      expect(await fits(narrow)).toBe(true);
+      await narrow.getByLabel('Compare with').selectOption({ index: 1 });
+      await narrow.locator('.comparison').waitFor();
+      expect(await fits(narrow)).toBe(true);
+      await narrow.getByRole('link', { name: 'All turns' }).click();
+      expect(await narrow.locator('.turn').isVisible()).toBe(false);
+      await narrow.context().close();
+    },
+  );
+
+  it.each(['light', 'dark'] as const)(
+    '[U03] is readable in %s: every text has contrast 4.5',
+    async (colorScheme) => {
+      const shown = await scene.open({ colorScheme });
+      await shown.getByRole('link', { name: 'Prompt' }).click();
+      await shown.locator('.sheet').waitFor();
+      await layer('soul-file', shown).locator('summary').click();
+      expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
+      await shown.getByLabel('Compare with').selectOption({ index: 1 });
+      await shown.locator('.comparison').waitFor();
+      expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
+      await shown.context().close();
+    },
+  );
+
+  it('[P17] says so when a turn is not kept any more, and shows the others', async () => {
+    await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
+    await page.getByText('That turn is not kept any more.').waitFor();
+    await page.locator('.turn-link').first().click();
+    await page.locator('.sheet').waitFor();
+  });
+
+  it('[P17] shows a turn that came meanwhile', async () => {
+    await page.getByRole('link', { name: 'Chat' }).click();
+    await say(page, 'Third question');
+    await untilAnswer(page, 'You said: Third question');
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    await expect.poll(() => page.locator('.turn-link').count()).toBe(3);
+  });
+});
