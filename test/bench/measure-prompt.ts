@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelRequest } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
+import { z } from 'zod';
 import { inNewFolder } from './bench-room.ts';
 import { startChild } from './child-program.ts';
 import type { Rounds } from './figure.ts';
-import type { ColdTimes } from './prompt-process.ts';
 import {
   FILES,
   fillWorkspace,
@@ -51,6 +51,9 @@ export interface PromptFigures {
   /** The least that could take its place: the same files read and joined, with and without the skills. */
   readonly bare: { readonly files: Spread; readonly filesAndSkills: Spread };
 }
+
+/** What `prompt-process.ts` tells. */
+const ColdTimes = z.object({ wholeMs: z.number(), promptMs: z.number() });
 
 /** How long prompts take and how much of them stays the same. */
 export async function measurePrompt(rounds: Rounds): Promise<PromptFigures> {
@@ -119,15 +122,15 @@ async function timeNewSession(scene: PromptScene, times: number): Promise<Spread
 }
 
 async function timeCold(folder: string, starts: number): Promise<PromptFigures['cold']> {
-  const times: ColdTimes[] = [];
+  const times: z.infer<typeof ColdTimes>[] = [];
   for (let start = 0; start <= starts; start += 1) {
     const child = startChild('prompt-process.ts');
-    const told = await child.ask({ folder });
+    const told = ColdTimes.parse(await child.ask({ folder }));
     await child.close();
     // The first one fills the compile cache.
-    if (start > 0) times.push(told as ColdTimes);
+    if (start > 0) times.push(told);
   }
-  const median = (of: (time: ColdTimes) => number) => quantile(times.map(of), 0.5);
+  const median = (of: (time: z.infer<typeof ColdTimes>) => number) => quantile(times.map(of), 0.5);
   return { whole: median(({ wholeMs }) => wholeMs), prompt: median(({ promptMs }) => promptMs) };
 }
 

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 
 /** Ms since the program began, and of the last step alone. */
-export interface ColdTimes {
+interface ColdTimes {
   readonly wholeMs: number;
   readonly promptMs: number;
 }

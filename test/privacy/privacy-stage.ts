@@ -64,28 +64,14 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   const owners: string[] = [];
   const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false, boot: false };
   const runTurn = createTurnRunner({
+    ...options,
+    ...SILENCE,
     store,
-    model: options.model,
     prompt: assemblerOf(choice),
-    workspace: options.workspace,
-    sources: options.sources,
-    hooks: options.hooks,
-    tools: options.tools,
     agent: placeOf(options.workspace.folder),
     owners,
     history: { entries: 12, characters: 30_000 },
-    media: {
-      readDocument: () => Promise.reject(new Error('no documents here')),
-      transcription: undefined,
-      fetch: () => Promise.reject(new Error('there is no network')),
-      characters: 200,
-    },
-    deliver: async () => {},
-    bus: { publish() {}, subscribe: () => () => {} },
-    log: silentLogger,
-    meter: { count() {}, observe() {} },
     clock,
-    pass() {},
   });
   let turns = 0;
   let last: ClaimedTurn | undefined;
@@ -106,15 +92,9 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       const begun = await store.lanes.begin(work, 'collect', `turn-${turns}`, now);
       if (begun.kind !== 'turn') throw new Error(`there is no turn: ${begun.kind}`);
       last = begun.turn;
-      try {
-        await runTurn(begun.turn, begun.lease, new AbortController().signal);
-        return true;
-      } catch (error) {
-        if (!(error instanceof Crash)) throw error;
-        return false;
-      } finally {
-        await store.lanes.release(begun.lease);
-      }
+      const ended = await endedByItself(runTurn(last, begun.lease, new AbortController().signal));
+      await store.lanes.release(begun.lease);
+      return ended;
     },
     async lastAnswer() {
       const route = last?.messages.at(-1)?.route;
@@ -124,6 +104,32 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     },
     close: () => store.close(),
   };
+}
+
+/** What a turn needs besides, and none of these looks at. */
+const SILENCE = {
+  media: {
+    readDocument: () => Promise.reject(new Error('no documents here')),
+    transcription: undefined,
+    fetch: () => Promise.reject(new Error('there is no network')),
+    characters: 200,
+  },
+  deliver: async () => {},
+  bus: { publish() {}, subscribe: () => () => {} },
+  log: silentLogger,
+  meter: { count() {}, observe() {} },
+  pass() {},
+};
+
+/** False when the model ended it. */
+async function endedByItself(run: Promise<void>): Promise<boolean> {
+  try {
+    await run;
+    return true;
+  } catch (error) {
+    if (!(error instanceof Crash)) throw error;
+    return false;
+  }
 }
 
 function assemblerOf(choice: PromptChoice): PromptAssembler {

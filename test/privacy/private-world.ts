@@ -1,24 +1,11 @@
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import {
-  openSkills,
-  openWorkspace,
-  type Skills,
-  skillFolders,
-  type Workspace,
-} from '@parley/workspace';
+import { join } from 'node:path';
+import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
 import { type Canary, type CanaryBook, canaryBook, type MeantFor } from './canaries.ts';
 import type { Chance } from './chance.ts';
 import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts';
+import { MEMORY_FILES, makeLinks, OTHER_FILES, SKILLS, skillsOf, write } from './world-files.ts';
 
 /** A workspace in which every file holds words of its own, and what is known of them. */
 export interface PrivateWorld {
@@ -39,37 +26,47 @@ export interface PrivateWorld {
 /** 14:05 in Berlin; today and yesterday have daily notes. */
 export const NOW = Date.UTC(2026, 10, 21, 13, 5);
 
-/** Private whatever they say. */
-const MEMORY_FILES = [
-  'MEMORY.md',
-  'memory/2026-11-21.md',
-  'memory/2026-11-20.md',
-  'memory/2026-11-01.md',
-  'memory/people/ann.md',
-  'memory/profile.md',
-  // Other spellings of the same name, which some file systems take for it.
-  'Memory.md',
-  'ＭＥＭＯＲＹ.md',
-  'docs/memory.MD',
-  'Memory/upper.md',
-];
-/** For whom they are depends on what stands on top of them. */
-const OTHER_FILES = [
-  'AGENTS.md',
-  'SOUL.md',
-  'USER.md',
-  'IDENTITY.md',
-  'TOOLS.md',
-  'HEARTBEAT.md',
-  'BOOT.md',
-  'BOOTSTRAP.md',
-  'notes.md',
-  'knowledge/garden.md',
-  'knowledge/deep/roses.md',
-  'formats/telegram.md',
-  'personas/pirate.md',
-  'skills/watering/references/plants.md',
-];
+const OWNER: MeantFor = { kind: 'owner' };
+
+/** Writes the files of a world, each with a word of its own. */
+interface Author {
+  /** By file, the word it was written with last. */
+  readonly words: ReadonlyMap<string, Canary>;
+  memory(name: string): void;
+  /** Private or not, as chance has it. */
+  other(name: string): void;
+  /** Whatever such a file says of itself, it is one conversation's. */
+  group(name: string, conversationId: string): void;
+  /** A file whose very name is private. */
+  secret(): string;
+}
+
+function authorOf(folder: string, book: CanaryBook, chance: Chance): Author {
+  const words = new Map<string, Canary>();
+  const put = (name: string, meantFor: MeantFor, forms: readonly string[]): void => {
+    const canary = book.make(meantFor, name);
+    const { word } = canary;
+    words.set(name, canary);
+    const first = name === 'IDENTITY.md' ? `- **Name:** ${word}\n` : '';
+    const text = `${word} stands in ${name}.\n\n${first}At its end, too: ${word}\n`;
+    write(folder, name, `${chance.pick(forms)}${text}`);
+  };
+  return {
+    words,
+    memory: (name) => put(name, OWNER, chance.happens(0.5) ? PUBLIC_FORMS : OWNER_FORMS),
+    other: (name) =>
+      chance.happens(0.5)
+        ? put(name, OWNER, OWNER_FORMS)
+        : put(name, { kind: 'everyone' }, PUBLIC_FORMS),
+    group: (name, conversationId) => put(name, { kind: 'group', conversationId }, PUBLIC_FORMS),
+    secret() {
+      const { word } = book.make(OWNER, 'the name of a private file');
+      const name = `plans/${word}.md`;
+      put(name, OWNER, OWNER_FORMS.slice(0, 1));
+      return name;
+    },
+  };
+}
 
 /** Makes one. Which files are private, and how they say so, is up to chance. */
 export async function makePrivateWorld(
@@ -80,116 +77,58 @@ export async function makePrivateWorld(
   const folder = join(base, 'workspace');
   const templates = join(base, 'templates');
   mkdirSync(templates);
-  mkdirSync(folder);
   const book = canaryBook(chance);
   const workspace = await openWorkspace({ folder, templates });
-  const words = new Map<string, Canary>();
-  const put = (name: string, meantFor: MeantFor, top: string): void => {
-    const canary = book.make(meantFor, name);
-    const { word } = canary;
-    words.set(name, canary);
-    const first = name === 'IDENTITY.md' ? `- **Name:** ${word}\n` : '';
-    write(folder, name, `${top}${word} stands in ${name}.\n\n${first}At its end, too: ${word}\n`);
-  };
-  const putOther = (name: string, isPrivate = chance.happens(0.5)): void =>
-    isPrivate
-      ? put(name, { kind: 'owner' }, chance.pick(OWNER_FORMS))
-      : put(name, { kind: 'everyone' }, chance.pick(PUBLIC_FORMS));
-  const putMemory = (name: string): void =>
-    put(name, { kind: 'owner' }, chance.pick([...PUBLIC_FORMS, ...OWNER_FORMS]));
-
-  const putGroup = (name: string): void => {
-    const conversationId = groupFiles.get(name) ?? '';
-    // Whatever such a file says of itself, it is one conversation's.
-    put(name, { kind: 'group', conversationId }, chance.pick(PUBLIC_FORMS));
-  };
-
-  for (const name of MEMORY_FILES) putMemory(name);
-  for (const name of OTHER_FILES) putOther(name);
-  const groupFiles = new Map<string, string>();
-  for (const conversationId of conversations) {
-    const { groupMemory } = workspace.for({ kind: 'guest', conversationId });
-    groupFiles.set(groupMemory, conversationId);
-  }
-  for (const name of groupFiles.keys()) putGroup(name);
-  // A name can tell as much as a text.
-  const secret = book.make({ kind: 'owner' }, 'the name of a private file');
-  const secretName = `plans/${secret.word}.md`;
-  put(secretName, { kind: 'owner' }, '---\naudience: owner\n---\n');
-  for (const [skill, place] of SKILLS) {
-    const isPrivate = chance.happens(0.5);
-    const name = `${place}/${skill}/SKILL.md`;
-    const { word } = book.make({ kind: isPrivate ? 'owner' : 'everyone' }, name);
-    const line = isPrivate ? chance.pick(OWNER_LINES) : '';
-    write(
-      base,
-      name,
-      `---\nname: ${skill}\ndescription: Does ${word}.\n${line}\n---\nDo ${word}.\n`,
-    );
-  }
+  const author = authorOf(folder, book, chance);
+  for (const name of MEMORY_FILES) author.memory(name);
+  for (const name of OTHER_FILES) author.other(name);
+  const groups = groupFilesOf(workspace, conversations);
+  for (const [name, conversationId] of groups) author.group(name, conversationId);
+  writeSkills(base, book, chance);
+  const secret = author.secret();
   const links = makeLinks(folder);
   return {
     workspace,
-    skills: skillsOf(base, folder),
+    skills: skillsOf(base),
     skillNames: [...SKILLS.keys(), 'nothing'],
     book,
     wordOf(name) {
-      const canary = words.get(name);
+      const canary = author.words.get(name);
       if (canary === undefined) return undefined;
       return readFileSync(join(folder, name), 'utf8').includes(canary.word) ? canary : undefined;
     },
-    paths: [...words.keys(), ...links].filter((name) => name !== secretName),
+    paths: [...author.words.keys(), ...links].filter((name) => name !== secret),
     rewrite() {
-      const name = chance.pick([...MEMORY_FILES, ...OTHER_FILES, ...groupFiles.keys()]);
-      if (groupFiles.has(name)) putGroup(name);
-      else if (MEMORY_FILES.includes(name)) putMemory(name);
-      else putOther(name);
+      const name = chance.pick([...MEMORY_FILES, ...OTHER_FILES, ...groups.keys()]);
+      const conversationId = groups.get(name);
+      if (conversationId !== undefined) author.group(name, conversationId);
+      else if (MEMORY_FILES.includes(name)) author.memory(name);
+      else author.other(name);
     },
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 
-/** By name, the folder each lies in. */
-const SKILLS: ReadonlyMap<string, string> = new Map([
-  ['watering', 'workspace/skills'],
-  ['banking', 'workspace/skills'],
-  ['diary', 'workspace/skills/private'],
-  ['cooking', 'home/.agents/skills'],
-  ['letters', 'data/skills'],
-]);
-
-function skillsOf(base: string, workspace: string): Skills {
-  const nowhere = join(base, 'nowhere');
-  const places = { extra: [], bundled: nowhere, project: nowhere, workspace };
-  const home = join(base, 'home');
-  return openSkills({
-    folders: skillFolders({ ...places, data: join(base, 'data'), home }),
-    settings: { block: [], show: 'inline', max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 },
-    facts: () => ({ os: 'linux', env: {}, settings: {}, tools: new Set() }),
-    reserved: [],
-    home,
-  });
+/** The memory file of each conversation, and whose it is. */
+function groupFilesOf(
+  workspace: Workspace,
+  conversations: readonly string[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    conversations.map((conversationId) => [
+      workspace.for({ kind: 'guest', conversationId }).groupMemory,
+      conversationId,
+    ]),
+  );
 }
 
-function write(folder: string, name: string, text: string): void {
-  const path = join(folder, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-/** Other ways to the private files, by their own names. */
-function makeLinks(folder: string): readonly string[] {
-  symlinkSync('MEMORY.md', join(folder, 'public.md'));
-  symlinkSync(join(folder, 'MEMORY.md'), join(folder, 'absolute.md'));
-  symlinkSync('memory', join(folder, 'shared'));
-  symlinkSync('..', join(folder, 'knowledge', 'up'));
-  linkSync(join(folder, 'memory/profile.md'), join(folder, 'twin.md'));
-  return [
-    'public.md',
-    'absolute.md',
-    'shared/2026-11-21.md',
-    'shared/profile.md',
-    'knowledge/up/MEMORY.md',
-    'twin.md',
-  ];
+function writeSkills(base: string, book: CanaryBook, chance: Chance): void {
+  for (const [skill, place] of SKILLS) {
+    const isPrivate = chance.happens(0.5);
+    const name = `${place}/${skill}/SKILL.md`;
+    const { word } = book.make(isPrivate ? OWNER : { kind: 'everyone' }, name);
+    const line = isPrivate ? chance.pick(OWNER_LINES) : '';
+    const head = `---\nname: ${skill}\ndescription: Does ${word}.\n${line}\n---\n`;
+    write(base, name, `${head}Do ${word}.\n`);
+  }
 }
