@@ -33,13 +33,36 @@ export function audienceOf(
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const found = Object.entries(data).filter(([key]) => isAudienceKey(key));
+  const found = blocksOf(data).flatMap((block) =>
+    Object.entries(block).filter(([key]) => isAudienceKey(key)),
+  );
   if (found.length > 1) {
     const message = '"audience" is written twice, in two spellings';
     context.addIssue({ code: 'custom', message, input: data });
   }
   const [first] = found;
   return first === undefined ? data : { ...data, audience: first[1] };
+}
+
+/** The front matter itself, and the blocks in `metadata` in which authors of skills put their keys. */
+function blocksOf(data: object): readonly object[] {
+  const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
+  if (!isObject(metadata)) return [data];
+  return [data, metadata, ...Object.values(metadata).map(fromJson).filter(isObject)];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
+export function fromJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function isAudienceKey(key: string): boolean {

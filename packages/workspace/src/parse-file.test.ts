@@ -1,8 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { parseFile } from './parse-file.ts';
+import { parseSkill } from './skills/parse-skill.ts';
 
 const audience = (name: string, raw: string): string => parseFile(name, raw, false).audience.kind;
 const PUBLIC = '---\naudience: everyone\n---\nHello';
+
+describe('the audience of a file that is a skill', () => {
+  it.each([
+    ['metadata: {openclaw: {audience: owner}}', 'owner'],
+    ['metadata: {Audience: owner}', 'owner'],
+    [`metadata: '{"openclaw": {"audience": "owner"}}'`, 'owner'],
+    ['audience: everyone\nmetadata: {audience: owner}', 'owner'],
+    ['metadata: {audience: friends}', 'owner'],
+    ['metadata: {audience: everyone}', 'everyone'],
+    ['metadata: {author: Ann}', 'everyone'],
+    ['metadata: a word', 'everyone'],
+  ])('[W03] is the same for whoever reads it as a file: %s', (front, kind) => {
+    const raw = `---\nname: a\ndescription: d\n${front}\n---\nText`;
+    expect(parseFile('skills/a/SKILL.md', raw, false).audience).toEqual({ kind });
+    const { content } = parseSkill(raw, 'a');
+    expect(content.kind === 'skill' && content.foreveryone ? 'everyone' : 'owner').toBe(kind);
+  });
+});
 
 describe('the audience of a workspace file', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fromJson } from '../file-audience.ts';
 import { foldKeys } from './fold-keys.ts';
 import { oneLine } from './skill-text.ts';
 
@@ -96,16 +97,6 @@ function flatten(written: unknown, context: z.core.$RefinementCtx): unknown {
     ...Object.assign({}, ...levels),
     foreveryone: audiences.every((audience) => audience === 'everyone'),
   };
-}
-
-/** Some authors write the whole block as a line of JSON in quotes. */
-function fromJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined; // A word of the author's own, not a block.
-  }
 }
 
 function blockOf(value: unknown): Record<string, unknown> {
