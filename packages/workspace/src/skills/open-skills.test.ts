@@ -214,6 +214,13 @@ describe('reading on demand', () => {
     });
   });
 
+  it('[S06] tells where the files of a skill are, where its text asks for that', async () => {
+    await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
+    expect(await scene.open().read('a', GUEST)).toMatchObject({
+      text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
+    });
+  });
+
   it('[S07] makes the same snapshot as long as nothing changes', async () => {
     await scene.write('bundled', 'a', skillText('a', 'requires: {env: [KEY]}\nalways: true\n'));
     const skills = scene.open();

@@ -26,7 +26,12 @@ export function openSkills(options: OpenSkillsOptions): Skills {
   const homes = homesOf(options.home);
   const look = () => lookAtSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
-    readSkillText(skill, { reader, file, maxBytes: settings.maxFileBytes });
+    readSkillText(skill, {
+      reader,
+      file,
+      maxBytes: settings.maxFileBytes,
+      shownFolder: locationOf(join(skill.found.root, ...skill.found.segments), homes),
+    });
   return {
     async list() {
       const all = await look();

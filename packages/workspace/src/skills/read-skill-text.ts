@@ -13,6 +13,8 @@ export interface SkillReading {
   /** SKILL.md where absent. */
   readonly file?: string | undefined;
   readonly maxBytes: number;
+  /** The skill's folder as the model sees it; stands for `{baseDir}` in its text. */
+  readonly shownFolder: string;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface SkillReading {
  */
 export async function readSkillText(
   { found, skill, audience }: UsableSkill,
-  { reader, file = SKILL_FILE, maxBytes }: SkillReading,
+  { reader, file = SKILL_FILE, maxBytes, shownFolder }: SkillReading,
 ): Promise<SkillText | AbsentSkill> {
   const path = parseFileName(file);
   if (path === null) return absent(`"${file}" is no path inside the folder of a skill`);
@@ -37,7 +39,8 @@ export async function readSkillText(
     return absent(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
   const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
-  return { kind: 'skill', name: skill.name, text: parsed.text, source, audience: strictest };
+  const text = parsed.text.replaceAll('{baseDir}', () => shownFolder);
+  return { kind: 'skill', name: skill.name, text, source, audience: strictest };
 }
 
 function ofSkill(raw: string, folder: string): { text: string; audience: Audience } {
