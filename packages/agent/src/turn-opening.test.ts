@@ -27,6 +27,9 @@ function row(sender: string, type: ChatType, fromOwner?: true): InboxRow {
   };
 }
 
+/** As a job might be stored that reports somewhere else. */
+const elsewhere = (one: InboxRow): InboxRow => ({ ...one, route: { ...one.route, chatId: 'g' } });
+
 describe('for whom a turn runs', () => {
   const deps = { agent: agentIn('/w', 'UTC'), owners: ['test:1'], clock: () => 0 };
   it.each<[string, readonly InboxRow[], 'owner' | 'guest']>([
@@ -39,6 +42,7 @@ describe('for whom a turn runs', () => {
       'guest',
     ],
     ['a linked account in a group', [row('2', 'group', true)], 'guest'],
+    ['an owner whose answer goes to a group', [elsewhere(row('1', 'direct', true))], 'guest'],
   ])('[W02] [F13] %s', (_who, messages, kind) => {
     const turn: ClaimedTurn = {
       turnId: 't',

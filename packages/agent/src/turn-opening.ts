@@ -18,8 +18,19 @@ export function turnReader(
   turn: ClaimedTurn,
   deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'>,
 ): Reader {
-  const facts = turnFacts(turn, deps.agent, deps.clock());
+  const facts = { ...turnFacts(turn, deps.agent, deps.clock()), ...placeOf(turn) };
   return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
+}
+
+/** A job may carry an owner's question into a group: there nobody is alone with them (W02). */
+function placeOf({ messages }: ClaimedTurn): { readonly deliversElsewhere: boolean } {
+  const deliversElsewhere = messages.some(
+    ({ message, route }) =>
+      route.channel !== message.channel ||
+      route.account !== message.account ||
+      route.chatId !== message.chat.id,
+  );
+  return { deliversElsewhere };
 }
 
 /** An account that an owner linked with their own is an owner's, too: ingress has said so (F13). */

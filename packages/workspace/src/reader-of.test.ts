@@ -24,4 +24,10 @@ describe('for whom a turn runs', () => {
       conversationId: 'c1',
     });
   });
+
+  it('[W02] a guest where the answer goes elsewhere, whoever asked', () => {
+    const asked = { user: { id: 'telegram:42' }, chatType: 'direct' } as const;
+    const facts = { ...asked, deliversElsewhere: true };
+    expect(readerOf(facts, OWNERS, 'c1').kind).toBe('guest');
+  });
 });
