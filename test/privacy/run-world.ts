@@ -1,4 +1,5 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
+import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import {
   createHoard,
@@ -32,6 +33,13 @@ interface Play extends Judged {
   messages: number;
 }
 
+/** Both are files of the world, which may be the owner's. */
+const CHARACTER: Character = {
+  persona: { name: 'pirate', house: null },
+  format: { name: 'loud', house: null },
+  ephemeral: 'Be brief today.',
+};
+
 /** Plays `turns` random turns in one random world, and counts into `tally`. */
 export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
   const chance = chanceFrom(seed);
@@ -49,6 +57,7 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     hoardingSource(hoard, chance),
     relabellingSource(world, pathOf, chance),
     skillsSource(world.skills),
+    characterSource(CHARACTER),
   ];
   const stage = await openPrivacyStage({
     workspace: world.workspace,

@@ -3,23 +3,25 @@ export const LAYOUTS = ['mushroom', 'lab', 'zeus', 'openclaw', 'neomagi', 'parle
 export type LayoutName = (typeof LAYOUTS)[number];
 
 const NOTES = ['memory/2026-11-21.md', 'memory/2026-11-20.md'];
+/** The output format that the settings name. */
+const FORMAT = 'output-formats/loud.md';
 
 /**
  * The files whose text stands in the whole prompt (`full`) of an owner's direct chat, by layout: said
  * here once more, so that a layout that loses one of them is noticed.
  */
 export const SHOWN_TO_OWNERS: Readonly<Record<LayoutName, readonly string[]>> = {
-  mushroom: ['USER.md', 'AGENTS.md', 'SOUL.md', 'IDENTITY.md'],
+  mushroom: ['USER.md', 'AGENTS.md', 'SOUL.md', 'IDENTITY.md', FORMAT],
   // What the system prompt holds is that of the session's first turn, and is not looked for.
   lab: ['AGENTS.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', ...NOTES],
-  zeus: ['SOUL.md', 'TOOLS.md', 'AGENTS.md', 'MEMORY.md', 'USER.md'],
+  zeus: ['SOUL.md', 'TOOLS.md', 'AGENTS.md', 'MEMORY.md', 'USER.md', FORMAT],
   openclaw: [
     ...['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'],
-    ...NOTES,
+    ...[FORMAT, ...NOTES],
   ],
   neomagi: [
     ...['TOOLS.md', 'AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'MEMORY.md'],
-    ...NOTES,
+    ...[FORMAT, ...NOTES],
   ],
-  parley: ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', ...NOTES],
+  parley: ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', FORMAT, ...NOTES],
 };

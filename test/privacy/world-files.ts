@@ -31,6 +31,7 @@ export const OTHER_FILES: readonly string[] = [
   'knowledge/deep/roses.md',
   'formats/telegram.md',
   'personas/pirate.md',
+  'output-formats/loud.md',
   'skills/watering/references/plants.md',
 ];
 
