@@ -7,6 +7,7 @@ export {
 } from '@parley/agent';
 export type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
 export { absent, type ContextSource, type Layer } from '@parley/prompt';
+export type { WorkspaceView } from '@parley/workspace';
 export { describeOutcome } from './describe-outcome.ts';
 export { guardedLayer } from './guard.ts';
 export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';

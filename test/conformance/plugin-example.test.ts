@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { ToolCall, TurnClosing } from '@parley/agent';
+import { type ChannelContext, type ChannelState, undeclared } from '@parley/channels';
+import {
+  type InboundMessage,
+  memoryValues,
+  type RuntimeFacts,
+  recordingLogger,
+  silentLogger,
+} from '@parley/contracts';
+import { plugin } from '@parley/plugin-example';
+import { type Brought, describeOutcome, loadPlugins } from '@parley/plugins';
+import type { TurnAtHand } from '@parley/prompt';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const reader = { kind: 'guest', conversationId: 'c' } as const;
+const facts: RuntimeFacts = {
+  agent: { id: 'main', name: 'Mori' },
+  user: { id: 'test:1', name: 'Ann' },
+  channel: 'test',
+  account: 'default',
+  channelUserId: '1',
+  chatType: 'direct',
+  messageId: '1',
+  mentions: [],
+  addressed: true,
+  date: '2026-11-21',
+  time: '14:05',
+  timeZone: 'UTC',
+  workspace: '/w',
+  heartbeat: false,
+  variables: {},
+};
+const view: TurnAtHand['view'] = {
+  reader,
+  groupMemory: 'groups/c.md',
+  async read(source) {
+    const audience = { kind: 'everyone' } as const;
+    return { kind: 'file', text: 'No cheating.', source, audience, characters: 12, cut: null };
+  },
+  list: async () => [],
+  write: () => Promise.reject(new Error('nothing is written here')),
+};
+const signal = new AbortController().signal;
+
+let brought: Brought;
+beforeAll(async () => {
+  const [outcome] = await loadPlugins({
+    plugins: [{ use: '@parley/plugin-example', options: { sides: 4 } }],
+    base: import.meta.dirname,
+    log: silentLogger,
+    clock: () => 0,
+    taken: { tools: [], channels: [] },
+  });
+  if (outcome?.kind !== 'loaded') throw new Error(`it does not work: ${outcome?.reason}`);
+  expect(describeOutcome(outcome)).toMatch(
+    /^games-table 0\.1\.0 brings tool roll_dice, skills in .*, layer table-manners, hook lucky-number, channel board, source house-rules$/,
+  );
+  brought = outcome.brings;
+});
+
+describe('the example plugin', () => {
+  it('[P16] rolls as many dice as it is asked to, with as many sides as its options say', async () => {
+    const call: ToolCall = {
+      callId: 'c1',
+      facts,
+      reader,
+      view,
+      session: 1,
+      clock: () => 0,
+      log: silentLogger,
+      signal,
+    };
+    const said = await brought.tools[0]?.run({ dice: 20 }, call);
+    const rolls = said?.text.split(' = ')[0]?.split(' + ').map(Number) ?? [];
+    expect(rolls).toHaveLength(20);
+    expect(rolls.every((roll) => Number.isInteger(roll) && roll >= 1 && roll <= 4)).toBe(true);
+    expect(() => brought.tools[0]?.run({ dice: 21 }, call)).toThrow();
+  });
+
+  it('[P16] tells the lucky number before each turn and the log after it', async () => {
+    const { log, lines } = recordingLogger();
+    const info = { ...log, info: log.warn, child: () => ({ ...log, info: log.warn }) };
+    const host = { log: info, clock: () => 0, folder: '/', signal };
+    const { hooks: [hook] = [] } = await plugin.setup({ sides: 4 }, host);
+    const closing: TurnClosing = {
+      facts,
+      reader,
+      view,
+      text: 'Hello',
+      answer: 'Hi',
+      outcome: 'answered',
+    };
+    const added = await hook?.before?.(closing, signal);
+    expect(added?.userContext?.[0]?.text).toBe('The lucky number of today is 2.');
+    await hook?.after?.(closing, signal);
+    expect(lines).toEqual(['a turn at the games table {"message":"1","outcome":"answered"}']);
+  });
+
+  it('[P16] names the house rules where this reader may see them', async () => {
+    const turn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+    const gathered = await brought.sources[0]?.gather(turn);
+    expect(gathered?.resources?.[0]?.location).toBe('house-rules.md');
+  });
+
+  it('[F04] [P16] has a board that keeps its word, and says so only once a notice is stored', async () => {
+    const received: InboundMessage[] = [];
+    const states: ChannelState[] = [];
+    const context: ChannelContext<unknown> = {
+      account: 'default',
+      settings: { title: 'News' },
+      log: silentLogger,
+      clock: () => 5,
+      values: memoryValues(),
+      async receive(message) {
+        if (message.text === 'too much') throw new Error('the disk is full');
+        received.push(message);
+        return { kind: 'accepted', conversationId: 'c' };
+      },
+      revise: async () => {},
+      commands: [],
+      report: (state) => void states.push(state),
+      history: async () => [],
+    };
+    const adapter = (await brought.channels[0]?.load())?.(context);
+    if (adapter === undefined) throw new Error('there is no board');
+    expect(undeclared(adapter)).toEqual([]);
+    await adapter.start();
+    expect(states).toEqual([{ kind: 'connected', as: 'News' }]);
+    const pin = (notice: unknown) =>
+      adapter.http?.fetch(
+        new Request('http://board/', { method: 'POST', body: JSON.stringify(notice) }),
+      );
+    expect((await pin({ id: randomUUID(), from: 'bo', text: 'hello' }))?.status).toBe(202);
+    expect((await pin({ from: 'bo' }))?.status).toBe(400);
+    await expect(pin({ id: '2', from: 'bo', text: 'too much' })).rejects.toThrow('disk');
+    expect(received.map(({ text }) => text)).toEqual(['hello']);
+  });
+});
