@@ -3,6 +3,7 @@ import type { Audience } from '@parley/contracts';
 import type { Catalogue } from './catalogue.ts';
 import type { UsableSkill } from './resolve-skills.ts';
 import type { SkillSnapshot } from './skill-snapshot.ts';
+import type { AbsentSkill, SkillText } from './skills.ts';
 
 /** What a snapshot is made from. */
 export interface SnapshotParts {
@@ -31,14 +32,14 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /** The bodies that stand in the prompt: in order, each that still fits into `characters`. */
-export function bodiesThatFit(
-  bodies: SkillSnapshot['inline'],
+export function textsThatFit(
+  texts: readonly (SkillText | AbsentSkill)[],
   characters: number,
 ): SkillSnapshot['inline'] {
   let left = characters;
-  return bodies.filter(({ body }) => {
-    if (body.length > left) return false;
-    left -= body.length;
-    return true;
+  return texts.flatMap((text) => {
+    if (text.kind === 'absent' || text.text.length > left) return [];
+    left -= text.text.length;
+    return [{ name: text.name, body: text.text }];
   });
 }

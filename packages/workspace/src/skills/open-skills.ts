@@ -4,7 +4,7 @@ import type { Reader } from '@parley/contracts';
 import { type Catalogue, type CatalogueEntry, catalogueOf } from './catalogue.ts';
 import { parseSkillCommand } from './command-name.ts';
 import { lookAtSkills, type Memory, type OpenSkillsOptions } from './look-at-skills.ts';
-import { bodiesThatFit, makeSnapshot } from './make-snapshot.ts';
+import { makeSnapshot, textsThatFit } from './make-snapshot.ts';
 import { readSkillText } from './read-skill-text.ts';
 import { type ResolvedSkill, type UsableSkill, usableBy } from './resolve-skills.ts';
 import { SKILL_FILE } from './scan-folder.ts';
@@ -43,14 +43,9 @@ export function openSkills(options: OpenSkillsOptions): Skills {
     },
     async snapshot(reader) {
       const { catalogue, skills } = choose(await look(), reader, options, homes);
-      const texts =
-        settings.show === 'inline'
-          ? await Promise.all(skills.map((skill) => textOf(skill, reader)))
-          : [];
-      const bodies = texts.flatMap((text) =>
-        text.kind === 'skill' ? [{ name: text.name, body: text.text }] : [],
-      );
-      const inline = bodiesThatFit(bodies, settings.maxCharacters - catalogue.text.length);
+      const shown = settings.show === 'inline' ? skills : [];
+      const texts = await Promise.all(shown.map((skill) => textOf(skill, reader)));
+      const inline = textsThatFit(texts, settings.maxCharacters - catalogue.text.length);
       return makeSnapshot({ catalogue, skills, inline, filter: settings.allow ?? null });
     },
     async read(name, reader, file) {
