@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ModelRequest } from '@parley/models';
+import { silentLogger } from '@parley/contracts';
+import { createChatModel, type ModelRequest, ModelTimeouts } from '@parley/models';
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool } from './testing/counting-tool.ts';
@@ -139,6 +140,20 @@ describe('a turn with tools', () => {
     scene.model.next({ calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] });
     await scene.answerNext();
     expect(toolMessages(scene.model.asked.at(-1))[0]?.content).toContain('heron nests');
+  });
+});
+
+describe('a turn without a model', () => {
+  it('[G01] shows that tools work: the time is what the tool says', async () => {
+    const settings = { model: 'offline', fallback: [], timeouts: ModelTimeouts.parse({}) } as const;
+    const deps = { settingsFile: 'parley.yaml', clock: () => 0, logger: silentLogger };
+    // Its own clock stands at 1970, that of the scene at 2026.
+    const { model } = createChatModel(settings, deps);
+    await open({ tools: builtInTools({}), model });
+    await scene.write('what time is it?');
+    await scene.answerNext();
+    expect(await scene.owed()).toContainEqual(expect.stringMatching(/^It is .*2026 at 14:05/));
+    expect(scene.logged).toContainEqual(expect.stringContaining('"tool":"current_time"'));
   });
 });
 

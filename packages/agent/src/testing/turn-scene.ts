@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LiveEvent, Logger } from '@parley/contracts';
 import { createDocumentReader } from '@parley/media';
+import type { ChatModel } from '@parley/models';
 import {
   type ContextSource,
   createAssembler,
@@ -54,6 +55,8 @@ export interface SceneExtras {
   /** In place of the house's. */
   readonly prompt?: PromptAssembler;
   readonly sources?: readonly ContextSource[];
+  /** In place of the one that does as it is told. */
+  readonly model?: ChatModel;
   /** `test:1` when absent. */
   readonly owners?: readonly string[];
 }
