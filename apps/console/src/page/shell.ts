@@ -78,7 +78,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
           title: 'Start afresh: what was said is left out from now on',
         },
         h(Icon, { name: 'fresh' }),
-        'New',
+        h('span', null, 'New'),
       ),
   );
 }
