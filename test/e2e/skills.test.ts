@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { textOf } from '../model/chat-request.ts';
-import { runParley } from './parley-process.ts';
+import { makeDataFolder, runParley } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -113,6 +114,39 @@ describe('skills in Telegram', () => {
     expect(guest).toContain('There is no skill');
     expect(guest).not.toContain('4711');
   });
+});
+
+describe('the cost of skills', () => {
+  it('[S10] of 20 with 5,000 tokens each is 2,000 tokens at most, with the rules above them', async () => {
+    const names = Array.from({ length: 20 }, (_, n) => `skill-number-${n}`);
+    const data = makeDataFolder({ skills: { allow: names } });
+    try {
+      for (const name of names) {
+        const folder = join(data.path, 'skills', name);
+        mkdirSync(folder, { recursive: true });
+        const front = `name: ${name}\ndescription: ${'When somebody asks for it. '.repeat(30)}`;
+        writeFileSync(join(folder, 'SKILL.md'), `---\n${front}\n---\n${'word '.repeat(4_000)}`);
+      }
+      const { out } = await runParley([
+        '--data',
+        data.path,
+        'prompt',
+        '--channel',
+        'web',
+        '--json',
+      ]);
+      const { parts } = Parts.parse(JSON.parse(out));
+      const skills = parts.find(({ layer }) => layer === 'skills');
+      for (const name of names) expect(skills?.text).toContain(`<name>${name}</name>`);
+      expect(skills?.tokens).toBeLessThanOrEqual(2_000);
+    } finally {
+      data.remove();
+    }
+  });
+});
+
+const Parts = z.object({
+  parts: z.array(z.object({ layer: z.string(), tokens: z.number(), text: z.string() })),
 });
 
 describe('parley skills', () => {
