@@ -110,6 +110,20 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
+  it('[W08] [G09] is done in silence when there is nothing to tell', async () => {
+    await start();
+    await say('hello');
+    writeFileSync(inWorkspace('BOOT.md'), BOOT);
+    model.reply(() => 'NO_REPLY');
+    await restart();
+    await expect.poll(() => model.total, { timeout: 10_000 }).toBe(2);
+    model.reply(() => 'Here I am.');
+    await say('and now?');
+    const shown = await webClient(parley).history();
+    expect(shown).toHaveLength(4);
+    expect(shown.join()).not.toContain('NO_REPLY');
+  });
+
   it('[W08] does nothing as long as it says nothing, and before anybody has written', async () => {
     await start();
     expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);

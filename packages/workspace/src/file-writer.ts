@@ -1,7 +1,7 @@
-import type { NewId, Reader } from '@parley/contracts';
+import type { NewId } from '@parley/contracts';
 import { parseFileName } from './file-name.ts';
 import { contentOf, type DiskRefusal, writeFileInside } from './write-file.ts';
-import { contentToWrite, refuseWriter, type WriteRefusal } from './write-rules.ts';
+import { contentToWrite, refuseWriter, type WriteRefusal, type Writer } from './write-rules.ts';
 
 /** What became of a writing. `detail` is for the model and for people, and never holds text of a file. */
 export type WriteResult =
@@ -22,10 +22,7 @@ export type WriteResult =
     };
 
 /** One writing of a reader. */
-interface WriteOrder {
-  readonly reader: Reader;
-  /** The one file a guest may write. */
-  readonly groupMemory: string;
+interface WriteOrder extends Writer {
   readonly name: string;
   readonly text: string;
 }
@@ -57,15 +54,15 @@ export function createFileWriter(options: FileWriterOptions): FileWriter {
 
 async function writeOne(
   { folder, maxBytes, newId }: FileWriterOptions,
-  { reader, groupMemory, name, text }: WriteOrder,
+  { name, text, ...writer }: WriteOrder,
 ): Promise<WriteResult> {
   const path = parseFileName(name);
   if (path === null) return refused('path', 'not a path inside the workspace');
-  const forbidden = refuseWriter(reader, path.name, groupMemory);
+  const forbidden = refuseWriter(writer, path.name);
   if (forbidden !== null) return forbidden;
   const before = await contentOf(folder, path);
   if (before.kind === 'refused') return before;
-  const content = contentToWrite(reader, text, before.text);
+  const content = contentToWrite(writer.reader, text, before.text);
   if (typeof content !== 'string') return content;
   const bytes = Buffer.from(content);
   if (bytes.length > maxBytes) {

@@ -82,7 +82,7 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
         'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
       );
     },
-    write: (name, text) => sources.writer.write({ reader, groupMemory, name, text }),
+    write: (name, text) => sources.writer.write({ reader, groupMemory, forgetful, name, text }),
   };
 }
 

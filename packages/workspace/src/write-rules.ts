@@ -1,5 +1,5 @@
 import type { Reader } from '@parley/contracts';
-import { AudienceFrontMatter } from './file-audience.ts';
+import { AudienceFrontMatter, isMemory } from './file-audience.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 import { isGroupFile } from './group-memory.ts';
 
@@ -10,17 +10,28 @@ export interface WriteRefusal {
   readonly detail: string;
 }
 
+/** Who writes. */
+export interface Writer {
+  readonly reader: Reader;
+  /** The one file a guest may write. */
+  readonly groupMemory: string;
+  /** Memory is switched off: what nobody can read, nobody replaces unseen. */
+  readonly forgetful: boolean;
+}
+
 /**
  * Whether this reader may write that path at all (W02, W04, W06): an owner everything but SOUL.md
  * and the files of other conversations, anybody else the memory file of their conversation alone.
  */
 export function refuseWriter(
-  reader: Reader,
+  { reader, groupMemory, forgetful }: Writer,
   name: string,
-  groupMemory: string,
 ): WriteRefusal | null {
   if (name.normalize('NFKC').toLowerCase() === 'soul.md') {
     return refused('protected', 'SOUL.md changes by a proposal only: propose_soul_change');
+  }
+  if (forgetful && (isMemory(name) || isGroupFile(name))) {
+    return refused('private', 'memory is switched off in the settings');
   }
   if (name === groupMemory) return null;
   if (isGroupFile(name)) return refused('private', 'it belongs to another conversation');

@@ -119,6 +119,18 @@ describe('writing', () => {
     expect(await group.write(name, 'x')).toEqual(refusal('private'));
   });
 
+  it('[P15] touches no memory where memory is switched off', async () => {
+    await put('MEMORY.md', 'kept');
+    const off = await openWorkspace({ folder, templates: TEMPLATES, memory: 'off' });
+    const [main, guest] = [off.for(OWNER), off.for(GROUP)];
+    for (const name of ['MEMORY.md', 'memory/2026-11-21.md']) {
+      expect(await main.write(name, 'x')).toEqual(refusal('private'));
+    }
+    expect(await guest.write(guest.groupMemory, 'x')).toEqual(refusal('private'));
+    expect(await onDisk('MEMORY.md')).toBe('kept');
+    expect(await main.write('notes.md', 'x')).toMatchObject({ kind: 'written' });
+  });
+
   it.each(['SOUL.md', 'soul.md', 'ＳOUL.md'])('[W06] never changes %s', async (name) => {
     expect(await owner.write(name, 'x')).toEqual(refusal('protected'));
     expect(await group.write(name, 'x')).toEqual(refusal('protected'));
