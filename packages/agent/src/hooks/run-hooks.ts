@@ -46,8 +46,8 @@ export async function runBefore(
 }
 
 /**
- * Tells the hooks how a turn ended, once it is committed. Never throws: the person has the answer, and
- * a shutdown waits for the two seconds, since nobody will tell them again.
+ * Tells the hooks how a turn ended, once it is committed. Never throws: the answer is on its way. The
+ * next turn of the conversation and a shutdown wait for them, since nobody will tell them again.
  */
 export async function runAfter(
   { hooks = [], log, hookMs = HOOK_MS }: HookDeps,

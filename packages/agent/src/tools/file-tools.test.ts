@@ -92,6 +92,15 @@ describe('list and grep', () => {
     expect((await scene.use(grepTool, { text: 'c.*s' })).text).toBe('Nothing was found.');
   });
 
+  it('[G02] both understand folders as models write them', async () => {
+    scene.put('notesbook/a.md', 'Crows count.');
+    for (const folder of ['notes', './notes/', `${scene.folder}/notes`]) {
+      const found = await scene.use(grepTool, { text: 'crows', folder });
+      expect(found.text).toBe('notes/birds.md:2: Crows count.');
+      expect((await scene.use(listTool, { folder })).text).toBe('notes/birds.md (38)');
+    }
+  });
+
   it('[P10] grep says how much it found beyond what it shows', async () => {
     scene.put('many.md', 'hit\n'.repeat(80));
     const { text } = await scene.use(grepTool, { text: 'hit' });

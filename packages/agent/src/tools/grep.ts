@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
-import { WHOLE_FILE } from './workspace-path.ts';
+import { folderPath, WHOLE_FILE } from './workspace-path.ts';
 
 const MOST_HITS = 50;
 /** Of one line that was found, in characters. */
@@ -22,13 +22,14 @@ export const grepTool: Tool = defineTool({
     text: z.string().min(1).max(200).describe('What to look for, as it stands in the files.'),
     folder: z.string().optional().describe('Only in this folder, such as notes.'),
   }),
-  async run({ text, folder = '' }, { view, signal }) {
+  async run({ text, folder = '' }, { view, facts, signal }) {
     const wanted = text.toLowerCase();
+    const inside = folderPath(folder, facts.workspace);
     const hits: string[] = [];
     let found = 0;
     for (const { name } of await view.list()) {
       signal.throwIfAborted();
-      if (!name.startsWith(folder)) continue;
+      if (!name.startsWith(inside)) continue;
       const file = await view.read(name, WHOLE_FILE);
       if (file.kind === 'absent') continue;
       for (const [index, line] of file.text.split('\n').entries()) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
-import { workspacePath } from './workspace-path.ts';
+import { folderPath } from './workspace-path.ts';
 
 const MOST_ENTRIES = 300;
 
@@ -28,10 +28,3 @@ export const listTool: Tool = defineTool({
     return { text: [...lines, ...(entries.length > MOST_ENTRIES ? [cut] : [])].join('\n') };
   },
 });
-
-/** With a slash at its end; empty for the workspace itself. */
-function folderPath(folder: string, workspace: string): string {
-  const name = folder.replace(/\/+$/, '');
-  if (name === '' || name === '.' || name === workspace) return '';
-  return `${workspacePath(name, workspace)}/`;
-}

@@ -11,6 +11,13 @@ export function workspacePath(path: string, workspace: string, home: string = ho
   return full.replace(/^(\.\/)+/, '');
 }
 
+/** The same for a folder, with a slash at its end; empty for the workspace itself. */
+export function folderPath(folder: string, workspace: string): string {
+  const name = folder.replace(/\/+$/, '');
+  if (name === '' || name === '.' || name === workspace) return '';
+  return `${workspacePath(name, workspace)}/`;
+}
+
 /** Says to the model why there is nothing; of files for others no more than of files that are not there. */
 export function absentWords(path: string, { reason, detail }: AbsentFile): string {
   switch (reason) {
