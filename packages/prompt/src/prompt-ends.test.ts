@@ -158,6 +158,32 @@ describe('what hooks add', () => {
   });
 });
 
+describe('a feature that is not what it should be', () => {
+  const assembler = createAssembler({
+    layers: createLayerRegistry(houseLayers()),
+    layout: layoutNamed('parley'),
+  });
+  const broken = JSON.parse('{"text":"no audience","source":"x"}');
+
+  it.each([
+    ['persona', { persona: broken }],
+    ['approvals', { approvals: broken }],
+    ['profile', { userProfile: broken }],
+    ['memories', { memories: [broken] }],
+    ['connectors', { connectors: JSON.parse('{}') }],
+    ['ephemeral', { ephemeral: broken }],
+  ])('[P16] costs its layer and not the turn: %s', async (layer, features) => {
+    const { system, report } = await assembler.assemble(contextOf(features));
+    expect(report.find((line) => line.layer === layer)?.outcome).toBe('failed');
+    expect(system.map((said) => said.layer)).toContain('safety');
+  });
+
+  it('[P16] costs what a hook added and not the turn', async () => {
+    const { report } = await assembler.assemble(contextOf(), { system: [broken] });
+    expect(report.find((line) => line.layer === 'addition-1')?.outcome).toBe('failed');
+  });
+});
+
 describe('a layer made from several parts', () => {
   const layers = createLayerRegistry(houseLayers());
   const canary = part('canary', { kind: 'owner' });

@@ -1,3 +1,4 @@
+import { PromptPart } from '@parley/contracts';
 import type { Absent, Layer, LayerId, LayerOptions, LayerPart, Placement } from './layer.ts';
 import { absent } from './layer.ts';
 import type { PromptAdditions } from './prompt-additions.ts';
@@ -30,9 +31,9 @@ export function renderStep(step: Step, context: PromptContext): Rendering | Prom
   if (!modes.includes(mode)) return { ...told, output: absent(`left out in ${mode} mode`) };
   try {
     const output = layer.render(context, step.options);
-    if (!(output instanceof Promise)) return { ...told, output };
+    if (!(output instanceof Promise)) return { ...told, output: wellFormed(output) };
     return output.then(
-      (part) => ({ ...told, output: part }),
+      (part) => ({ ...told, output: wellFormed(part) }),
       (failed: unknown) => ({ ...told, output: { failed } }),
     );
   } catch (failed) {
@@ -54,6 +55,16 @@ export function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? absent('left out in none mode') : part,
+    output: mode === 'none' ? absent('left out in none mode') : wellFormed(part),
   }));
+}
+
+/**
+ * Features come from many hands. One that is not what it should be costs its layer, never the turn:
+ * without an audience nobody could say who may read it.
+ */
+function wellFormed(output: LayerPart | Absent): Rendering['output'] {
+  if (output !== undefined && 'absent' in output) return output;
+  if (PromptPart.safeParse(output).success) return output;
+  return { failed: new Error('it gave neither a text with its source and audience nor a reason') };
 }
