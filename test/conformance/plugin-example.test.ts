@@ -48,6 +48,7 @@ beforeAll(async () => {
   const [outcome] = await loadPlugins({
     plugins: [{ use: '@parley/plugin-example', options: { sides: 4 } }],
     base: import.meta.dirname,
+    workspace: '/nowhere',
     log: silentLogger,
     clock: () => 0,
     taken: { tools: [], channels: [] },

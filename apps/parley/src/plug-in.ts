@@ -62,7 +62,8 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
   );
   const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
   const base = dirname(folder.settingsFile);
-  const outcomes = await loadPlugins({ plugins, base, log, clock, taken });
+  const { workspace } = first.settings.agent;
+  const outcomes = await loadPlugins({ plugins, base, workspace, log, clock, taken });
   const brought = broughtBy(outcomes);
   const definitions = [...channels, ...brought.channels];
   const loaded = brought.channels.length > 0 ? readSettings(folder, env, definitions) : first;

@@ -47,6 +47,16 @@ describe('where a plugin is looked for', () => {
     expect((await load(['linked'])).outcomes[0]?.kind).toBe('loaded');
   });
 
+  it('[P16] never in the workspace, where the agent itself can write', async () => {
+    write('workspace/own/index.js', GOOD);
+    write('workspacelike/index.js', GOOD);
+    write('linked/package.json', '{ "main": "../workspace/own/index.js" }');
+    const { outcomes } = await load(['./workspace/own', './linked', './workspacelike']);
+    expect(reasonFor(outcomes[0])).toContain('where the agent itself can write');
+    expect(reasonFor(outcomes[1])).toContain('where the agent itself can write');
+    expect(loaded(outcomes[2]).name).toBe('good');
+  });
+
   it.each([
     ['./nowhere', 'there is no folder'],
     ['not-installed', 'no package "not-installed" is installed. Install it.'],

@@ -11,6 +11,8 @@ export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
   /** The folder of the settings file: folders of plugins are seen from there. */
   readonly base: string;
+  /** The agent's workspace: no code is loaded from a place where the agent can write. */
+  readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
   /** Names of Parley's own tools and channels; those of its layers are known here. */

@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TimeUpError, withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
@@ -14,6 +14,8 @@ import { checkOptions, checkParts, pluginIn } from './plugin-shape.ts';
 export interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;
+  /** The agent's workspace, whose files the agent can write: no code is loaded from there. */
+  readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
   /** How long importing and the setup may take, each. In ms. */
@@ -29,9 +31,10 @@ export interface ImportedPlugin {
 /** Finds and imports a plugin. Throws PluginError. */
 export async function importPlugin(
   { use }: PluginChoice,
-  { base, patienceMs }: OpenPluginDeps,
+  { base, workspace, patienceMs }: OpenPluginDeps,
 ): Promise<ImportedPlugin> {
   const { folder, entry } = await findPlugin(use, base);
+  await refuseInside(workspace, [folder, entry]);
   const module = await attempt(
     'plugin-import',
     'it cannot be loaded',
@@ -67,6 +70,16 @@ export async function setUpPlugin(
     isThere ? [] : [`the skills in ${path}: there is no such folder`],
   );
   return { brings, left };
+}
+
+async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
+  // A workspace that is not there yet holds nothing.
+  const real = await realpath(workspace).catch(() => resolve(workspace));
+  if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
+  throw new PluginError(
+    'plugin-place',
+    `it lies in the workspace ${real}, where the agent itself can write. Move it elsewhere.`,
+  );
 }
 
 /** Whatever goes wrong in a plugin's own code becomes a PluginError that says when it did. */

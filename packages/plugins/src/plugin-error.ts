@@ -3,6 +3,7 @@ import { ParleyError } from '@parley/contracts';
 /** Why a plugin does not work. */
 export type PluginErrorCode =
   | 'plugin-missing'
+  | 'plugin-place'
   | 'plugin-import'
   | 'plugin-shape'
   | 'plugin-options'

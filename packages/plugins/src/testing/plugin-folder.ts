@@ -27,6 +27,7 @@ export function pluginFolder() {
       const outcomes = await loadPlugins({
         plugins: plugins.map((use) => (typeof use === 'string' ? { use, options: {} } : use)),
         base,
+        workspace: join(base, 'workspace'),
         log,
         clock: () => 0,
         taken: { tools: ['read'], channels: ['web'] },
