@@ -35,6 +35,10 @@ describe('the identity', () => {
       'an OpenClaw file',
       '# IDENTITY.md - Who Am I?\n\n- **Name:** Mori\n- **Creature:** gardener\n- **Vibe:** calm\n- **Emoji:** 🌱',
     ],
+    [
+      'an OpenClaw file with values below their labels',
+      '- **Name:**\n  _Mori_\n- **Creature:**\n  gardener\n- **Vibe:**\n- **Emoji:**\n  🌱\n\n---',
+    ],
   ])('is read from %s', (_, markdown) => {
     expect(parseIdentity(markdown)).toEqual({ name: 'Mori', role: 'gardener', emoji: '🌱' });
   });
