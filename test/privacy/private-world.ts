@@ -84,13 +84,13 @@ export async function makePrivateWorld(
   for (const name of OTHER_FILES) author.other(name);
   const groups = groupFilesOf(workspace, conversations);
   for (const [name, conversationId] of groups) author.group(name, conversationId);
-  writeSkills(base, book, chance);
+  const skillNames = writeSkills(base, book, chance);
   const secret = author.secret();
   const links = makeLinks(folder);
   return {
     workspace,
     skills: skillsOf(base),
-    skillNames: [...SKILLS.keys(), 'nothing'],
+    skillNames,
     book,
     wordOf(name) {
       const canary = author.words.get(name);
@@ -122,13 +122,18 @@ function groupFilesOf(
   );
 }
 
-function writeSkills(base: string, book: CanaryBook, chance: Chance): void {
-  for (const [skill, place] of SKILLS) {
+/** Gives back the names that somebody may try: of private skills only those that say nothing. */
+function writeSkills(base: string, book: CanaryBook, chance: Chance): readonly string[] {
+  const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);
-    const name = `${place}/${skill}/SKILL.md`;
-    const { word } = book.make(isPrivate ? OWNER : { kind: 'everyone' }, name);
+    const path = `${place}/${skill}/SKILL.md`;
+    const { word } = book.make(isPrivate ? OWNER : { kind: 'everyone' }, path);
+    const isTelling = chance.happens(0.5);
+    const name = isTelling ? `${skill}-${word}` : skill;
     const line = isPrivate ? chance.pick(OWNER_LINES) : '';
-    const head = `---\nname: ${skill}\ndescription: Does ${word}.\n${line}\n---\n`;
-    write(base, name, `${head}Do ${word}.\n`);
-  }
+    const head = `---\nname: ${name}\ndescription: Does ${word}.\n${line}\n---\n`;
+    write(base, path, `${head}Do ${word}.\n`);
+    return isPrivate && isTelling ? skill : name;
+  });
+  return [...names, 'nothing'];
 }
