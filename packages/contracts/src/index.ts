@@ -9,6 +9,7 @@ export * from './errors.ts';
 export * from './inbound-message.ts';
 export * from './live-event.ts';
 export * from './memory-values.ts';
+export * from './prompt-record.ts';
 export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';

@@ -14,8 +14,6 @@ export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type {
   NewPrompt,
-  PromptMessage,
-  PromptPlace,
   PromptRepository,
   PromptSearch,
   PromptSummary,

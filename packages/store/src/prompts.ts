@@ -1,15 +1,4 @@
-import type { ChatType, SentPrompt } from '@parley/contracts';
-
-/** Where a turn ran and for whom, for people who look for it. Names and titles are untrusted. */
-export interface PromptPlace {
-  readonly channel: string;
-  readonly account: string;
-  readonly chatId: string;
-  readonly chatType: ChatType;
-  readonly title?: string | undefined;
-  readonly personId: string;
-  readonly personName: string;
-}
+import type { PromptMessage, PromptPlace, SentPrompt } from '@parley/contracts';
 
 /** What is told of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
 export interface PromptSummary {
@@ -24,13 +13,6 @@ export interface PromptSummary {
   readonly place: PromptPlace;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-}
-
-/** One message of the conversation as it was sent along: its words are in the transcript, not here. */
-export interface PromptMessage {
-  readonly role: 'user' | 'assistant' | 'tool';
-  readonly characters: number;
-  readonly hash: string;
 }
 
 /** The whole prompt of a turn. */

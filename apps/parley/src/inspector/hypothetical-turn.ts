@@ -16,7 +16,7 @@ export interface HypotheticalMessage {
 }
 
 /** The message id of a turn that never was. */
-export const HYPOTHETICAL_ID = 'hypothetical';
+const HYPOTHETICAL_ID = 'hypothetical';
 
 /** How each channel shows text, as its adapter declares it; nothing has to be connected to ask. */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {

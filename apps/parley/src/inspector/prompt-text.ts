@@ -3,7 +3,7 @@ import type { PromptSummary, StoredPrompt } from '@parley/store';
 import { visible } from '../terminal/visible-text.ts';
 
 /** Who may see a text, in a word. */
-export function audienceWord(audience: Audience): string {
+function audienceWord(audience: Audience): string {
   return audience.kind === 'conversation' ? 'this chat' : audience.kind;
 }
 

@@ -1,3 +1,5 @@
+import { BoundedMap } from '@parley/contracts';
+
 /** So many hashes at most are remembered: a few hundred kilobytes. */
 const MOST = 2_000;
 
@@ -14,21 +16,14 @@ export interface KnownHashes {
 
 /** A bounded memory; the oldest entries go first and are merely written once more. */
 export function knownHashes(): KnownHashes {
-  const known = new Map<string, number>();
+  const known = new BoundedMap<string, number>(MOST);
   return {
     has(hash, now) {
       const since = known.get(hash);
       return since !== undefined && now - since < KNOWN_FOR_MS;
     },
     add(hashes, now) {
-      for (const hash of hashes) {
-        known.delete(hash);
-        known.set(hash, now);
-      }
-      for (const oldest of known.keys()) {
-        if (known.size <= MOST) break;
-        known.delete(oldest);
-      }
+      for (const hash of hashes) known.set(hash, now);
     },
     clear: () => known.clear(),
   };

@@ -1,26 +1,9 @@
 import { createHash } from 'node:crypto';
-import { ChatType, SentPart, UnsentLayer } from '@parley/contracts';
+import { PromptLists, PromptPlace } from '@parley/contracts';
 import type { Selectable } from 'kysely';
-import { z } from 'zod';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from '../prompts.ts';
 import type { TurnPromptTable } from '../tables.ts';
-
-const Place = z.strictObject({
-  channel: z.string(),
-  account: z.string(),
-  chatId: z.string(),
-  chatType: ChatType,
-  title: z.string().optional(),
-  personId: z.string(),
-  personName: z.string(),
-});
-const Part = z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() });
-const Message = z.strictObject({
-  role: z.enum(['user', 'assistant', 'tool']),
-  characters: z.int(),
-  hash: z.string(),
-});
 
 /** A text and what it is known by; `content` is JSON, in which every character survives. */
 export interface HashedText {
@@ -89,14 +72,14 @@ export function summaryOf(
     model: row.model,
     characters: row.characters,
     tokens: row.tokens,
-    place: fromCheckedJson(Place, row.place, 'place of a prompt'),
-    messageIds: fromCheckedJson(z.array(z.string()), row.message_ids, 'message ids of a prompt'),
+    place: fromCheckedJson(PromptPlace, row.place, 'place of a prompt'),
+    messageIds: fromCheckedJson(PromptLists.names, row.message_ids, 'message ids of a prompt'),
   };
 }
 
 /** The hashes of a row's parts, each once. Throws StoreError `store-damaged`. */
 export function hashesOf(row: Pick<Selectable<TurnPromptTable>, 'parts'>): readonly string[] {
-  const parts = fromCheckedJson(z.array(Part), row.parts, 'parts of a prompt');
+  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
@@ -105,12 +88,12 @@ export function promptOf(
   row: Selectable<TurnPromptTable>,
   textOf: (hash: string) => string,
 ): StoredPrompt {
-  const parts = fromCheckedJson(z.array(Part), row.parts, 'parts of a prompt');
+  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return {
     ...summaryOf(row),
     parts: parts.map(({ hash, ...part }) => ({ ...part, text: textOf(hash) })),
-    unsent: fromCheckedJson(z.array(UnsentLayer), row.unsent, 'layers left out of a prompt'),
-    tools: fromCheckedJson(z.array(z.string()), row.tools, 'tools of a prompt'),
-    messages: fromCheckedJson(z.array(Message), row.messages, 'messages of a prompt'),
+    unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
+    tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
+    messages: fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt'),
   };
 }
