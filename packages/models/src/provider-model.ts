@@ -1,21 +1,21 @@
 import type { Clock } from '@parley/contracts';
-import { type CallDeadlines, startDeadlines } from './call-deadlines.ts';
-import type { ChatModel, ModelEvent, ModelRequest, ModelToolCall } from './chat-model.ts';
+import { startDeadlines } from './call-deadlines.ts';
+import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { classifyFailure } from './classify-failure.ts';
 import { explainFailure } from './explain-failure.ts';
 import { failureFacts } from './failure-facts.ts';
 import { ModelError, type ModelFailure } from './model-error.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
-import { costOf, countUsage, type ReportedUsage } from './model-usage.ts';
+import { costOf, countUsage } from './model-usage.ts';
 import {
   openProvider,
   type ProviderCall,
   type ProviderModel,
-  type ProviderPart,
   providerOptions,
 } from './open-provider.ts';
 import { providerPrompt } from './provider-prompt.ts';
-import { providerTools, toolCallOf } from './provider-tools.ts';
+import { providerTools } from './provider-tools.ts';
+import { type Answer, readAnswer, throwIfEnded } from './read-answer.ts';
 
 /** What a provider model needs from outside. */
 export interface ProviderDeps {
@@ -69,71 +69,6 @@ async function* streamCall(
   }
 }
 
-/** What has arrived of an answer so far. */
-interface Answer {
-  text: string;
-  readonly calls: ModelToolCall[];
-  contentType: string;
-  finish: { reason: string; usage: ReportedUsage } | null;
-}
-
-async function* readAnswer(
-  model: ProviderModel,
-  call: ProviderCall,
-  deadlines: CallDeadlines,
-  answer: Answer,
-): AsyncGenerator<ModelEvent> {
-  const result = await model.doStream(call);
-  answer.contentType = result.response?.headers?.['content-type'] ?? '';
-  const reader = result.stream.getReader();
-  try {
-    for (;;) {
-      const { done, value: part } = await reader.read();
-      if (done) return;
-      if (part.type === 'error') throw part.error;
-      if (SIGNS_OF_LIFE.has(part.type)) deadlines.alive();
-      const event = eventOf(part, answer);
-      if (event === null) continue;
-      yield event;
-      throwIfEnded(deadlines);
-    }
-  } finally {
-    // Without effect after the end; ends the connection when the caller left or something was thrown.
-    await reader.cancel().catch(ignoreFailedCancel);
-  }
-}
-
-/** Long arguments of a tool take their time, as long thoughts do. */
-const SIGNS_OF_LIFE: ReadonlySet<ProviderPart['type']> = new Set([
-  'text-delta',
-  'reasoning-delta',
-  'tool-input-start',
-  'tool-input-delta',
-]);
-
-/** Adds a part to the answer; what of it the caller is told, or null. */
-function eventOf(part: ProviderPart, answer: Answer): ModelEvent | null {
-  switch (part.type) {
-    case 'finish':
-      answer.finish = { reason: part.finishReason.unified, usage: part.usage };
-      return null;
-    case 'text-delta':
-      if (part.delta === '') return null;
-      answer.text += part.delta;
-      return { type: 'text', text: part.delta };
-    case 'tool-call': {
-      const call = toolCallOf(part);
-      answer.calls.push(call);
-      return { type: 'tool-call', call };
-    }
-    default:
-      return null;
-  }
-}
-
-/** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */
-function ignoreFailedCancel(): void {}
-
 function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSignal): ProviderCall {
   return {
     prompt: providerPrompt(init.choice.provider, request),
@@ -165,11 +100,6 @@ class NoAnswer extends Error {
     super('');
     this.kind = kind;
   }
-}
-
-/** Ends the reading of a call whose time is up. Turned into a `ModelError` before it leaves this file. */
-function throwIfEnded(deadlines: CallDeadlines): void {
-  if (deadlines.ended() !== null) throw new Error('ended');
 }
 
 function modelError(
