@@ -18,6 +18,7 @@ export interface SkillSettings {
   readonly maxFileBytes: number;
 }
 
+/** What skills are opened with. */
 export interface OpenSkillsOptions {
   /** The weakest first; `skillFolders` makes the list. */
   readonly folders: readonly SkillFolder[];

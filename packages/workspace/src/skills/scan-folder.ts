@@ -29,6 +29,7 @@ export type HeaderCache = Map<
   { readonly fingerprint: string; readonly content: ParsedSkill | RefusedSkill }
 >;
 
+/** What a look at one source needs. */
 export interface ScanOptions {
   /** Larger SKILL.md are skipped. */
   readonly maxBytes: number;

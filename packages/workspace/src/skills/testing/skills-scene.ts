@@ -38,6 +38,7 @@ export function skillText(name: string, more = '', body = `How to ${name}.`): st
   return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
 }
 
+/** Makes the six sources, all empty. */
 export async function openSkillsScene(): Promise<SkillsScene> {
   const base = await mkdtemp(join(tmpdir(), 'parley-skills-'));
   const { log, lines } = recordingLogger();
