@@ -31,7 +31,8 @@ export const plugin = definePlugin({
   name: 'mine', version: '2.0.0', options,
   setup({ token }, host) {
     host.log.warn({ token }, 'mine is set up');
-    setInterval(() => {}, 1_000);
+    setTimeout(() => { throw new Error('late boom'); }, 50);
+    setTimeout(() => void Promise.reject(new Error('late rejection')), 50);
     return {
       tools: [
         defineTool({
@@ -174,6 +175,13 @@ describe('plugins that do not work', () => {
     expect(logged('its setup failed: boom')).toHaveLength(1);
     expect(logged('no package \\"never-installed\\" is installed')).toHaveLength(1);
     expect(logged('that name is taken')).toHaveLength(2);
+  });
+
+  it('[P16] do not end the process when they throw where nobody waits', async () => {
+    await expect.poll(() => logged('late boom').length).toBe(1);
+    await expect.poll(() => logged('late rejection').length).toBe(1);
+    expect(logged('threw where nobody waited for it')).toHaveLength(2);
+    expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
   });
 
   it('[D10] keep secrets of their options out of the log', () => {

@@ -5,6 +5,7 @@ import type { Clock, Logger } from '@parley/contracts';
 import type { Brought } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
 import { createScrubber } from '@parley/telemetry';
+import type { Containment } from './contain-plugins.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
 import type { PluginLine } from './status-report.ts';
@@ -44,6 +45,8 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
+  /** Where plugins run for long: what they throw into the void does not end the process. */
+  readonly containment?: Containment;
 }
 
 /**
@@ -52,7 +55,7 @@ export interface PlugInDeps {
  * Throws CliError as `readSettings` does, and never for a fault of a plugin.
  */
 export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<PluggedIn> {
-  const { folder, env, channels, log, clock } = deps;
+  const { folder, env, channels, log, clock, containment } = deps;
   const { plugins } = first.settings;
   if (plugins.length === 0) {
     return { loaded: first, definitions: channels, report: [], agent: NO_PLUGINS };
@@ -63,7 +66,8 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
   const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
   const base = dirname(folder.settingsFile);
   const { workspace } = first.settings.agent;
-  const outcomes = await loadPlugins({ plugins, base, workspace, log, clock, taken });
+  const onFound = containment?.add ?? (() => {});
+  const outcomes = await loadPlugins({ plugins, base, workspace, log, clock, taken, onFound });
   const brought = broughtBy(outcomes);
   const definitions = [...channels, ...brought.channels];
   const loaded = brought.channels.length > 0 ? readSettings(folder, env, definitions) : first;

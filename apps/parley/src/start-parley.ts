@@ -9,6 +9,7 @@ import { writeSettingsTemplate } from '@parley/settings';
 import type { LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
 import { type BannerFacts, bannerFacts } from './banner.ts';
+import { containPlugins } from './contain-plugins.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
@@ -71,7 +72,9 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, options.env, channels);
   const open = openLog(options, first);
-  const plugged = await plugIn(first, { ...options, channels, log: open.log });
+  const containment = containPlugins(open.log);
+  opened.defer(() => containment.stop());
+  const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
   const parley = await compose({ ...options, ...open }, plugged, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };

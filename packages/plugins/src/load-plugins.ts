@@ -17,6 +17,8 @@ export interface LoadPluginsOptions {
   readonly clock: Clock;
   /** Names of Parley's own tools and channels; those of its layers are known here. */
   readonly taken: Omit<Taken, 'layers'>;
+  /** Hears where the code of a plugin lies before any of it runs. */
+  readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
   /** How long importing a plugin and its setup may take, each; 10 s when absent. In ms. */
   readonly patienceMs?: number;
 }
@@ -36,7 +38,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   const { plugins, log } = options;
   if (plugins.length === 0) return [];
   sharePackages();
-  const deps = { ...options, patienceMs: options.patienceMs ?? PATIENCE_MS };
+  const deps = { onFound: () => {}, ...options, patienceMs: options.patienceMs ?? PATIENCE_MS };
   const imported = await Promise.all(
     plugins.map((choice) => step(choice, undefined, () => importPlugin(choice, deps))),
   );

@@ -18,6 +18,8 @@ export interface OpenPluginDeps {
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Hears where the code lies before any of it runs. */
+  readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
   /** How long importing and the setup may take, each. In ms. */
   readonly patienceMs: number;
 }
@@ -31,10 +33,11 @@ export interface ImportedPlugin {
 /** Finds and imports a plugin. Throws PluginError. */
 export async function importPlugin(
   { use }: PluginChoice,
-  { base, workspace, patienceMs }: OpenPluginDeps,
+  { base, workspace, onFound, patienceMs }: OpenPluginDeps,
 ): Promise<ImportedPlugin> {
   const { folder, entry } = await findPlugin(use, base);
   await refuseInside(workspace, [folder, entry]);
+  onFound({ use, folder });
   const module = await attempt(
     'plugin-import',
     'it cannot be loaded',
