@@ -2,10 +2,13 @@ import type { InboundMessage } from '@parley/contracts';
 import { absent, type Layer } from '../layer.ts';
 import { capUntrusted, untrustedJson } from './untrusted-text.ts';
 
-/** Longest name or title, quoted text and list of mentions that are passed on. */
+/** Longest name or title, quoted text and lists that are passed on. */
 const MAX_NAME = 80;
 const MAX_QUOTE = 600;
 const MAX_MENTIONS = 20;
+const MAX_VARIABLES = 20;
+const MAX_KEY = 60;
+const MAX_VALUE = 300;
 
 /** Short, because it stands before every message; safety says more about it. */
 const NOTE =
@@ -23,7 +26,8 @@ export const messageContextLayer: Layer = {
   render({ facts, reader, messages }) {
     if (messages.length === 0) return absent('no message of a person');
     const lines = messages.map((message) => `message: ${untrustedJson(describe(message))}`);
-    const { groupTitle } = facts;
+    const { groupTitle, variables } = facts;
+    lines.unshift(...variableLine(variables));
     if (groupTitle !== undefined) {
       lines.unshift(`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`);
     }
@@ -33,6 +37,18 @@ export const messageContextLayer: Layer = {
     return { text, source, audience: { kind: 'conversation', conversationId } };
   },
 };
+
+/** A channel may have filled them with what people typed. */
+function variableLine(variables: Readonly<Record<string, string>>): string[] {
+  const all = Object.entries(variables);
+  if (all.length === 0) return [];
+  const shown = all
+    .slice(0, MAX_VARIABLES)
+    .map(([key, value]) => [capUntrusted(key, MAX_KEY), capUntrusted(value, MAX_VALUE)]);
+  const left = all.length - shown.length;
+  const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${all.length} variables]`;
+  return [`variables: ${untrustedJson(Object.fromEntries(shown))}${cut}`];
+}
 
 function describe({ messageId, channel, sender, replyTo, mentions }: InboundMessage): object {
   return {

@@ -17,7 +17,6 @@ describe('the runtime facts', () => {
       groupId: '-100123',
       threadId: '17',
       replyToMessageId: '988',
-      variables: { plan: 'gold' },
     };
     expect(await render({ facts, reader: GUEST })).toBe(`## Runtime Facts
 - Agent: Mori (id main)
@@ -28,7 +27,6 @@ describe('the runtime facts', () => {
 - Privacy: not the main session: private files of your owner are not shown here
 - Person: telegram:42 (on this channel 42)
 - Heartbeat: no
-- Variable "plan": "gold"
 - Addressed to you: yes
 - Date: 2026-11-21
 - Time: 14:05

@@ -1,14 +1,13 @@
 import type { RuntimeFacts } from '@parley/contracts';
 import type { PromptContext } from '../prompt-context.ts';
 import { shownPath } from './shown-path.ts';
-import { quoteUntrusted } from './untrusted-text.ts';
 
 /** Most mentions that are listed. */
 const MAX_MENTIONS = 20;
 
 /**
  * What is the same in every turn of a chat, as lines (F02). Only what Parley and its operator decided:
- * names and titles are the words of chat users and stand in the message context (P18).
+ * names, titles and turn variables may be the words of chat users and stand in the message context (P18).
  */
 export function chatLines({ facts, reader, home, identity }: PromptContext): string[] {
   const where = [
@@ -31,15 +30,11 @@ export function chatLines({ facts, reader, home, identity }: PromptContext): str
 
 /** What the next turn may change, the clock and the message last (P09). */
 export function turnLines({ facts }: PromptContext): string[] {
-  const variables = Object.entries(facts.variables).map(
-    ([key, value]) => `Variable ${quoteUntrusted(key, 60)}: ${quoteUntrusted(value, 300)}`,
-  );
   const reply =
     facts.replyToMessageId === undefined ? '' : `, reply to ${id(facts.replyToMessageId)}`;
   return [
     `Person: ${id(facts.user.id)} (on this channel ${id(facts.channelUserId)})`,
     `Heartbeat: ${facts.heartbeat ? 'yes' : 'no'}`,
-    ...variables,
     `Addressed to you: ${facts.addressed ? 'yes' : 'no'}`,
     ...mentionLine(facts),
     `Date: ${facts.date}`,
