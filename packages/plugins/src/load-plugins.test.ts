@@ -15,8 +15,8 @@ const tool = (name: string, input = 'z.object({})') =>
   `{ name: '${name}', summary: 'Does it.', tier: 'middleware', effect: 'read', audience: 'everyone',
      approval: 'never', input: ${input}, run: async () => ({ text: '' }) }`;
 const ZOD = `import { z } from '${import.meta.resolve('zod')}';\n`;
-const channel = (id: string) =>
-  `{ id: '${id}', settings: { safeParse() {} }, load: async () => {} }`;
+const channel = (id: string, settings = 'z.strictObject({})') =>
+  `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
 describe('where a plugin is looked for', () => {
   it('[P16] a folder, seen from the settings file, with an index file', async () => {
@@ -159,7 +159,7 @@ describe('names that are taken', () => {
           `return {
           tools: [${tool('read')}, ${tool('own_tool')}, ${tool('own_tool')}, ${tool('odd', 'z.string()')}],
           layers: [${layer('safety')}, ${layer('identity')}, ${layer('manners')}],
-          channels: [${channel('web')}, ${channel('board')}],
+          channels: [${channel('web')}, ${channel('board')}, ${channel('odd', '{ safeParse() {} }')}, ${channel('slow', 'z.object({}).refine(async () => true)')}],
         };`,
         ),
     );
@@ -175,8 +175,10 @@ describe('names that are taken', () => {
       'the layer "safety"',
       'the layer "identity"',
       'the channel "web"',
+      'the channel "odd"',
+      'the channel "slow"',
     ]);
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(8);
   });
 
   it('[P16] of two plugins the first in the settings wins', async () => {

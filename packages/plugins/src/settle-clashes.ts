@@ -1,4 +1,6 @@
 import { createToolRegistry } from '@parley/agent';
+import { reasonOf } from '@parley/contracts';
+import { z } from 'zod';
 import type { Brought } from './plugin-outcome.ts';
 
 /** Names that are given: Parley's own, then those of each plugin before. */
@@ -17,19 +19,57 @@ export interface Settled {
 
 /**
  * First come, first served: a part whose name is taken is left out, the others stay. So is a tool
- * that cannot be described to a model.
+ * that cannot be described to a model, and a channel whose settings cannot be checked.
  */
 export function settleClashes(brings: Brought, taken: Taken): Settled {
   const tools = keep('tool', brings.tools, taken.tools, ({ name }) => name);
   const layers = keep('layer', brings.layers, taken.layers, ({ id }) => id);
   const channels = keep('channel', brings.channels, taken.channels, ({ id }) => id);
-  const { problems } = createToolRegistry({ builtIn: tools.kept });
-  const sound = tools.kept.filter(({ name }) => problems.every(({ tool }) => tool !== name));
-  const unsound = problems.map(({ tool, message }) => `the tool "${tool}": ${message}`);
+  const soundTools = describable(tools.kept);
+  const soundChannels = checkable(channels.kept);
   return {
-    brings: { ...brings, tools: sound, layers: layers.kept, channels: channels.kept },
-    left: [...tools.left, ...unsound, ...layers.left, ...channels.left],
+    brings: {
+      ...brings,
+      tools: soundTools.kept,
+      layers: layers.kept,
+      channels: soundChannels.kept,
+    },
+    left: [
+      ...tools.left,
+      ...soundTools.left,
+      ...layers.left,
+      ...channels.left,
+      ...soundChannels.left,
+    ],
     taken: { tools: tools.taken, layers: layers.taken, channels: channels.taken },
+  };
+}
+
+function describable(tools: Brought['tools']) {
+  const { problems } = createToolRegistry({ builtIn: tools });
+  return {
+    kept: tools.filter(({ name }) => problems.every(({ tool }) => tool !== name)),
+    left: problems.map(({ tool, message }) => `the tool "${tool}": ${message}`),
+  };
+}
+
+/** What a schema throws here it would throw in the middle of reading the settings. */
+function checkable(channels: Brought['channels']) {
+  const faults = channels.map(({ settings }) => {
+    try {
+      z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' });
+      settings.safeParse({});
+      return null;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  });
+  return {
+    kept: channels.filter((_, index) => faults[index] === null),
+    left: channels.flatMap(({ id }, index) => {
+      const fault = faults[index];
+      return fault == null ? [] : [`the channel "${id}": its settings cannot be checked: ${fault}`];
+    }),
   };
 }
 
