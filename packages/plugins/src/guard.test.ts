@@ -1,3 +1,4 @@
+import type { ChannelDefinition } from '@parley/channels';
 import type { RuntimeFacts } from '@parley/contracts';
 import {
   type ContextSource,
@@ -7,7 +8,8 @@ import {
   type TurnAtHand,
 } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
-import { guardedLayer, guardedSource } from './guard.ts';
+import { z } from 'zod';
+import { guardedChannel, guardedLayer, guardedSource } from './guard.ts';
 import type { PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
@@ -93,6 +95,29 @@ describe('a source of a plugin', () => {
     ['gives back a list', async () => []],
   ])('[P16] that %s rejects, so that it is left out', async (_what, gather) => {
     await expect(gathered(gather)).rejects.toThrow();
+  });
+});
+
+describe('a channel of a plugin', () => {
+  const definition = (load: unknown): ChannelDefinition => ({
+    id: 'own',
+    settings: z.unknown(),
+    answersStrangers: false,
+    load: load as ChannelDefinition['load'],
+  });
+
+  it('[P16] is what it was', async () => {
+    const open = () => fail('not opened here');
+    const guarded = guardedChannel(definition(async () => open));
+    expect(guarded).toMatchObject({ id: 'own', answersStrangers: false });
+    expect(await guarded.load()).toBe(open);
+  });
+
+  it.each<[string, unknown]>([
+    ['throws', () => fail('boom')],
+    ['hangs', () => new Promise(() => {})],
+  ])('[P16] that %s when it is loaded does not hold up the others', async (_what, load) => {
+    await expect(guardedChannel(definition(load), 20).load()).rejects.toThrow();
   });
 });
 

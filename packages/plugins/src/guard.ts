@@ -1,4 +1,5 @@
 import { withTimeLimit } from '@parley/agent';
+import type { ChannelDefinition } from '@parley/channels';
 import { Audience } from '@parley/contracts';
 import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
@@ -6,6 +7,8 @@ import type { PluginLayer } from './plugin.ts';
 
 /** As long as a hook has (P16). In ms. */
 const PATIENCE_MS = 2_000;
+/** As long as a setup has. In ms. */
+const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
 const Rendered = z.union([
@@ -48,5 +51,19 @@ export function guardedSource(source: ContextSource, patienceMs = PATIENCE_MS): 
     id,
     gather: (turn) =>
       withTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
+  };
+}
+
+/** A plugin's channel whose code cannot hold up the start of the others. */
+export function guardedChannel(
+  channel: ChannelDefinition,
+  patienceMs = LOAD_MS,
+): ChannelDefinition {
+  const { id, settings, answersStrangers } = channel;
+  return {
+    id,
+    settings,
+    ...(answersStrangers === undefined ? {} : { answersStrangers }),
+    load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
   };
 }

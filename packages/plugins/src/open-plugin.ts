@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { TimeUpError, withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { findPlugin } from './find-plugin.ts';
-import { guardedSource } from './guard.ts';
+import { guardedChannel, guardedSource } from './guard.ts';
 import type { Plugin } from './plugin.ts';
 import { PluginError, type PluginErrorCode } from './plugin-error.ts';
 import type { Brought, PluginChoice } from './plugin-outcome.ts';
@@ -66,7 +66,7 @@ export async function setUpPlugin(
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
     layers,
     hooks,
-    channels,
+    channels: channels.map((channel) => guardedChannel(channel)),
     sources: sources.map((source) => guardedSource(source)),
   };
   const left = folders.flatMap(({ path, isThere }) =>
