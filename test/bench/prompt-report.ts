@@ -10,7 +10,15 @@ export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures)
   const [standard] = layouts;
   if (standard === undefined) throw new Error('No layout was measured.');
   const times = [
-    [`a full workspace, ${SKILLS} skills`, 'Parley', '(p95)', 'read and join', '(p95)', 'aim', ''],
+    [
+      `a full workspace, ${SKILLS} skills, ${HISTORY} entries of history`,
+      'Parley',
+      '(p95)',
+      'read and join',
+      '(p95)',
+      'aim',
+      '',
+    ],
     [
       'prompt, nothing changed',
       ...both(standard.warm, bare.files),
@@ -22,11 +30,10 @@ export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures)
       ...aim(standard.changed, AIMS.changed),
     ],
     [
-      `request ready, with ${HISTORY} entries of history`,
+      'the model is asked, history read from the database',
       ...both(standard.untilAsked, bare.files),
-      ...aim(standard.untilAsked, AIMS.warm),
     ],
-    ['request ready, a skill changed, new session', ...both(newSession, bare.filesAndSkills)],
+    ['the model is asked, a skill changed, new session', ...both(newSession, bare.filesAndSkills)],
     ['first request of a process', `${round(cold.prompt)} ms`],
     ['  with all that is loaded for it', `${round(cold.whole)} ms`],
   ];

@@ -5,6 +5,7 @@ import {
   createToolRegistry,
   createTurnRunner,
   localTimeIn,
+  modelMessages,
   skillsSource,
   type TurnRunnerDeps,
   turnPrompt,
@@ -18,7 +19,13 @@ import {
   houseLayers,
   layoutNamed,
 } from '@parley/prompt';
-import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
+import {
+  type AdmittedMessage,
+  type ClaimedTurn,
+  openStore,
+  type RememberedEntry,
+  type Store,
+} from '@parley/store';
 import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
 
 /** The house layouts, the default first. */
@@ -41,7 +48,7 @@ export interface PromptScene {
   readonly workspace: string;
   /** Of the file of a skill. */
   skillFile(nth: number): string;
-  /** The prompt of a turn, and nothing else of it. */
+  /** The prompt of the last turn once more, and its messages from a history that has been read. */
   assemble(): Promise<AssembledPrompt>;
   /** A whole turn, a minute after the last: its request, and how long it was until the model was asked. */
   turn(): Promise<{ readonly request: ModelRequest; readonly untilAskedMs: number }>;
@@ -89,20 +96,24 @@ export async function openPromptScene(
     if (begun.kind !== 'turn') throw new Error(`There is no turn: ${begun.kind}.`);
     return begun;
   };
-  let last: ClaimedTurn | undefined;
+  let last: { turn: ClaimedTurn; transcript: readonly RememberedEntry[] } | undefined;
   return {
     workspace: folder,
     skillFile: (nth) => skillFile(folder, nth),
     async assemble() {
       if (last === undefined) throw new Error('There was no turn yet.');
-      return turnPrompt(last, deps);
+      const prompt = await turnPrompt(last.turn, deps);
+      const content = prompt.userContext.map(({ text }) => text).join('\n\n');
+      modelMessages(last.transcript, { role: 'user', content }, deps.history);
+      return prompt;
     },
     async turn() {
       const { turn, lease } = await begin();
-      last = turn;
       const begunAt = performance.now();
       await runTurn(turn, lease, new AbortController().signal);
       await store.lanes.release(lease);
+      const transcript = await store.transcript.recent(CHAT, turn.session, HISTORY);
+      last = { turn, transcript };
       if (asked === undefined) throw new Error('The model was not asked.');
       return { request: asked.request, untilAskedMs: asked.at - begunAt };
     },

@@ -1,4 +1,4 @@
-export type { HistoryLimits } from './history.ts';
+export { type HistoryLimits, modelMessages } from './history.ts';
 export type {
   TurnAdditions,
   TurnClosing,
