@@ -150,6 +150,28 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
     },
   );
 
+  it('[P17] [W02] shows the prompt of a turn that might be: nothing private outside the main session', async () => {
+    await page.getByRole('link', { name: 'A turn that might be' }).click();
+    await layer('memory-file').waitFor();
+    await page.getByRole('combobox', { name: 'Channel', exact: true }).selectOption('discord');
+    await page.getByText('format discord').waitFor();
+    expect(await layer('memory-file').count()).toBe(0);
+    expect(await page.locator('.unsent').innerText()).toContain('MEMORY.md: private');
+    await page.getByRole('textbox', { name: 'Words' }).fill('anything new?');
+    await page.getByRole('checkbox', { name: 'Heartbeat' }).check();
+    await layer('heartbeat').waitFor();
+    expect(await page.locator('.turn-link').count()).toBe(2);
+  });
+
+  it('[U03] a turn that might be fits a telephone and is readable', async () => {
+    const narrow = await scene.open({ viewport: { width: 320, height: 740 } });
+    await narrow.goto(`${scene.parley.address}/#/trial`);
+    await layer('safety', narrow).waitFor();
+    expect(await fits(narrow)).toBe(true);
+    expect(await narrow.evaluate(POOR_CONTRAST)).toEqual([]);
+    await narrow.context().close();
+  });
+
   it('[P17] says so when a turn is not kept any more, and shows the others', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
     await page.getByText('That turn is not kept any more.').waitFor();

@@ -129,7 +129,12 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     accounts,
     http: { host: '127.0.0.1', port, token: TOKEN },
     metrics: async () => '',
-    inspector: { list: async () => ({}), prompt: async () => null, compare: async () => null },
+    inspector: {
+      list: async () => ({}),
+      prompt: async () => null,
+      compare: async () => null,
+      preview: async () => ({}),
+    },
     report: async () => ({ agent: 'Polly' }),
   });
   return gateway;

@@ -4,6 +4,8 @@ import { openStore } from '@parley/store';
 import { createMetrics } from '@parley/telemetry';
 import { chooseModel } from './choose-model.ts';
 import { openInspector } from './inspector/open-inspector.ts';
+import { previewOnPage } from './inspector/preview-on-page.ts';
+import { LOCAL_OWNERS } from './local-owners.ts';
 import { openAgent } from './open-agent.ts';
 import type { PluggedIn } from './plug-in.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -11,7 +13,7 @@ import type { StartOptions } from './start-parley.ts';
 /** Opens what everything else is built on, and leaves in `opened` how it is closed. */
 export async function openParts(
   options: StartOptions,
-  { loaded, agent: plugins }: Pick<PluggedIn, 'loaded' | 'agent'>,
+  { loaded, definitions, agent: plugins }: PluggedIn,
   log: Logger,
   opened: AsyncDisposableStack,
 ) {
@@ -29,12 +31,16 @@ export async function openParts(
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
-  const inspector = opened.use(openInspector(store.prompts, settings.inspector, clock, log));
   const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) await store.lanes.releaseAll();
   const agent = await openAgent(settings, log, options, plugins);
+  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const channels = definitions.map(({ id }) => id);
+  const preview = previewOnPage({ agent, owners, channels, clock, log });
+  const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
+  opened.use(inspector);
   const model = chooseModel(loaded, options, log);
   return { metrics, store, queues, agent, model, inspector };
 }

@@ -6,6 +6,7 @@ describe('the address of what the page shows', () => {
     ['', { view: 'chat' }],
     ['#/', { view: 'chat' }],
     ['#/nowhere', { view: 'chat' }],
+    ['#/trial', { view: 'trial' }],
     ['#/prompt', { view: 'prompt', turn: null, against: null }],
     ['#/prompt/turn_1', { view: 'prompt', turn: 'turn_1', against: null }],
     ['#/prompt/a/against/b', { view: 'prompt', turn: 'a', against: 'b' }],

@@ -3,12 +3,15 @@ import { useEffect, useState } from 'preact/hooks';
 /** What the page shows; it stands behind `#` in the address, so that it can be gone back to. */
 export type Route =
   | { readonly view: 'chat' }
+  /** A turn that might be. */
+  | { readonly view: 'trial' }
   /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
   | { readonly view: 'prompt'; readonly turn: string | null; readonly against: string | null };
 
 /** Reads the part of the address behind `#`; anything unknown is the chat. */
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
+  if (view === 'trial') return { view };
   if (view !== 'prompt') return { view: 'chat' };
   if (!turn) return { view, turn: null, against: null };
   return { view, turn, against: word === 'against' && against ? against : null };
@@ -17,6 +20,7 @@ export function routeOf(hash: string): Route {
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
+  if (route.view === 'trial') return '#/trial';
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
   return ['#/prompt', ...path].join('/');

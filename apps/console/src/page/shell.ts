@@ -96,7 +96,12 @@ function Views({ route }: { readonly route: Route }): VNode {
     VIEWS.map(({ name, words, href }) =>
       h(
         'a',
-        { key: name, href, title: words, 'aria-current': route.view === name ? 'page' : undefined },
+        {
+          key: name,
+          href,
+          title: words,
+          'aria-current': (route.view === 'chat') === (name === 'chat') ? 'page' : undefined,
+        },
         h(Icon, { name }),
         h('span', null, words),
       ),

@@ -1,4 +1,4 @@
-import type { Logger } from '@parley/contracts';
+import { type Logger, ParleyError } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
 import type { PromptInspector } from './prompt-routes.ts';
@@ -17,6 +17,11 @@ const browser = { host: HOST, accept: 'text/html,*/*' };
 const INSPECTOR: PromptInspector = {
   list: async (query) => ({ query }),
   prompt: async (turnId) => (turnId === 'turn 1' ? { turnId } : null),
+  preview: async (asked) => {
+    if (asked.channel !== 'web')
+      throw new ParleyError({ code: 'x', message: 'Known: web', retryable: false });
+    return { asked };
+  },
   compare: async (before, after) => (after === 'none' ? null : { before, after }),
 };
 
@@ -149,6 +154,8 @@ describe('the routes of the gateway', () => {
     ['/api/prompts?limit=-1', 200, { query: { limit: 30 } }],
     ['/api/prompts/turn%201', 200, { turnId: 'turn 1' }],
     ['/api/prompts/turn2', 404, { error: expect.stringContaining('keepDays') }],
+    ['/api/prompts/preview?channel=web', 200, { asked: { channel: 'web' } }],
+    ['/api/prompts/preview?channel=x', 400, { error: 'Known: web' }],
     ['/api/prompts/a/compare/b', 200, { before: 'a', after: 'b' }],
     ['/api/prompts/a/compare/none', 404, { error: expect.stringContaining('No prompt') }],
   ])('[P17] tells of past prompts, to the owner alone: %s', async (path, status, body) => {

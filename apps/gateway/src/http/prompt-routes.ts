@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/contracts';
 import { type Context, Hono } from 'hono';
 
 /** Which recorded prompts to list. `before` is what an earlier page gave as `next`. */
@@ -13,6 +14,8 @@ export interface PromptInspector {
   list(query: PromptQuery): Promise<object>;
   prompt(turnId: string): Promise<object | null>;
   compare(before: string, after: string): Promise<object | null>;
+  /** The prompt of a turn that might be. Throws ParleyError, in words for people, for what cannot be. */
+  preview(asked: Readonly<Record<string, string>>): Promise<object>;
 }
 
 const LARGEST_PAGE = 100;
@@ -28,6 +31,14 @@ export function promptRoutes(inspector: PromptInspector): Hono {
   app.get('/', async (c) => {
     const { chat, before, limit } = c.req.query();
     return c.json(await inspector.list({ chat, before, limit: pageSize(limit) }));
+  });
+  app.get('/preview', async (c) => {
+    try {
+      return c.json(await inspector.preview(c.req.query()));
+    } catch (error) {
+      if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
+      throw error;
+    }
   });
   app.get('/:turn', async (c) => answer(c, await inspector.prompt(c.req.param('turn'))));
   app.get('/:before/compare/:after', async (c) => {

@@ -10,17 +10,17 @@ export interface PromptFlags {
   readonly message?: string;
   readonly last?: true;
   readonly diff?: true | readonly string[];
-  readonly channel?: string;
-  readonly account?: string;
-  readonly chat?: string;
-  readonly chatId?: string;
-  readonly title?: string;
-  readonly user?: string;
-  readonly name?: string;
-  readonly text?: string;
-  readonly layout?: string;
-  readonly mode?: string;
-  readonly heartbeat?: true;
+  readonly channel?: string | undefined;
+  readonly account?: string | undefined;
+  readonly chat?: string | undefined;
+  readonly chatId?: string | undefined;
+  readonly title?: string | undefined;
+  readonly user?: string | undefined;
+  readonly name?: string | undefined;
+  readonly text?: string | undefined;
+  readonly layout?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly heartbeat?: true | undefined;
   readonly limit?: string;
   readonly full?: true;
   readonly json?: true;
@@ -86,7 +86,8 @@ export function promptRequest(flags: PromptFlags): PromptRequest {
   }
 }
 
-function previewRequest(flags: PromptFlags): PromptRequest {
+/** Reads what was typed about a turn that might be. Throws CliError that says what to type instead. */
+export function previewRequest(flags: PromptFlags): Extract<PromptRequest, { kind: 'preview' }> {
   const { channel, account, chatId, title, user, name, text, layout, heartbeat = false } = flags;
   if (channel === undefined) {
     throw usage(

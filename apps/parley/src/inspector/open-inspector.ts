@@ -12,6 +12,13 @@ export interface Inspector extends AsyncDisposable {
   readonly recording: { readonly prompts?: PromptRepository };
 }
 
+/** What the inspector works with. */
+export interface InspectorDeps {
+  readonly preview: PromptInspector['preview'];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
@@ -21,13 +28,12 @@ const DAY_MS = 24 * 60 * 60_000;
 export function openInspector(
   prompts: PromptRepository,
   { keepDays }: { readonly keepDays: number },
-  clock: Clock,
-  log: Logger,
+  { preview, clock, log }: InspectorDeps,
 ): Inspector {
   const oldest = () => (keepDays === 0 ? Number.MAX_SAFE_INTEGER : clock() - keepDays * DAY_MS);
   const forgetting = startSweep('old prompts', DAY_MS, log, () => prompts.forget(oldest()));
   return {
-    shown: promptInspector(prompts),
+    shown: promptInspector(prompts, preview),
     recording: keepDays === 0 ? {} : { prompts },
     [Symbol.asyncDispose]: () => forgetting.stop(),
   };

@@ -3,8 +3,12 @@ import { comparePrompts } from '@parley/prompt';
 import type { PromptRepository, PromptSearch, PromptSummary } from '@parley/store';
 
 /** Answers what the page asks of recorded prompts (P17). */
-export function promptInspector(prompts: PromptRepository): PromptInspector {
+export function promptInspector(
+  prompts: PromptRepository,
+  preview: PromptInspector['preview'],
+): PromptInspector {
   return {
+    preview,
     async list({ chat, before, limit }) {
       // One more than asked for tells whether there is a further page.
       const found = await prompts.list({ chat, before: placeOf(before), limit: limit + 1 });

@@ -11,9 +11,7 @@ export function SheetView({ sheet }: { readonly sheet: PromptSheet }): VNode {
   return h(
     'div',
     { class: 'sheet' },
-    h(WholeBar, { layers }),
-    h(LayerRows, { layers }),
-    unsent.length > 0 && h(Unsent, { unsent }),
+    h(PromptLayers, { layers, unsent }),
     h(
       'dl',
       { class: 'beside' },
@@ -27,6 +25,17 @@ export function SheetView({ sheet }: { readonly sheet: PromptSheet }): VNode {
         ' (characters)',
       ),
     ),
+  );
+}
+
+/** What was told, layer by layer, and what was not. */
+export function PromptLayers({ layers, unsent }: Pick<PromptSheet, 'layers' | 'unsent'>): VNode {
+  return h(
+    'div',
+    null,
+    h(WholeBar, { layers }),
+    h(LayerRows, { layers }),
+    unsent.length > 0 && h(Unsent, { unsent }),
   );
 }
 

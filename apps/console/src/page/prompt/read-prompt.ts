@@ -47,11 +47,18 @@ export interface UnsentLayer {
   readonly reason: string;
 }
 
-/** Everything that one turn told its model. */
-export interface PromptSheet {
-  readonly turn: TurnEntry;
+/** What a model is told, or would be. */
+export interface PromptBody {
+  readonly layout: string;
   readonly layers: readonly PromptLayer[];
+  /** Of all layers together. */
+  readonly tokens: number;
   readonly unsent: readonly UnsentLayer[];
+}
+
+/** Everything that one turn told its model. */
+export interface PromptSheet extends PromptBody {
+  readonly turn: TurnEntry;
   readonly tools: readonly string[];
   readonly messages: readonly { readonly role: string; readonly characters: number }[];
 }
@@ -62,21 +69,30 @@ export function readTurnPage(data: unknown): TurnPage {
   return { turns: listOf(prompts).flatMap((entry) => readTurn(entry) ?? []), next: orNull(next) };
 }
 
-/** Reads one prompt; null when it is none. */
+/** Reads one recorded prompt; null when it is none. */
 export function readSheet(data: unknown): PromptSheet | null {
   const turn = readTurn(data);
-  if (turn === null) return null;
-  const { parts, unsent, tools, messages } = fieldsOf(data);
+  const body = readBody(data);
+  if (turn === null || body === null) return null;
+  const { tools, messages } = fieldsOf(data);
   return {
     turn,
-    layers: listOf(parts).map(readLayer),
-    unsent: listOf(unsent).map(readUnsent),
+    ...body,
     tools: listOf(tools).map(textOf),
     messages: listOf(messages).map((message) => {
       const { role, characters } = fieldsOf(message);
       return { role: textOf(role), characters: numberOf(characters) };
     }),
   };
+}
+
+/** The layers of any prompt, recorded or not; null when it is none. */
+export function readBody(data: unknown): PromptBody | null {
+  const { layout, parts, unsent } = fieldsOf(data);
+  if (typeof layout !== 'string') return null;
+  const layers = listOf(parts).map(readLayer);
+  const tokens = layers.reduce((sum, layer) => sum + layer.tokens, 0);
+  return { layout, layers, tokens, unsent: listOf(unsent).map(readUnsent) };
 }
 
 function readTurn(data: unknown): TurnEntry | null {

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { fieldsOf } from '../chat/wire.ts';
+import { textOf } from './read-prompt.ts';
 
 /** What the gateway has said so far. */
 export type Answer<Value> =
@@ -43,6 +45,7 @@ export async function ask<Value>(
     const response = await fetch(path);
     if (response.status === 401) return failed('This browser is not signed in any more.');
     if (response.status === 404) return failed('That turn is not kept any more.');
+    if (response.status === 400) return failed(textOf(fieldsOf(await response.json()).error));
     if (!response.ok) return failed('The gateway could not say; its log tells why.');
     const value = read(await response.json());
     return value === null ? failed('The answer was not understood.') : { kind: 'here', value };

@@ -4,6 +4,7 @@ import { ComparisonView } from '../prompt/comparison-view.ts';
 import { SheetView, TurnTitle } from '../prompt/prompt-sheet.ts';
 import { readComparison } from '../prompt/read-comparison.ts';
 import { readSheet, type TurnEntry } from '../prompt/read-prompt.ts';
+import { TrialView } from '../prompt/trial-view.ts';
 import { TurnList } from '../prompt/turn-list.ts';
 import { type Answer, useAnswer } from '../prompt/use-answer.ts';
 import { useTurns } from '../prompt/use-turns.ts';
@@ -11,16 +12,18 @@ import { hrefOf, type Route } from '../route.ts';
 import { Icon } from '../ui/icons.ts';
 
 interface PromptViewProps {
-  readonly route: Extract<Route, { view: 'prompt' }>;
+  readonly route: Exclude<Route, { view: 'chat' }>;
 }
 
 /** What the model was told, turn by turn (P17). Every text is shown as text, never as HTML. */
 export function PromptView({ route }: PromptViewProps): VNode {
   const { turns, failure, loaded, more, again } = useTurns();
-  const chosen = route.turn ?? turns[0]?.turnId ?? null;
+  const isTrial = route.view === 'trial';
+  const chosen = isTrial ? null : (route.turn ?? turns[0]?.turnId ?? null);
+  const isList = !isTrial && route.turn === null;
   return h(
     'main',
-    { class: `prompt-view ${route.turn === null ? 'shows-list' : 'shows-turn'}` },
+    { class: `prompt-view ${isList ? 'shows-list' : 'shows-turn'}` },
     h(
       'nav',
       { class: 'turns', 'aria-label': 'Turns' },
@@ -35,11 +38,23 @@ export function PromptView({ route }: PromptViewProps): VNode {
           'Refresh',
         ),
       ),
+      h(
+        'a',
+        {
+          class: 'trial-link',
+          href: hrefOf({ view: 'trial' }),
+          'aria-current': isTrial ? 'true' : undefined,
+        },
+        'A turn that might be…',
+      ),
       failure !== null && h('p', { class: 'trouble', role: 'alert' }, failure),
       loaded && failure === null && turns.length === 0 && h(Nothing, null),
       h(TurnList, { turns, chosen, onMore: more }),
     ),
-    chosen !== null && h(Turn, { key: chosen, turnId: chosen, against: route.against, turns }),
+    isTrial && h(TrialView, null),
+    !isTrial &&
+      chosen !== null &&
+      h(Turn, { key: chosen, turnId: chosen, against: route.against, turns }),
   );
 }
 
