@@ -137,7 +137,7 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/SOUL\.md +a file of yours/);
     expect(printed).toMatch(/AGENTS\.md +still as Parley made it: delete it/);
     expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
-    expect(printed).toContain('MEMORY.md is there already and stays as it is');
+    expect(printed).toMatch(/MEMORY\.md +a file of yours/);
     printed = '';
     await run(true);
     expect(printed).toMatch(/USER\.md +the same/);
@@ -151,6 +151,13 @@ describe('parley import openclaw', () => {
     expect(await run(true)).toBe(1);
     expect(printed).toContain('memory is a symbolic link');
     expect(readdirSync(join(base, 'outside'))).toEqual([]);
+  });
+
+  it('says so where a file stands in the place of a folder', async () => {
+    put(workspace('memory'), 'mine');
+    expect(await run(true)).toBe(1);
+    expect(printed).toContain('memory is no folder');
+    expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 
   it('copies a file with a second name as a file of its own', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Clock, NewId } from '@parley/contracts';
 import { copyIntoWorkspace, surveyFolder } from '@parley/workspace';
@@ -82,22 +82,25 @@ function realOr(path: string): string {
 }
 
 function standingOf(from: string, workspace: string, name: string): Standing {
-  const there = contentOr(join(workspace, name));
-  if (there === null) return 'nothing';
-  if (there.equals(contentOr(join(from, name)) ?? NOTHING)) return 'the-same';
-  return there.equals(contentOr(join(WORKSPACE_TEMPLATES, name)) ?? NOTHING)
-    ? 'a-template'
-    : 'something';
+  const path = join(workspace, name);
+  const stats = lookAt(path);
+  if (stats === undefined) return 'nothing';
+  // Whatever else it is, a link or a pipe: it is not read, and it stays.
+  if (!stats.isFile()) return 'something';
+  if (isSame(path, join(from, name))) return 'the-same';
+  return isSame(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
-/** What differs from every file. */
-const NOTHING = Buffer.from('\0');
-
-function contentOr(path: string): Buffer | null {
+/** Undefined where nothing is, and where a file stands in the place of a folder: copying says so. */
+function lookAt(path: string): Stats | undefined {
   try {
-    return readFileSync(path);
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? null : NOTHING;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined;
+    throw error;
   }
+}
+
+function isSame(path: string, other: string): boolean {
+  return existsSync(other) && readFileSync(path).equals(readFileSync(other));
 }
