@@ -23,7 +23,7 @@ export interface Ending {
 }
 
 /** A turn that is about to end. `opened` is not needed for that. */
-export type EndingTurn = Pick<SeenTurn, 'turn' | 'media'>;
+export type EndingTurn = Omit<SeenTurn, 'opened'>;
 
 /** Commits what the model answered: its parts, or nothing for the silent token (G09). */
 export async function giveAnswer(
@@ -61,7 +61,8 @@ export async function giveUp(
     reason,
     entries: [asked(seen)],
     parts: [...(await partsOf(turn, `⚙️ ${words}`)), ...(await noticeOf(seen))],
-    usage: null,
+    // Steps before the failure have cost something all the same.
+    usage: seen.journal.spent(),
   });
 }
 

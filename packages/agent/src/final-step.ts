@@ -10,6 +10,16 @@ export const StepUsage = z.object({
 });
 export type StepUsage = z.infer<typeof StepUsage>;
 
+/** Of several steps, at least one; the money is known only where that of each is. */
+export function totalUsage(usages: readonly StepUsage[]): StepUsage {
+  return usages.reduce((sum, one) => ({
+    model: one.model,
+    inputTokens: sum.inputTokens + one.inputTokens,
+    outputTokens: sum.outputTokens + one.outputTokens,
+    costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
+  }));
+}
+
 /** The last step of a turn: the model's answer, journalled before it is committed (G16). */
 export const FinalStep = z.object({
   kind: z.literal('answer'),

@@ -1,11 +1,11 @@
 import type { LiveBus, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
-import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import type { ClaimedTurn, Store } from '@parley/store';
 import type { FinalStep } from './final-step.ts';
 import type { HistoryLimits } from './history.ts';
 import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
-import { openJournal } from './loop/turn-journal.ts';
+import type { TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './loop/turn-limits.ts';
 import { turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
@@ -33,6 +33,7 @@ export interface SeenTurn {
   readonly turn: ClaimedTurn;
   readonly media: TurnMedia;
   readonly opened: OpenedTurn;
+  readonly journal: TurnJournal;
 }
 
 /**
@@ -42,13 +43,11 @@ export interface SeenTurn {
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
-  { turn, media, opened }: SeenTurn,
-  lease: Lease,
+  { turn, media, opened, journal }: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
   const { facts, reader, view } = opened;
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
   const [prompt, transcript] = await Promise.all([

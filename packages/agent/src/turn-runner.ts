@@ -7,6 +7,7 @@ import type { FinalStep } from './final-step.ts';
 import { textOf } from './history.ts';
 import { runAfter } from './hooks/run-hooks.ts';
 import type { TurnClosing } from './hooks/turn-hook.ts';
+import { openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
@@ -72,17 +73,18 @@ async function answerTurn(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Ended> {
+  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Without a look at what came with it: that may be what kills the worker.
-    const seen = { turn, media: unseenMedia() };
+    const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
   const reader = turnReader(turn, deps);
   const media = await readTurnMedia(deps, turn.messages, reader, signal);
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
-  const seen = { turn, media, opened };
+  const seen = { turn, media, opened, journal };
   const { identity: _identity, ...closing } = opened;
-  const answer = await answerOrWhy(deps, seen, lease, signal);
+  const answer = await answerOrWhy(deps, seen, signal);
   if ('outcome' in answer) return answer;
   if ('words' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
@@ -96,11 +98,10 @@ async function answerTurn(
 async function answerOrWhy(
   deps: TurnRunnerDeps,
   seen: SeenTurn,
-  lease: Lease,
   signal: AbortSignal,
 ): Promise<FinalStep | { readonly words: string; readonly reason: string } | Ending> {
   try {
-    return (await turnAnswer(deps, seen, lease, signal)) ?? { outcome: 'fenced' };
+    return (await turnAnswer(deps, seen, signal)) ?? { outcome: 'fenced' };
   } catch (error) {
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);

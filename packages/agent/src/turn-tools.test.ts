@@ -80,6 +80,15 @@ describe('a turn with tools', () => {
     expect(await scene.store.turns.totals(0)).toMatchObject(used);
   });
 
+  it('[G17] counts what a turn has used that then fails', async () => {
+    await open({ tools: [countingTool('parrot').tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { fail: { kind: 'overloaded' } });
+    await scene.answerNext();
+    const used = { failed: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5 };
+    expect(await scene.store.turns.totals(0)).toMatchObject(used);
+  });
+
   it('keeps question and answer in the history, and nothing of the tools', async () => {
     await open({ tools: [countingTool('parrot').tool] });
     await scene.write('go');

@@ -2,7 +2,7 @@ import { Audience, type Clock } from '@parley/contracts';
 import type { ModelToolCall } from '@parley/models';
 import type { ClaimedTurn, JournalStep, Lease, TurnRepository } from '@parley/store';
 import { z } from 'zod';
-import { answeredBefore, type FinalStep, StepUsage } from '../final-step.ts';
+import { answeredBefore, type FinalStep, StepUsage, totalUsage } from '../final-step.ts';
 
 const Call = z
   .object({
@@ -62,6 +62,8 @@ export interface TurnJournal {
   readonly answer: FinalStep | null;
   /** As of now, oldest first. */
   rounds(): readonly Round[];
+  /** What these have used; null before the first. */
+  spent(): StepUsage | null;
   /** False when the lease was lost: then nothing more may be done. */
   append(step: Step | FinalStep): Promise<boolean>;
 }
@@ -76,6 +78,10 @@ export function openJournal(
   return {
     answer: answeredBefore(steps),
     rounds: () => roundsOf(turnId, all),
+    spent() {
+      const usages = roundsOf(turnId, all).map(({ step }) => step.usage);
+      return usages.length === 0 ? null : totalUsage(usages);
+    },
     async append(content) {
       const step = { index: (all.at(-1)?.index ?? -1) + 1, content };
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());

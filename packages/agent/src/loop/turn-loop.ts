@@ -2,7 +2,7 @@ import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
-import type { FinalStep, StepUsage } from '../final-step.ts';
+import { type FinalStep, totalUsage } from '../final-step.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
 import { holdBackSilence } from './hold-back-silence.ts';
@@ -68,7 +68,11 @@ function askStep(
 
 function finalStep({ text, usage }: ModelAnswer, rounds: readonly Round[]): FinalStep {
   if (text.trim() === '') throw new TurnLimitError();
-  return { kind: 'answer', text, usage: total([...rounds.map(({ step }) => step.usage), usage]) };
+  return {
+    kind: 'answer',
+    text,
+    usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
+  };
 }
 
 function modelStep(
@@ -89,14 +93,4 @@ function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): Model
     taken.add(id);
     return { ...call, id };
   });
-}
-
-/** Of all steps; the money is known only where that of each is. */
-function total(usages: readonly StepUsage[]): StepUsage {
-  return usages.reduce((sum, one) => ({
-    model: one.model,
-    inputTokens: sum.inputTokens + one.inputTokens,
-    outputTokens: sum.outputTokens + one.outputTokens,
-    costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
-  }));
 }
