@@ -94,9 +94,10 @@ describe('the lock on the data folder', () => {
 
   it('of another process holds, and is dropped when that is killed', async () => {
     createDataFolder(folder);
+    // Referred to, because a lock that nobody refers to is collected, and so dropped.
     const script = `
       import { locateDataFolder, lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, 'data-folder.ts'))};
-      lockDataFolder(locateDataFolder(${JSON.stringify(folder.path)}, {}));
+      globalThis.held = lockDataFolder(locateDataFolder(${JSON.stringify(folder.path)}, {}));
       console.log('locked');
       setInterval(() => {}, 1000);`;
     const holder = spawn(process.execPath, ['--input-type=module', '--eval', script]);

@@ -26,6 +26,7 @@ describe('settingsJsonSchema', () => {
       'lanes',
       'limits',
       'media',
+      'inspector',
       'http',
       'log',
       'queue',
