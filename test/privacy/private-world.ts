@@ -68,6 +68,15 @@ function authorOf(folder: string, book: CanaryBook, chance: Chance): Author {
   };
 }
 
+/** A further file of each skill. */
+const MORE = 'references/more.md';
+/** Also of skills that lie elsewhere, where there is nothing to be found. */
+const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
+  MORE,
+  `skills/${skill}/${MORE}`,
+  `skills/private/${skill}/${MORE}`,
+]);
+
 /** Makes one. Which files are private, and how they say so, is up to chance. */
 export async function makePrivateWorld(
   chance: Chance,
@@ -97,7 +106,7 @@ export async function makePrivateWorld(
       if (canary === undefined) return undefined;
       return readFileSync(join(folder, name), 'utf8').includes(canary.word) ? canary : undefined;
     },
-    paths: [...author.words.keys(), ...links].filter((name) => name !== secret),
+    paths: [...author.words.keys(), ...links, ...FURTHER].filter((name) => name !== secret),
     rewrite() {
       const name = chance.pick([...MEMORY_FILES, ...OTHER_FILES, ...groups.keys()]);
       const conversationId = groups.get(name);
@@ -127,7 +136,11 @@ function writeSkills(base: string, book: CanaryBook, chance: Chance): readonly s
   const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);
     const path = `${place}/${skill}/SKILL.md`;
-    const { word } = book.make(isPrivate ? OWNER : { kind: 'everyone' }, path);
+    const meantFor: MeantFor = isPrivate ? OWNER : { kind: 'everyone' };
+    const { word } = book.make(meantFor, path);
+    // Whose it is, it does not say itself.
+    const more = book.make(meantFor, `${place}/${skill}/${MORE}`);
+    write(base, more.where, `More of it: ${more.word}.\n`);
     const isTelling = chance.happens(0.5);
     const name = isTelling ? `${skill}-${word}` : skill;
     const line = isPrivate ? chance.pick(OWNER_LINES) : '';

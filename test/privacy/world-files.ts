@@ -32,7 +32,6 @@ export const OTHER_FILES: readonly string[] = [
   'formats/telegram.md',
   'personas/pirate.md',
   'output-formats/loud.md',
-  'skills/watering/references/plants.md',
 ];
 
 /** By name, the folder each lies in. */

@@ -6,6 +6,7 @@ import { parseFileName } from './file-name.ts';
 import type { FileWriter, WriteResult } from './file-writer.ts';
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { ParsedFile } from './parse-file.ts';
+import { liesInOwnersSkill } from './skill-folder-audience.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */
 export interface WorkspaceFile extends PromptPart {
@@ -103,8 +104,10 @@ async function visible(
   if (isGroupFile(path.name) && !isOwn) return absent({ reason: 'private' });
   if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
   if (forgetful && (isOwn || isMemory(path.name))) return absent({ reason: 'private' });
-  const file = await files.get(path);
-  if ('reason' in file) return absent(file);
+  const found = await files.get(path);
+  if ('reason' in found) return absent(found);
+  const isOwners = await liesInOwnersSkill(files, path);
+  const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
   // What the file itself says can only narrow whose it is.
   if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
   if (file.isBlank) return absent({ reason: 'empty' });
