@@ -3,6 +3,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { comparePrompts } from '@parley/prompt';
 import type { PromptRepository, StoredPrompt } from '@parley/store';
 import type { DataFolder } from '../data-folder.ts';
+import { endSoon } from '../end-soon.ts';
 import { comparisonText } from '../inspector/comparison-text.ts';
 import { hypotheticalTurn } from '../inspector/hypothetical-turn.ts';
 import { previewPrompt } from '../inspector/preview-prompt.ts';
@@ -38,6 +39,7 @@ export async function promptCommand(
   const shown = { full: flags.full === true, json: flags.json === true };
   if (request.kind === 'preview') {
     print(await previewText(request, loaded, { ...shown, folder, env }));
+    if (loaded.settings.plugins.length > 0) endSoon();
     return 0;
   }
   const places = { folder, storeUrl: loaded.settings.store.url };
