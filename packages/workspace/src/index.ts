@@ -4,6 +4,27 @@ export { type Cut, cutText } from './cut-text.ts';
 export { estimateTokens } from './estimate-tokens.ts';
 export type { WriteResult } from './file-writer.ts';
 export {
+  type Memories,
+  openMemories,
+  type Removal,
+  type SavedMemory,
+  type SaveResult,
+} from './memory/memories.ts';
+export {
+  type MemoryEntry,
+  MemoryScope,
+  MemoryType,
+  memoryId,
+  memoryLine,
+} from './memory/memory-entry.ts';
+export {
+  isOver,
+  type MemoryHit,
+  type MemorySearch,
+  openMemorySearch,
+} from './memory/memory-search.ts';
+export { profileOf } from './memory/profile.ts';
+export {
   DEFAULT_WORKSPACE_LIMITS,
   type OpenWorkspaceOptions,
   openWorkspace,

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import {
+  handId,
+  type MemoryEntry,
+  MemoryOrigin,
+  MemoryScope,
+  MemoryType,
+  memoryLine,
+} from './memory-entry.ts';
+
+const HEAD =
+  '# What I was told\n\nOne memory in each line. Lines may be changed, removed and added by hand.\n';
+
+/** A list item, and the comment behind it that tells where it came from. */
+const ITEM = /^[-*+] +(.*?)(?:\s*<!-- parley (.*?) -->)?\s*$/;
+
+const Mark = z.object({
+  id: z.string().regex(/^[a-z0-9]{4,40}$/),
+  type: MemoryType,
+  scope: MemoryScope,
+  person: z.string().optional(),
+  date: z.iso.date().optional(),
+  words: z.enum(['own', 'agent']),
+  automatic: z.literal('yes').optional(),
+});
+
+/**
+ * The memories of a file, in its order. List items without a mark, or with one that is broken, were
+ * written by hand and count as facts about `scope`. Never throws.
+ */
+export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
+  return text.split('\n').flatMap((line) => entryOf(line, scope) ?? []);
+}
+
+/** The file with one memory more; `null`: there is no file yet. */
+export function withEntry(text: string | null, entry: MemoryEntry): string {
+  const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
+  const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';
+  return `${before}${gap}${printEntry(entry)}\n`;
+}
+
+/** The file without the lines of these memories. */
+export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
+  return text
+    .split('\n')
+    .filter((line) => {
+      const entry = entryOf(line, scope);
+      return entry === null || !ids.has(entry.id);
+    })
+    .join('\n');
+}
+
+/** The line of a memory. */
+export function printEntry({ text, from, ...entry }: MemoryEntry): string {
+  const { automatic, ...rest } = entry;
+  const mark = Object.entries({ ...rest, ...from, ...(automatic && { automatic: 'yes' }) })
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
+    .join(' ');
+  return `- ${memoryLine(text)} <!-- parley ${mark} -->`;
+}
+
+function entryOf(line: string, scope: MemoryScope): MemoryEntry | null {
+  const [, words = '', mark] = ITEM.exec(line) ?? [];
+  const text = memoryLine(words);
+  if (text === '') return null;
+  return (mark === undefined ? null : markedEntry(text, mark)) ?? handEntry(text, scope);
+}
+
+function markedEntry(text: string, mark: string): MemoryEntry | null {
+  const values = valuesOf(mark);
+  const parsed = Mark.safeParse(values);
+  if (!parsed.success) return null;
+  const { person = null, date = null, automatic, ...rest } = parsed.data;
+  const { channel, chat, message, conversation, session } = values;
+  const from = MemoryOrigin.safeParse({ channel, chat, message, conversation, session });
+  return {
+    ...rest,
+    text,
+    person,
+    date,
+    from: from.success ? from.data : null,
+    automatic: automatic === 'yes',
+  };
+}
+
+function handEntry(text: string, scope: MemoryScope): MemoryEntry {
+  const unknown = { person: null, date: null, from: null, automatic: false };
+  return { id: handId(text), type: 'fact', scope, text, words: 'hand', ...unknown };
+}
+
+function valuesOf(mark: string): Readonly<Record<string, string>> {
+  const pairs = mark.split(/\s+/).flatMap((pair) => {
+    const [, key, value] = /^([a-z]+)=(.*)$/.exec(pair) ?? [];
+    if (key === undefined || value === undefined) return [];
+    try {
+      return [[key, decodeURIComponent(value)] as const];
+    } catch {
+      // Somebody has changed it by hand; the line counts without it.
+      return [];
+    }
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
+import { listMarkdown } from '../list-markdown.ts';
+import type { Workspace } from '../open-workspace.ts';
+import type { WorkspaceView } from '../workspace-view.ts';
+import { createFileIndex, type FileIndex, type FoundPlace } from './file-index.ts';
+import type { MemoryEntry } from './memory-entry.ts';
+import { type PassageKind, passagesOf } from './passages.ts';
+import { queryWords } from './search-words.ts';
+
+/** Something that was found for a question. */
+export interface MemoryHit extends PromptPart {
+  readonly kind: PassageKind;
+  readonly heading: string;
+  readonly entry?: MemoryEntry;
+  readonly score: number;
+  /** It has to do with the question, and does not only share a word with it. */
+  readonly isClear: boolean;
+}
+
+/** Where somebody asks. */
+export interface SearchPlace {
+  readonly conversation: string;
+  readonly session: number;
+}
+
+/** Finds what was remembered, for one reader at a time (G14). */
+export interface MemorySearch {
+  /**
+   * The best `most` passages, best first. What comes out was read through `view` just now: the index
+   * only says where to look. Memories of other sessions are left out.
+   */
+  find(
+    view: WorkspaceView,
+    question: string,
+    options: SearchPlace & { readonly most: number },
+  ): Promise<readonly MemoryHit[]>;
+}
+
+/** Most passages of one index; 10,000 take about 15 MB. */
+const MOST_PASSAGES = 50_000;
+/** Most memory files of conversations whose words are kept. */
+const CONVERSATIONS = 100;
+/** More places than wanted are looked at, because some are gone or belong to other sessions. */
+const SPARE = 5;
+
+/** The index of a workspace: one for owners, one for everybody else, one for each conversation's file. */
+export function openMemorySearch(workspace: Pick<Workspace, 'folder' | 'for'>): MemorySearch {
+  const { folder } = workspace;
+  const indexFor = (reader: Reader, names: () => Promise<readonly string[]>): FileIndex => {
+    const view = workspace.for(reader);
+    return createFileIndex({ folder, names, view, mostPassages: MOST_PASSAGES });
+  };
+  // Nobody's conversation: what these find is the same for each reader of their kind.
+  const nobody = { conversationId: '' };
+  const shared = {
+    owner: indexFor({ kind: 'owner', ...nobody }, () => namesIn(folder, ['memory', 'knowledge'])),
+    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(folder, ['knowledge'])),
+  };
+  const own = new BoundedMap<string, FileIndex>(CONVERSATIONS);
+  const ownOf = ({ reader, groupMemory }: WorkspaceView): FileIndex => {
+    const known = own.get(groupMemory);
+    if (known !== undefined) return known;
+    const { conversationId } = reader;
+    const made = indexFor({ kind: 'guest', conversationId }, async () => [groupMemory]);
+    own.set(groupMemory, made);
+    return made;
+  };
+  return {
+    async find(view, question, { most, ...place }) {
+      const words = queryWords(question);
+      if (words.length === 0) return [];
+      const wanted = most * 2 + SPARE;
+      const found = await Promise.all([
+        shared[view.reader.kind].search(words, wanted),
+        ownOf(view).search(words, wanted),
+      ]);
+      const places = found.flat().sort((one, other) => other.score - one.score);
+      return readHits(view, places, place, most);
+    },
+  };
+}
+
+async function namesIn(folder: string, inside: readonly string[]): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    inside.map(async (name) => {
+      const below = await listMarkdown(join(folder, name));
+      return below.map((file) => `${name}/${file}`);
+    }),
+  );
+  return [...(inside.includes('memory') ? ['MEMORY.md'] : []), ...lists.flat()];
+}
+
+/** Reads the places again as this reader: what they may not see, or what is gone, is not there. */
+async function readHits(
+  view: WorkspaceView,
+  places: readonly FoundPlace[],
+  at: SearchPlace,
+  most: number,
+): Promise<readonly MemoryHit[]> {
+  const hits: MemoryHit[] = [];
+  const seen = new Set<string>();
+  for (const { name, nth, score, coverage, rarity } of places) {
+    if (hits.length === most) break;
+    const file = await view.read(name, Number.MAX_SAFE_INTEGER);
+    if (file.kind === 'absent') continue;
+    const passage = passagesOf(name, file.text)[nth];
+    if (passage === undefined || seen.has(passage.text) || isOver(passage.entry, at)) continue;
+    seen.add(passage.text);
+    const { source, audience } = file;
+    hits.push({ ...passage, source, audience, score, isClear: isClear(coverage, rarity) });
+  }
+  return hits;
+}
+
+/** Most of what the question is about, or a rare word of it and not next to nothing of the rest. */
+function isClear(coverage: number, rarity: number): boolean {
+  return coverage >= 0.5 || (rarity >= 2 && coverage >= 0.2);
+}
+
+/** What was meant for a session that has ended, or for another chat. */
+export function isOver(entry: MemoryEntry | undefined, at: SearchPlace): boolean {
+  if (entry?.scope !== 'session' || entry.from === null) return false;
+  return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
+}

@@ -1,0 +1,98 @@
+/** One word of a question and the forms under which it may have been written down. */
+export interface QueryWord {
+  readonly forms: readonly string[];
+  /** How much it counts; single Chinese characters of a longer word count little. */
+  readonly weight: number;
+  /** Longer words that begin with it count, too. */
+  readonly prefix: boolean;
+}
+
+/** Scripts that are written without spaces. */
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const RUN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
+
+const STOP: ReadonlySet<string> = new Set(
+  (
+    'a an and are as at be but by can could did do does for from had has have he her his how i if in is it its ' +
+    'let like may me my no not of on or our please she should so some tell than that the their them then there ' +
+    'they this to us was we were what when where which who why will with would you your about know ' +
+    'aber als am an auch auf aus bei bin bist das dass dein dem den der des die dir du ein eine einem einen einer es ' +
+    'fuer hat habe haben ich ihr im in ist ja kann man mein meine mich mir mit nach nicht noch oder sich sie sind so ' +
+    'und uns von vor war was wann wenn wer wie wir wird wo zu zum zur ' +
+    '的 了 是 我 你 他 她 它 们 在 有 和 吗 呢 吧 啊 什 么 怎 这 那 个 不 也 就 都 请 很'
+  ).split(' '),
+);
+
+/** The terms under which a text is found: stems of words, and single and paired dense characters. */
+export function indexTerms(text: string): readonly string[] {
+  const terms: string[] = [];
+  for (const word of wordsOf(text)) {
+    if (!DENSE.test(word)) {
+      terms.push(...formsOf(word));
+      continue;
+    }
+    const characters = [...word];
+    for (const [at, character] of characters.entries()) {
+      terms.push(character);
+      const next = characters[at + 1];
+      if (next !== undefined) terms.push(character + next);
+    }
+  }
+  return terms;
+}
+
+/** Most words of a question that are looked for; the rest of a long message adds nothing. */
+const MOST_WORDS = 40;
+
+/** The words of a question, each once. Words that stand everywhere are left out, unless there are no others. */
+export function queryWords(text: string): readonly QueryWord[] {
+  const all = wordsOf(text).flatMap((word) =>
+    DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
+  );
+  const telling = all.filter(({ forms }) => !forms.some((form) => STOP.has(form)));
+  const used = telling.length > 0 ? telling : all;
+  const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
+  return [...distinct.values()].slice(0, MOST_WORDS);
+}
+
+function denseWords(run: string): QueryWord[] {
+  const characters = [...run];
+  if (characters.length === 1) return [{ forms: characters, weight: 1, prefix: false }];
+  const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
+  return [
+    ...pairs.map((pair) => ({ forms: [pair], weight: 1, prefix: false })),
+    ...characters.map((one) => ({ forms: [one], weight: 0.15, prefix: false })),
+  ];
+}
+
+function wordsOf(text: string): string[] {
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return words.flatMap((word) => word.match(RUN) ?? []);
+}
+
+/** `Häuser` is found as `haeuser` and as `hauser`, each by its stem. */
+function formsOf(word: string): readonly string[] {
+  const german = word
+    .replaceAll('ä', 'ae')
+    .replaceAll('ö', 'oe')
+    .replaceAll('ü', 'ue')
+    .replaceAll('ß', 'ss');
+  const forms = [german, word.replaceAll('ß', 'ss')].map((form) => stem(bare(form)));
+  return [...new Set(forms)];
+}
+
+function bare(word: string): string {
+  return word.normalize('NFD').replace(/\p{M}/gu, '');
+}
+
+/** One ending of English or German is taken off where enough is left; that is all. */
+function stem(word: string): string {
+  const found =
+    /^(.{3,}?)(?:ing|ed)$/.exec(word) ?? /^(.{4,}?)(?:ern|em|en|er|es|e|s|n)$/.exec(word);
+  return found?.[1] ?? word;
+}
