@@ -1,0 +1,198 @@
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { CANARY, openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
+
+let scene: SandboxScene;
+beforeEach(() => {
+  scene = openSandboxScene();
+});
+afterEach(() => scene.close());
+
+const never = new AbortController().signal;
+
+describe('a command in the sandbox', () => {
+  it('[G06] runs in the workspace, with both outputs in their order', async () => {
+    const result = await scene.run(
+      'echo one; echo two >&2; echo three; pwd; echo x > made; exit 3',
+    );
+    expect(result).toMatchObject({ exitCode: 3, signal: null, ended: null });
+    expect(result.output).toBe(`one\ntwo\nthree\n${scene.workspace}\n`);
+    expect(scene.read('made')).toBe('x\n');
+  });
+
+  it('[G06] says which signal ended it', async () => {
+    expect(await scene.run('kill -SEGV $$')).toMatchObject({ exitCode: 139, signal: 'SIGSEGV' });
+  });
+
+  it('[G06] cannot read passwords, the home or the data folder around the workspace', async () => {
+    const home = homedir();
+    const paths = ['/etc/shadow', home, join(scene.data, 'token'), join(scene.data, 'parley.db')];
+    for (const path of [
+      ...paths,
+      '../token',
+      '/root',
+      '/home',
+      '/var',
+      '/sys',
+      '/proc/1/root/root',
+    ]) {
+      expect(await scene.run(`cat ${path} || ls ${path}`)).not.toMatchObject({ exitCode: 0 });
+    }
+    const { output } = await scene.run(
+      `ls ..; grep -rsl ${CANARY} / --exclude-dir=proc --exclude-dir=usr; cat /proc/*/root${scene.data}/token`,
+    );
+    expect(output).not.toContain(CANARY);
+    expect(output.split('\n')[0]).toBe('workspace');
+  });
+
+  it('[G06] cannot follow a link out of the workspace', async () => {
+    symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'token'));
+    symlinkSync('/etc/shadow', join(scene.workspace, 'shadow'));
+    const { output, exitCode } = await scene.run(
+      'cat token shadow; ln -s / root; cat root/etc/shadow',
+    );
+    expect(exitCode).not.toBe(0);
+    expect(output).not.toContain(CANARY);
+    expect(output).not.toContain('root:');
+  });
+
+  it('[G06] sees nothing of Parley’s environment, also not in that of the first process', async () => {
+    process.env.PARLEY_TEST_SECRET = CANARY;
+    onTestFinished(() => {
+      delete process.env.PARLEY_TEST_SECRET;
+    });
+    const { output } = await scene.run('env; cat /proc/*/environ | tr "\\0" "\\n"');
+    expect(output).not.toContain(CANARY);
+    expect(output).toContain(`HOME=${scene.workspace}`);
+  });
+
+  it('[G06] cannot write outside the workspace and its own /tmp', async () => {
+    const targets = ['/made', '/usr/made', '/etc/made', '/dev/made', '/home', '/etc/passwd'];
+    for (const path of targets) {
+      expect(await scene.run(`echo x >> ${path}`)).not.toMatchObject({ exitCode: 0 });
+    }
+    await scene.run('echo x > ../made; echo x > ../token');
+    expect(existsSync(join(scene.data, 'made'))).toBe(false);
+    expect(readFileSync(join(scene.data, 'token'), 'utf8')).toBe(CANARY);
+    expect(await scene.run('echo x > /tmp/parley-made && ls -A /tmp')).toMatchObject({
+      exitCode: 0,
+    });
+    expect(existsSync('/tmp/parley-made')).toBe(false);
+  });
+
+  it('[G06] has no rights and cannot get any', async () => {
+    const { output } = await scene.run(
+      'id -un; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare --user true || echo no namespace; mount -t tmpfs x /mnt || echo no mount',
+    );
+    expect(output).toMatch(/^parley\n/);
+    expect(output).toMatch(/CapEff:\t0+\n/);
+    expect(output).toMatch(/CapBnd:\t0+\n/);
+    expect(output).toMatch(/NoNewPrivs:\t1/);
+    expect(output).toContain('no namespace');
+    expect(output).toContain('no mount');
+  });
+
+  it('[G06] sees only its own processes, and none of them outlives it', async () => {
+    const { output } = await scene.run(
+      'ls /proc | grep -cE "^[0-9]+$"; (sleep 2; touch late) & setsid sh -c "sleep 2; touch later" &',
+    );
+    expect(Number(output.trim())).toBeLessThan(8);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
+    expect(existsSync(join(scene.workspace, 'later'))).toBe(false);
+  });
+});
+
+describe('the network of a command', () => {
+  async function serve(): Promise<number> {
+    const server = createServer((_, response) => response.end('reached'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address: AddressInfo | string | null = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+  const ask = (port: number) =>
+    `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
+
+  it('[G06] is not there: not even servers on this machine are reached', async () => {
+    const port = await serve();
+    const { output, exitCode } = await scene.run(ask(port));
+    expect(exitCode).not.toBe(0);
+    expect(output).not.toContain('reached');
+  });
+
+  it('[G06] is there once the settings say so', async () => {
+    const sandbox = scene.open({ network: true });
+    const { output } = await sandbox.run(ask(await serve()), { signal: never });
+    expect(output).toContain('reached');
+  });
+});
+
+describe('SOUL.md', () => {
+  const tries =
+    'echo evil > SOUL.md; rm -f SOUL.md; mv SOUL.md old; ln SOUL.md twin; cp SOUL.md new && mv new SOUL.md; cat SOUL.md';
+
+  it('[W06] can be read by commands and not be changed', async () => {
+    const { output } = await scene.run(tries);
+    expect(output).toContain('Be kind.');
+    expect(scene.read('SOUL.md')).toBe('Be kind.');
+    expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
+  });
+
+  it('[W06] cannot be made by commands where there is none, also not by two at a time', async () => {
+    const sandbox = scene.open({ readOnly: ['BARE.md', 'closed/'] });
+    const name = join(scene.workspace, 'BARE.md');
+    const first = sandbox.run('echo evil > BARE.md', { signal: never });
+    const second = sandbox.run('sleep 1; echo evil > BARE.md; echo evil > closed/x', {
+      signal: never,
+    });
+    expect((await first).exitCode).not.toBe(0);
+    expect(existsSync(name)).toBe(true);
+    expect((await second).exitCode).not.toBe(0);
+    expect(existsSync(name)).toBe(false);
+    expect(existsSync(join(scene.workspace, 'closed'))).toBe(false);
+  });
+
+  it('[W06] keeps commands from running where it is a link, which would be shown', async () => {
+    symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'LINK.md'));
+    const run = scene.open({ readOnly: ['LINK.md'] }).run('cat LINK.md', { signal: never });
+    await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
+  });
+});
+
+describe('where there can be no sandbox', () => {
+  it('[G06] nothing runs without bubblewrap, and it is said how to get it', async () => {
+    const run = scene.open({ program: '/nowhere/bwrap' }).run('touch ran', { signal: never });
+    await expect(run).rejects.toMatchObject({
+      code: 'sandbox-missing',
+      message: expect.stringContaining('apt install bubblewrap'),
+    });
+    expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
+  });
+
+  it('[G06] nothing runs where user namespaces are forbidden, and it is said what to allow', async () => {
+    const program = join(scene.data, 'bwrap');
+    writeFileSync(
+      program,
+      '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n',
+      { mode: 0o755 },
+    );
+    const run = scene.open({ program }).run('touch ran', { signal: never });
+    await expect(run).rejects.toMatchObject({
+      code: 'sandbox-forbidden',
+      message: expect.stringMatching(/No permissions.*unprivileged_userns/),
+    });
+    expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
+  });
+
+  it('[G06] nothing runs in a workspace that holds the data folder or the home', async () => {
+    for (const workspace of [scene.data, '/']) {
+      const run = scene.open({ workspace }).run('cat token', { signal: never });
+      await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
+    }
+  });
+});
