@@ -5,9 +5,11 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
+export type { Forgetting, ForgettingRepository, Forgotten } from './forgetting.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
+export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';

@@ -7,6 +7,7 @@ import { LINKS } from './migrations/0008-links.ts';
 import { UNDELIVERED } from './migrations/0009-undelivered.ts';
 import { SESSION_PINS } from './migrations/0010-session-pins.ts';
 import { PROMPTS } from './migrations/0011-prompts.ts';
+import { MEMORY } from './migrations/0012-memory.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -135,4 +136,5 @@ export const MIGRATIONS: readonly Migration[] = [
   UNDELIVERED,
   SESSION_PINS,
   PROMPTS,
+  MEMORY,
 ];

@@ -8,9 +8,11 @@ import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
+import { forgettingRepository } from './repositories/forgetting-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { linkRepository } from './repositories/link-repository.ts';
+import { memoryIndexRepository } from './repositories/memory-index-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
@@ -48,6 +50,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 /** The repositories over a database that is open and migrated. */
 export function storeOn(database: Database, newId: NewId): Store {
+  const prompts = promptRepository(database);
   return {
     inbox: inboxRepository(database, newId),
     attachments: attachmentRepository(database),
@@ -59,7 +62,9 @@ export function storeOn(database: Database, newId: NewId): Store {
     decisions: decisionRepository(database),
     links: linkRepository(database),
     pins: pinRepository(database),
-    prompts: promptRepository(database),
+    prompts,
+    memories: memoryIndexRepository(database),
+    forgetting: forgettingRepository(database, () => prompts.textsChanged()),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

@@ -1,9 +1,11 @@
 import type { AdapterValues } from '@parley/contracts';
 import type { AttachmentRepository } from './attachments.ts';
 import type { DecisionRepository } from './decisions.ts';
+import type { ForgettingRepository } from './forgetting.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { LinkRepository } from './links.ts';
+import type { MemoryIndex } from './memory-index.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
@@ -26,6 +28,8 @@ export interface Store {
   readonly links: LinkRepository;
   readonly pins: PinRepository;
   readonly prompts: PromptRepository;
+  readonly memories: MemoryIndex;
+  readonly forgetting: ForgettingRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -234,6 +234,21 @@ export interface TurnPromptTable {
   messages: string;
 }
 
+/** Where memories stand; their words are in the files. */
+export interface MemoryEntryTable {
+  file: string;
+  id: string;
+  type: string;
+  scope: string;
+  person: string | null;
+  words: string;
+  saved_on: string | null;
+  channel: string | null;
+  chat_id: string | null;
+  message_id: string | null;
+  uses: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -261,5 +276,6 @@ export interface Tables {
   session_pin: SessionPinTable;
   prompt_text: PromptTextTable;
   turn_prompt: TurnPromptTable;
+  memory_entry: MemoryEntryTable;
   parley_migration: MigrationTable;
 }

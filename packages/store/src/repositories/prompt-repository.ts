@@ -19,7 +19,7 @@ import {
 const DROPPED_AT_ONCE = 200;
 
 /** Prompts on SQL. */
-export function promptRepository(database: Database): PromptRepository {
+export function promptRepository(database: Database): PromptRepository & { textsChanged(): void } {
   const known = knownHashes();
   return {
     async record(prompt) {
@@ -61,6 +61,9 @@ export function promptRepository(database: Database): PromptRepository {
           .execute();
         return rows.map(summaryOf);
       }),
+
+    // Told by whoever changes texts besides: what was written once may be gone.
+    textsChanged: () => known.clear(),
 
     async forget(before) {
       known.clear();
