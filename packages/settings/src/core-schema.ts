@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Mcp } from './mcp-schema.ts';
 import { Tools } from './tools-schema.ts';
 
 /** `telegram:123`: the channel and that platform's user id. */
@@ -265,6 +266,7 @@ export const CoreSettings = z.strictObject({
   agent: Agent,
   skills: Skills,
   tools: Tools,
+  mcp: Mcp,
   plugins: z
     .array(Plugin)
     .default([])
