@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, LiveEvent, PassPoint } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
+import { quotableIn } from './answer/quotable-in.ts';
+import { marked } from './answer/system-mark.ts';
+import { whatIsSeen } from './answer/what-is-seen.ts';
 import { NOTHING_TO_SHOW } from './failure-words.ts';
 import type { FinalStep } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
-import { isSilent, SILENT_TOKEN } from './loop/hold-back-silence.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import { leadingMessage } from './turn-facts.ts';
 
@@ -25,7 +27,7 @@ export interface Ending {
 /** A turn that is about to end. `opened` is not needed for that. */
 export type EndingTurn = Omit<SeenTurn, 'opened'>;
 
-/** Commits what the model answered: its parts, or nothing for the silent token (G09). */
+/** Commits what people see of the model's answer: its parts, or nothing (G09). */
 export async function giveAnswer(
   deps: EndTurnDeps,
   seen: EndingTurn,
@@ -33,12 +35,14 @@ export async function giveAnswer(
   { text, usage }: FinalStep,
 ): Promise<Ending> {
   const { turn } = seen;
-  const said = { turnId: turn.turnId, entries: [asked(seen), spoken('assistant', text)], usage };
-  if (isSilent(text)) {
-    const reason = `it answered ${SILENT_TOKEN}`;
+  const answer = whatIsSeen(text, quotableIn(turn));
+  const words = answer.kind === 'says' ? answer.text : text;
+  const said = { turnId: turn.turnId, entries: [asked(seen), spoken('assistant', words)], usage };
+  if (answer.kind === 'silent') {
+    const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  const parts = await partsOf(turn, text);
+  const parts = await partsOf(turn, words, answer.replyTo);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
   }
@@ -60,7 +64,7 @@ export async function giveUp(
     outcome: 'failed',
     reason,
     entries: [asked(seen)],
-    parts: [...(await partsOf(turn, `⚙️ ${words}`)), ...(await noticeOf(seen))],
+    parts: [...(await partsOf(turn, marked(words))), ...(await noticeOf(seen))],
     // Steps before the failure have cost something all the same.
     usage: seen.journal.spent(),
   });
@@ -81,12 +85,13 @@ function asked({ turn, media }: EndingTurn) {
 
 /** What the person is told of what could not be read, whatever the model makes of it. */
 async function noticeOf({ turn, media }: EndingTurn): Promise<NewPart[]> {
-  return media.notice === null ? [] : partsOf(turn, `⚙️ ${media.notice}`);
+  return media.notice === null ? [] : partsOf(turn, marked(media.notice));
 }
 
 /** In steps, so that a long answer holds up no other chat (M06). */
-async function partsOf(turn: ClaimedTurn, markdown: string): Promise<NewPart[]> {
-  const { route } = leadingMessage(turn);
+async function partsOf(turn: ClaimedTurn, markdown: string, replyTo?: string): Promise<NewPart[]> {
+  const fixed = leadingMessage(turn).route;
+  const route = replyTo === undefined ? fixed : { ...fixed, replyToMessageId: replyTo };
   const bodies = await renderInSteps(markdown, route.target, setImmediate);
   return bodies.map((body) => ({ route, body }));
 }

@@ -2,6 +2,7 @@ import type { LiveBus, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
+import { quotableIn } from './answer/quotable-in.ts';
 import type { FinalStep } from './final-step.ts';
 import type { HistoryLimits } from './history.ts';
 import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
@@ -63,6 +64,7 @@ export async function turnAnswer(
     tools: toolsOf(deps, reader),
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session },
+    quotable: quotableIn(turn),
     draft: { prompt, transcript, history: deps.history, now },
     record: (sent: AssembledPrompt, request: ModelRequest) =>
       recordPrompt(deps, turn, sent, request),

@@ -8,9 +8,9 @@ import type {
   PromptFeatures,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
+import { SILENT_TOKEN } from './answer/silent-token.ts';
 import { gatherFeatures } from './gather-features.ts';
 import type { TurnAdditions } from './hooks/turn-hook.ts';
-import { SILENT_TOKEN } from './loop/hold-back-silence.ts';
 import type { ToolRegistry, ToolSet } from './tools/tool-registry.ts';
 import { leadingMessage } from './turn-facts.ts';
 import { type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
@@ -52,6 +52,7 @@ export async function turnPrompt(
   const context = {
     ...attachmentsOf(messages),
     ...silenceIn(facts, features),
+    replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
     // The model is told of exactly those tools that it is offered.
     tools: toolsOf(deps, reader).notes,

@@ -37,8 +37,8 @@ describe('a turn', () => {
     await scene.answerNext();
     expect(scene.events).toMatchObject([
       { type: 'turn-started', route: { chatId: 'c' } },
-      { type: 'turn-delta', text: 'one ' },
-      { type: 'turn-delta', text: 'two' },
+      { type: 'turn-delta', text: 'one' },
+      { type: 'turn-delta', text: ' two' },
       { type: 'turn-ended', outcome: 'answered' },
     ]);
   });

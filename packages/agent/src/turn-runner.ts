@@ -1,6 +1,8 @@
 import { ModelError } from '@parley/models';
 import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import { quotableIn } from './answer/quotable-in.ts';
+import { whatIsSeen } from './answer/what-is-seen.ts';
 import { type Ending, giveAnswer, giveUp } from './end-turn.ts';
 import { failureWords, GAVE_UP } from './failure-words.ts';
 import type { FinalStep } from './final-step.ts';
@@ -90,7 +92,8 @@ async function answerTurn(
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
   const ending = await giveAnswer(deps, seen, lease, answer);
-  const said = ending.outcome === 'answered' ? answer.text : '';
+  const heard = whatIsSeen(answer.text, quotableIn(turn));
+  const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
 }
 

@@ -1,7 +1,5 @@
 import { createPrefixRenderer } from '@parley/markup';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { holdBackSilence, isSilent } from './loop/hold-back-silence.ts';
 import { countingTool } from './testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
@@ -38,12 +36,19 @@ describe('an agent with nothing to say', () => {
     },
   );
 
-  it('[G09] is still an answer when it says more than that', async () => {
+  it('[G09] is heard without the token where it says something after all', async () => {
     await open();
     await scene.write('hello', { chat: GROUP });
-    scene.model.next({ say: 'NO_REPLY is what I would say' });
+    scene.model.next({ say: 'NO_REPLY\n\nActually, it rains.' });
     await scene.answerNext('-9');
-    expect(await scene.owed('-9')).toEqual(['NO_REPLY is what I would say']);
+    expect(await scene.owed('-9')).toEqual(['Actually, it rains.']);
+    expect(
+      deltas()
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe('Actually, it rains.');
+    const [, answer] = await scene.store.transcript.recent('-9', 0, 9);
+    expect(answer?.content).toEqual({ text: 'Actually, it rains.' });
   });
 
   it('[G09] is told how in groups and at a start, and not where somebody waits for an answer', async () => {
@@ -60,23 +65,40 @@ describe('an agent with nothing to say', () => {
     await scene.answerNext();
     expect(system()).toContain('NO_REPLY');
   });
+});
 
-  it('[G09] [F12] text is held back only while it may become the token', () => {
-    const pieces = fc.array(fc.constantFrom('NO', '_', 'REPLY', ' ', '\n', 'N', 'a'), {
-      maxLength: 8,
-    });
-    fc.assert(
-      fc.property(pieces, (all) => {
-        let shown = '';
-        const pass = holdBackSilence((text) => {
-          shown += text;
-        });
-        for (const piece of all) pass(piece);
-        const whole = all.join('');
-        if (isSilent(whole)) expect(shown).toBe('');
-        else if (!'NO_REPLY'.startsWith(whole.trim())) expect(shown).toBe(whole);
-      }),
+describe('the message that an answer quotes', () => {
+  const quoted = async (say: string, quotes?: true) => {
+    await open();
+    await scene.write('hello', { ...(quotes && { quotes }) });
+    scene.model.next({ say });
+    await scene.answerNext();
+    const [owed] = await scene.store.outbox.recent(
+      { channel: 'test', account: 'default', chatId: 'c' },
+      9,
     );
+    const streamed = new Set(deltas().map(({ replyToMessageId }) => replyToMessageId));
+    return { text: owed?.part.body.plain, route: owed?.part.route.replyToMessageId, streamed };
+  };
+
+  it('[G10] [F12] is chosen by the model, also while the answer grows', async () => {
+    expect(await quoted('[[reply_to_current]] Yes, really.', true)).toEqual({
+      text: 'Yes, really.',
+      route: 'm1',
+      streamed: new Set(['m1']),
+    });
+    expect(system()).toContain('reply_to_current');
+  });
+
+  it('[G10] is never one that the model has made up', async () => {
+    const plain = { text: 'Yes.', route: undefined, streamed: new Set([undefined]) };
+    expect(await quoted('[[reply_to:m9]] Yes.', true)).toEqual(plain);
+  });
+
+  it('[G10] is none where the platform cannot show it, and the prompt does not speak of it', async () => {
+    const plain = { text: 'Yes.', route: undefined, streamed: new Set([undefined]) };
+    expect(await quoted('[[reply_to_current]] Yes.')).toEqual(plain);
+    expect(system()).not.toContain('reply_to_current');
   });
 });
 

@@ -22,6 +22,7 @@ const CAPABILITIES: Capabilities = {
   delete: true,
   react: true,
   threads: true,
+  quotes: true,
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],

@@ -10,6 +10,7 @@ export const CAPABILITIES: Capabilities = {
   delete: true,
   react: true,
   threads: false,
+  quotes: true,
   buttons: false,
   // Each edit is a message of its own to WhatsApp, which blocks numbers that send many.
   streaming: 'none',

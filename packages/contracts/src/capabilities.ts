@@ -31,6 +31,8 @@ export const Capabilities = z.strictObject({
   delete: z.boolean(),
   react: z.boolean(),
   threads: z.boolean(),
+  /** An answer can show which message it answers (G10). */
+  quotes: z.literal(true).optional(),
   buttons: z.boolean(),
   /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
   streaming: z.enum(['none', 'replace']),

@@ -19,6 +19,8 @@ export type LiveEvent =
       readonly text: string;
       /** Which step, from 0 (when absent). What earlier steps said, before tools, is no part of the answer. */
       readonly step?: number;
+      /** The message that the answer quotes, where it has chosen one (G10); all deltas of a step say the same. */
+      readonly replyToMessageId?: string;
     }
   | {
       readonly type: 'turn-ended';

@@ -11,6 +11,8 @@ export const ReplyRoute = z.strictObject({
   threadId: z.string().optional(),
   /** The message being answered, where the platform can quote it. */
   replyToMessageId: z.string().optional(),
+  /** The platform can quote; the agent may choose another message (G10). */
+  quotes: z.literal(true).optional(),
   target: RenderTarget,
 });
 export type ReplyRoute = z.infer<typeof ReplyRoute>;

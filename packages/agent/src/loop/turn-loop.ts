@@ -1,11 +1,12 @@
 import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
+import { answerStream } from '../answer/answer-stream.ts';
+import type { QuotableMessages } from '../answer/what-is-seen.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
 import { type FinalStep, totalUsage } from '../final-step.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
-import { holdBackSilence } from './hold-back-silence.ts';
 import type { ModelStep, Round } from './turn-journal.ts';
 import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
 
@@ -14,6 +15,8 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly conversationId: string;
   readonly turnId: string;
   readonly limits: TurnLimits;
+  /** What its answer may quote. */
+  readonly quotable: QuotableMessages;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
   readonly model: ChatModel;
   readonly bus: LiveBus;
@@ -45,7 +48,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
   }
 }
 
-function askStep(
+async function askStep(
   deps: TurnLoopDeps,
   rounds: readonly Round[],
   closing: string | null,
@@ -59,11 +62,14 @@ function askStep(
   const { request, prompt } = checkedRequest(full, at.reader, log);
   if (step === 0) deps.record(prompt, request);
   deps.pass('model-called');
-  const onText = holdBackSilence((text) =>
-    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text }),
-  );
-  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText };
-  return askModel(deps.model, request, ask, stop);
+  const stream = answerStream(deps.quotable, ({ text, replyTo }) => {
+    const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
+    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
+  });
+  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText: stream.push };
+  const answer = await askModel(deps.model, request, ask, stop);
+  stream.end();
+  return answer;
 }
 
 function finalStep({ text, usage }: ModelAnswer, rounds: readonly Round[]): FinalStep {

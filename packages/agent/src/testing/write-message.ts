@@ -6,6 +6,8 @@ export interface Writing {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
+  /** The platform shows which message is answered. */
+  readonly quotes?: true;
 }
 
 /** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
@@ -25,7 +27,7 @@ const OWNER = { id: '1', name: 'Ada', isBot: false };
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
-  { chat = DIRECT, sender = OWNER, files = [] }: Writing,
+  { chat = DIRECT, sender = OWNER, files = [], quotes }: Writing,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -40,7 +42,7 @@ export async function writeMessage(
     variables: {},
     ...(attachments.length > 0 && { attachments }),
   };
-  const route = { ...PLACE, chatId: chat.id, target: TARGET };
+  const route = { ...PLACE, chatId: chat.id, target: TARGET, ...(quotes && { quotes }) };
   await store.inbox.accept({ conversationId: chat.id, message, route, receivedAt: now });
   const due = await store.attachments.due(PLACE.channel, PLACE.account, now, 99);
   for (const [at, { bytes }] of files.entries()) {

@@ -15,6 +15,7 @@ export function routeOf(
     chatType: chat.type,
     ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
+    ...(capabilities.quotes === true ? { quotes: true } : {}),
     target: {
       ...capabilities.target,
       ...(mentions === 'live' ? { mentions } : {}),

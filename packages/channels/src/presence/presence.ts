@@ -26,10 +26,12 @@ export interface PresenceDeps {
 /** Signs of life end (F12) even when the end of a turn is never told; twice the longest model call. In ms. */
 const LONGEST_TURN_MS = 20 * 60_000;
 
+type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
+
 /** What one turn shows in its chat. */
 interface Sign {
-  /** The answer goes on with `text`; in a later step it begins anew. */
-  grow(text: string, step: number): void;
+  /** The answer goes on; in a later step it begins anew. */
+  grow(delta: Delta): void;
   end(): void;
 }
 
@@ -58,7 +60,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   const unsubscribe = deps.bus.subscribe((event) => {
     if (event.type === 'turn-started') begin(event);
     else if (event.type === 'turn-delta') {
-      signs.get(event.turnId)?.grow(event.text, event.step ?? 0);
+      signs.get(event.turnId)?.grow(event);
     } else if (event.type === 'turn-ended') end(event.turnId);
   });
   return {
@@ -80,7 +82,7 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
-    grow: (text, step) => stream?.grow(text, step),
+    grow: (delta) => stream?.grow(delta),
     end() {
       stopTyping();
       stream?.end();
@@ -89,7 +91,8 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
-  const { address, turnId, target } = shown;
+  const { turnId, target } = shown;
+  let { address } = shown;
   const maxLength = streaming.maxLength ?? target.maxLength;
   let answer = createPrefixRenderer({ ...target, maxLength });
   let shownStep = 0;
@@ -104,10 +107,11 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
     await streaming.end(address, turnId);
   };
   return {
-    grow(text, step) {
+    grow({ text, step = 0, replyToMessageId }) {
       // What was said before a tool was called stays in view until there is something new.
       if (step !== shownStep) answer = createPrefixRenderer({ ...target, maxLength });
       shownStep = step;
+      if (replyToMessageId !== undefined) address = { ...address, replyToMessageId };
       answer.push(text);
       updates.request();
     },

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerStream, type SeenPiece } from './answer-stream.ts';
+import { marked } from './system-mark.ts';
+import { whatIsSeen } from './what-is-seen.ts';
+
+const CHAT = { current: 'm7', known: new Set(['m5', 'm6']) };
+
+/** Pieces from which everything that is looked for can come to be, beside real words. */
+const pieces = fc.array(
+  fc.oneof(
+    {
+      arbitrary: fc.constantFrom(
+        'NO_REPLY',
+        'NO',
+        '_REPLY',
+        'no_reply',
+        'HEARTBEAT_OK',
+        'NO REPLY',
+      ),
+      weight: 3,
+    },
+    fc.constantFrom(
+      '[[reply_to_current]]',
+      '[[reply_to:',
+      'm5',
+      ']]',
+      '[[',
+      '_current]]',
+      '[[reply_to',
+    ),
+    fc.constantFrom('<turn-facts>', '</turn-facts>', '[memory context]', '[/memory context]', '<'),
+    fc.constantFrom('⚙️', '⚙', ' ', '\n', '\n\n', '**', '`', '```\n', '"', '.', '- ', '\u200b', '_'),
+    fc.constantFrom('hello', 'N', 'o', 'It rains', '👍🏽', '天气', 'x1'),
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+  ),
+  { maxLength: 12 },
+);
+
+function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
+  const shown: SeenPiece[] = [];
+  const stream = answerStream(CHAT, (piece) => void shown.push(piece));
+  for (const chunk of chunks) stream.push(chunk);
+  const before = shown.map(({ text }) => text).join('');
+  stream.end();
+  return { shown, before };
+}
+
+/** Cuts a text at places that have nothing to do with its words. */
+function cutAt(text: string, sizes: readonly number[]): string[] {
+  const chunks: string[] = [];
+  for (let at = 0, nth = 0; at < text.length; nth += 1) {
+    const size = sizes[nth % sizes.length] ?? 1;
+    chunks.push(text.slice(at, at + size));
+    at += size;
+  }
+  return chunks;
+}
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 });
+
+describe('an answer that grows', () => {
+  it('[F12] [G09] [G10] shows nothing that it takes back, and in the end all of it, however it is cut', () => {
+    fc.assert(
+      fc.property(pieces, sizes, (all, cuts) => {
+        const whole = all.join('');
+        const seen = whatIsSeen(whole, CHAT);
+        const { shown, before } = streamed(cutAt(whole, cuts));
+        const text = shown.map((piece) => piece.text).join('');
+        expect(text).toBe(seen.kind === 'says' ? seen.text : '');
+        if (seen.kind === 'silent') expect(before).toBe('');
+        else if (text !== '') {
+          expect(new Set(shown.map(({ replyTo }) => replyTo))).toEqual(new Set([seen.replyTo]));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('[F12] shows plain words at once, up to the last one', () => {
+    const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
+    expect(before).toBe('The rain in Spain stays');
+  });
+
+  it('[F12] is read in time, however long', () => {
+    const stream = answerStream(CHAT, () => {});
+    const begun = performance.now();
+    for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+});
+
+describe('what is seen', () => {
+  it('[G08] [G09] [G10] has nothing left to take out', () => {
+    fc.assert(
+      fc.property(pieces, (all) => {
+        const seen = whatIsSeen(all.join(''), CHAT);
+        if (seen.kind === 'silent') return;
+        expect(seen.text).not.toMatch(/\[\[ *reply_to_current *\]\]|^\s*⚙/i);
+        expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
+        expect(whatIsSeen(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('[G09] is the answer itself, character for character, where there is nothing to take out', () => {
+    const words = fc.string({ unit: 'grapheme', maxLength: 60 });
+    fc.assert(
+      fc.property(words, (text) => {
+        fc.pre(!/⚙|\[\[|_reply|heartbeat/i.test(text));
+        expect(whatIsSeen(text, CHAT)).toEqual({ kind: 'says', text });
+      }),
+    );
+  });
+
+  it('[G08] of the system has its mark once, whoever wrote the words', () => {
+    for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
+      expect(marked(words)).toBe('⚙️ Stopped.');
+    }
+  });
+});

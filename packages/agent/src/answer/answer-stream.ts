@@ -1,0 +1,63 @@
+import { openFrameAt } from './injected-frame.ts';
+import { openTagAt } from './reply-tag.ts';
+import { isVisible, mayBecomeWhole, settledLength } from './silent-token.ts';
+import { type QuotableMessages, quotedBy, whatIsSeen, withoutBeginning } from './what-is-seen.ts';
+
+/** One more piece of what people see of a growing answer, and the message it quotes. */
+export interface SeenPiece {
+  readonly text: string;
+  readonly replyTo?: string;
+}
+
+/** What a growing answer shows. All pieces together are a beginning of what `whatIsSeen` says in the end. */
+export interface AnswerStream {
+  push(text: string): void;
+  /** The answer is over: passes on what was held back. */
+  end(): void;
+}
+
+/**
+ * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
+ * or a frame: nobody must see one appear and vanish again (F12). Every piece says what is quoted.
+ */
+export function answerStream(
+  quotable: QuotableMessages,
+  pass: (piece: SeenPiece) => void,
+): AnswerStream {
+  let whole = '';
+  // What earlier pieces have shown is left behind, or a long answer would be read again with each word.
+  let part = '';
+  let [shownOfPart, shown] = [0, ''];
+  let replyTo: string | undefined;
+  const show = (text: string): void => {
+    if (text === '') return;
+    if (shown === '') replyTo = quotedBy(whole, quotable);
+    shown += text;
+    pass({ text, ...(replyTo !== undefined && { replyTo }) });
+  };
+  return {
+    push(text) {
+      whole += text;
+      part += text;
+      const clean = withoutBeginning(part);
+      const settled = settledIn(clean);
+      if (settled <= shownOfPart) return;
+      if (shown === '' && mayBecomeWhole(clean.slice(0, settled))) return;
+      show(clean.slice(shownOfPart, settled));
+      shownOfPart = settled;
+      const last = [...clean.slice(0, settled)].at(-1) ?? '';
+      const rest = last + clean.slice(settled);
+      // The last word that was shown goes along, as what stands before the rest.
+      if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
+    },
+    end() {
+      const seen = whatIsSeen(whole, quotable);
+      if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
+    },
+  };
+}
+
+/** How much of it is certain, whatever comes, in UTF-16 units. */
+function settledIn(text: string): number {
+  return settledLength(text.slice(0, Math.min(openFrameAt(text), openTagAt(text))));
+}

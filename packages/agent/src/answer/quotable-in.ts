@@ -1,0 +1,34 @@
+import type { ClaimedTurn, InboxRow } from '@parley/store';
+import { leadingMessage } from '../turn-facts.ts';
+import type { QuotableMessages } from './what-is-seen.ts';
+
+/**
+ * The messages that the answer of a turn may quote: those it answers and those that they quote, of the
+ * chat it goes to. None where the platform cannot show it. Ids of other chats would name other messages.
+ */
+export function quotableIn(turn: ClaimedTurn): QuotableMessages {
+  const leading = leadingMessage(turn);
+  const { route } = leading;
+  if (route.quotes !== true) return { known: new Set() };
+  const ofChat = turn.messages.filter((row) => isSaidWhere(row, leading));
+  const known = ofChat.flatMap(({ message: { messageId, replyTo } }) =>
+    replyTo === undefined ? [messageId] : [messageId, replyTo.messageId],
+  );
+  const heard = turn.overheard.map(({ messageId }) => messageId);
+  const isShown = isSaidWhere(leading, leading);
+  return {
+    ...(isShown && { current: leading.message.messageId }),
+    known: new Set([...known, ...(isShown ? heard : [])]),
+  };
+}
+
+/** What Parley said to the agent itself was never shown in a chat. */
+function isSaidWhere({ message }: InboxRow, { route }: InboxRow): boolean {
+  const { channel, account, chat, occasion } = message;
+  return (
+    occasion === undefined &&
+    channel === route.channel &&
+    account === route.account &&
+    chat.id === route.chatId
+  );
+}

@@ -1,0 +1,154 @@
+/** The whole message with which the agent says nothing (G09). */
+export const SILENT_TOKEN = 'NO_REPLY';
+
+/** The whole message of a heartbeat that found nothing to tell (H03); nobody must read it either. */
+export const QUIET_TOKEN = 'HEARTBEAT_OK';
+
+const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
+
+/** What a person could read: letters, digits and pictures, but not the mark of the system. */
+const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
+const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
+const VISIBLE = new RegExp(SEEN, 'v');
+
+/** A token however its letters are set apart: invisible characters, an escaped underscore. */
+const LETTERS = TOKENS.map((token) =>
+  [...token].map((letter) => (letter === '_' ? '\\\\?_' : letter)),
+);
+const ANY = LETTERS.map((letters) => letters.join('\\p{Cf}*')).join('|');
+const BEGUN = LETTERS.map((letters) =>
+  letters.reduceRight((rest, letter) => `${letter}\\p{Cf}*(?:\\\\?${rest})?`, ''),
+).join('|');
+
+const HELD = new RegExp(ANY, 'iv');
+const AT_START = new RegExp(`^(${UNSEEN}*?)(${ANY})`, 'iv');
+const AT_END = new RegExp(`(${ANY})(${UNSEEN}*)$`, 'iv');
+const OWN_PARAGRAPH = new RegExp(
+  `\\n[ \\t]*\\n(?:(?!\\n)${UNSEEN})*(?:${ANY})(?:(?!\\n)${UNSEEN})*(?=\\n[ \\t]*\\n)`,
+  'giv',
+);
+const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${BEGUN})$`, 'iv');
+const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
+
+/** Whether a person could read anything of it. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text);
+}
+
+/** Whether a token stands anywhere in it. */
+export function holdsToken(text: string): boolean {
+  return HELD.test(text);
+}
+
+/**
+ * The token that is all of a message, or null. Here more spellings count than elsewhere, because
+ * nothing is lost with them: any case, and capitals with a space or a hyphen. "No reply." is an answer.
+ */
+export function wholeToken(text: string): string | null {
+  const words = bareWords(text);
+  return (
+    TOKENS.find((token) => words.toUpperCase() === token || words.replace(/[ -]/, '_') === token) ??
+    null
+  );
+}
+
+/** Whether a message that goes on might still become nothing but a token. */
+export function mayBecomeWhole(text: string): boolean {
+  if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
+  const words = bareWords(text).toUpperCase().replace(/[ -]/, '_');
+  return TOKENS.some((token) => token.startsWith(words));
+}
+
+/** Without marks, fences and what cannot be seen. */
+function bareWords(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/^\s*(?:`{3,}|~{3,})[\w-]*\n/, '')
+    .replaceAll('\\_', '_')
+    .replace(new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gv'), '');
+}
+
+/** Text without the token at its beginning, or null where there is none. */
+export function withoutFirstToken(text: string): string | null {
+  const [all, lead = '', token = ''] = AT_START.exec(text) ?? [];
+  if (all === undefined) return null;
+  const rest = text.slice(all.length);
+  const [line = ''] = rest.split('\n', 1);
+  if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isMeant(token, !isVisible(line))) return null;
+  const [before, after] = unwrapped(lead, rest);
+  return before.trim() + after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
+}
+
+/** Text without the token at its end, or null where there is none. */
+export function withoutLastToken(text: string): string | null {
+  const found = AT_END.exec(text);
+  if (found === null) return null;
+  const [, token = '', tail = ''] = found;
+  const lead = text.slice(0, found.index);
+  const isPartOfName = /[\p{Lu}\p{N}]$|[\p{L}\p{N}]_+$/u.test(lead);
+  const isAlone = !isVisible(lead.slice(lead.lastIndexOf('\n') + 1));
+  if (isPartOfName || !isMeant(token, isAlone)) return null;
+  const [before, after] = unwrapped(lead, tail);
+  // The sign of a list item or a quotation that held the token and nothing else.
+  const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
+  return kept + after.replace(/[\s\p{Cf}.,;:!?…。–—-]+/gu, '');
+}
+
+/** Text without the paragraphs that are nothing but a token. */
+export function withoutTokenParagraphs(text: string): string {
+  return text.replace(OWN_PARAGRAPH, '');
+}
+
+/** In a line with words only capitals are a token: "the column is called no_reply" is left alone. */
+function isMeant(token: string, isAlone: boolean): boolean {
+  const plain = token.replace(/[\\\p{Cf}]/gu, '');
+  return isAlone || plain === plain.toUpperCase();
+}
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '(': ')',
+  '[': ']',
+  '{': '}',
+  '<': '>',
+  '“': '”',
+  '„': '“',
+  '«': '»',
+  '‹': '›',
+  '「': '」',
+  '『': '』',
+  '‘': '’',
+  '‚': '‘',
+  '*': '*',
+  _: '_',
+  '~': '~',
+  '`': '`',
+  '"': '"',
+  "'": "'",
+};
+
+/** Takes off the marks that stood around a token, pair by pair; those of other words stay. */
+function unwrapped(before: string, after: string): readonly [string, string] {
+  const fence = /(?:^|\n)[ \t]*(`{3,}|~{3,})\s*$/.exec(before);
+  if (fence !== null && after.trimStart().startsWith(fence[1] ?? '')) {
+    return [before.slice(0, fence.index), after.trimStart().slice(fence[1]?.length)];
+  }
+  const closing = CLOSING[before.at(-1) ?? ''];
+  if (closing === undefined || !after.startsWith(closing)) return [before, after];
+  return unwrapped(before.slice(0, -1), after.slice(1));
+}
+
+/** How much of a growing text cannot become a token at its end any more, in UTF-16 units. */
+export function settledLength(text: string): number {
+  let end = text.length;
+  for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {
+    const [held = ''] = pattern.exec(text.slice(Math.max(0, end - LONGEST), end)) ?? [];
+    if (held === '') break;
+    end -= held.length;
+  }
+  const isSplit = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '');
+  return isSplit ? end - 1 : end;
+}
+
+/** More than a token takes with something invisible between its letters, in UTF-16 units. */
+const LONGEST = 100;
