@@ -4,8 +4,9 @@ import type { ContextSource, TurnAtHand } from '@parley/prompt';
 type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * What all features have to say in a turn. Where two fill in the same field, the later one wins. One
- * that throws is left out and logged: the person still gets an answer.
+ * What all features have to say in a turn. Where two fill in the same field, the later one wins; what
+ * people called by commands is put together. One that throws is left out and logged: the person still
+ * gets an answer.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
@@ -25,5 +26,6 @@ export async function gatherFeatures(
       }
     }),
   );
-  return Object.assign({}, ...gathered);
+  const calledSkills = gathered.flatMap((features) => features.calledSkills ?? []);
+  return Object.assign({}, ...gathered, calledSkills.length > 0 ? { calledSkills } : {});
 }

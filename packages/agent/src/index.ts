@@ -7,6 +7,9 @@ export type {
 } from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
 export type { TurnLimits } from './loop/turn-limits.ts';
+export type { McpRules, McpRulesByServer } from './mcp/mcp-rules.ts';
+export { type McpSourceDeps, mcpSource } from './mcp/mcp-source.ts';
+export { type McpToolDeps, mcpTools } from './mcp/mcp-tools.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
 export { bootSource } from './occasions/boot-source.ts';

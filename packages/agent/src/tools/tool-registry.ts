@@ -14,6 +14,10 @@ export interface AddedTools {
 export interface ToolRegistryOptions {
   readonly builtIn: readonly Tool[];
   readonly added?: readonly AddedTools[];
+  /** Tools that come and go: asked for each set. The same list as long as nothing has changed. */
+  readonly live?: () => readonly AddedTools[];
+  /** Hears of each live tool that is left out, once per change. */
+  readonly onProblem?: (problem: ToolProblem) => void;
   /** Only these; without it all. */
   readonly allow?: readonly string[] | undefined;
   /** Never these, even if allowed. */
@@ -38,7 +42,10 @@ export interface ToolSet {
   readonly offered: readonly ModelTool[];
 }
 
-/** All tools of an installation, filtered for whoever a turn runs for. */
+/**
+ * All tools of an installation, filtered for whoever a turn runs for. A set stays as it is; a turn asks
+ * once, so that tools that come and go in the meantime do not change under it.
+ */
 export interface ToolRegistry {
   for(reader: Reader): ToolSet;
 }
@@ -60,27 +67,56 @@ export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
   readonly problems: readonly ToolProblem[];
 } {
-  const { builtIn, added = [], allow, block = [] } = options;
+  const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
   const problems: ToolProblem[] = [];
-  const entries = new Map<string, Entry & { readonly from: string }>();
-  for (const { from, tools } of [{ from: 'Parley', tools: builtIn }, ...added]) {
-    for (const tool of tools) {
-      const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? entryOf(tool) : clash(holder);
-      if ('code' in entry) problems.push({ ...entry, tool: tool.name, from });
-      else entries.set(tool.name, { ...entry, from });
-    }
-  }
+  const fixed = new Map<string, Held>();
+  take(fixed, [{ from: 'Parley', tools: builtIn }, ...added], (problem) => problems.push(problem));
   const isWanted = ({ tool }: Entry) =>
     tool.approval === 'never' &&
     (allow === undefined || allow.includes(tool.name)) &&
     !block.includes(tool.name);
-  const wanted = [...entries.values()].filter(isWanted);
-  const sets = {
-    owner: setOf(wanted),
-    guest: setOf(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+  const setsWith = (lively: readonly AddedTools[]) => {
+    const entries = new Map(fixed);
+    take(entries, lively, onProblem);
+    const wanted = [...entries.values()].filter(isWanted);
+    const owner = setOf(wanted);
+    return {
+      lively,
+      owner,
+      guest: setOf(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+    };
   };
-  return { registry: { for: ({ kind }) => sets[kind] }, problems };
+  let sets = setsWith(live());
+  const registry: ToolRegistry = {
+    for({ kind }) {
+      const lively = live();
+      if (lively !== sets.lively) sets = setsWith(lively);
+      return sets[kind];
+    },
+  };
+  return { registry, problems };
+}
+
+const NONE: readonly AddedTools[] = [];
+
+interface Held extends Entry {
+  readonly from: string;
+}
+
+/** Puts tools in; whoever was there first keeps the name. */
+function take(
+  entries: Map<string, Held>,
+  all: readonly AddedTools[],
+  onProblem?: (problem: ToolProblem) => void,
+): void {
+  for (const { from, tools } of all) {
+    for (const tool of tools) {
+      const holder = entries.get(tool.name)?.from;
+      const entry = holder === undefined ? entryOf(tool) : clash(holder);
+      if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
+      else entries.set(tool.name, { ...entry, from });
+    }
+  }
 }
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
