@@ -1,4 +1,10 @@
 export type {
+  Approval,
+  ApprovalRepository,
+  ApprovalVerdict,
+  NewApproval,
+} from './approvals.ts';
+export type {
   AttachmentKey,
   AttachmentRepository,
   DueAttachment,
@@ -10,6 +16,7 @@ export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from '
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
+export type { ConversationMode, ModeChange } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';
@@ -36,5 +43,19 @@ export type {
 } from './rows.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
-export type { RememberedEntry, TranscriptRepository } from './transcript.ts';
+export {
+  SUB_AGENT_LANE,
+  type SubAgentBounds,
+  type SubAgentOrder,
+  type SubAgentRepository,
+  type SubAgentRun,
+  type SubAgentTurn,
+} from './sub-agents.ts';
+export type {
+  StoredSummary,
+  SummaryPlace,
+  SummaryRepository,
+  SummaryTask,
+} from './summaries.ts';
+export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './transcript.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';

@@ -8,6 +8,9 @@ import { UNDELIVERED } from './migrations/0009-undelivered.ts';
 import { SESSION_PINS } from './migrations/0010-session-pins.ts';
 import { PROMPTS } from './migrations/0011-prompts.ts';
 import { MEMORY } from './migrations/0012-memory.ts';
+import { SUB_AGENTS } from './migrations/0013-sub-agents.ts';
+import { SUMMARIES } from './migrations/0013-summaries.ts';
+import { APPROVALS } from './migrations/0014-approvals.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -137,4 +140,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SESSION_PINS,
   PROMPTS,
   MEMORY,
+  SUMMARIES,
+  APPROVALS,
+  SUB_AGENTS,
 ];

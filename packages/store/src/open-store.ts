@@ -6,6 +6,7 @@ import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
+import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
 import { forgettingRepository } from './repositories/forgetting-repository.ts';
@@ -18,6 +19,8 @@ import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
 import { pinRepository } from './repositories/pin-repository.ts';
 import { promptRepository } from './repositories/prompt-repository.ts';
+import { subAgentRepository } from './repositories/sub-agent-repository.ts';
+import { summaryRepository } from './repositories/summary-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -55,7 +58,9 @@ export function storeOn(database: Database, newId: NewId): Store {
     inbox: inboxRepository(database, newId),
     attachments: attachmentRepository(database),
     lanes: laneRepository(database, newId),
+    summaries: summaryRepository(database),
     turns: turnRepository(database),
+    approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
     overheard: overheardRepository(database),
@@ -65,6 +70,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     prompts,
     memories: memoryIndexRepository(database),
     forgetting: forgettingRepository(database, () => prompts.textsChanged()),
+    subAgents: subAgentRepository(database, newId),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

@@ -1,4 +1,5 @@
 import type { AdapterValues } from '@parley/contracts';
+import type { ApprovalRepository } from './approvals.ts';
 import type { AttachmentRepository } from './attachments.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { ForgettingRepository } from './forgetting.ts';
@@ -11,6 +12,8 @@ import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
 import type { PromptRepository } from './prompts.ts';
+import type { SubAgentRepository } from './sub-agents.ts';
+import type { SummaryRepository } from './summaries.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
@@ -20,6 +23,7 @@ export interface Store {
   readonly attachments: AttachmentRepository;
   readonly lanes: LaneRepository;
   readonly turns: TurnRepository;
+  readonly approvals: ApprovalRepository;
   readonly transcript: TranscriptRepository;
   readonly outbox: OutboxRepository;
   readonly overheard: OverheardRepository;
@@ -30,6 +34,8 @@ export interface Store {
   readonly prompts: PromptRepository;
   readonly memories: MemoryIndex;
   readonly forgetting: ForgettingRepository;
+  readonly summaries: SummaryRepository;
+  readonly subAgents: SubAgentRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

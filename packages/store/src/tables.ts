@@ -1,9 +1,12 @@
 import type { Attachment } from '@parley/contracts';
 import type { ColumnType, Generated } from 'kysely';
+import type { ApprovalState } from './approvals.ts';
 import type { StoredAttachment } from './attachments.ts';
 import type { Decision } from './decisions.ts';
+import type { ConversationMode } from './modes.ts';
 import type { PartState } from './outbox.ts';
 import type { TranscriptEntry, TurnCommit } from './rows.ts';
+import type { SubAgentRun } from './sub-agents.ts';
 
 /** A number the database gives: the order of storing. Never written. */
 type Seq = ColumnType<number, never, never>;
@@ -15,6 +18,9 @@ export interface ConversationTable {
   session: Generated<number>;
   lease_owner: Generated<string | null>;
   lease_until: Generated<number | null>;
+  mode: Generated<ConversationMode>;
+  /** When the mode was last changed. */
+  mode_since: Generated<number>;
   created_at: number;
 }
 
@@ -73,6 +79,8 @@ export interface TurnTable {
   state: 'running' | 'stopped' | TurnCommit['outcome'];
   /** How often the turn was begun. */
   attempts: number;
+  /** Code of the approval it waits for; until then nobody claims it. */
+  awaits: Generated<string | null>;
   reason: Generated<string | null>;
   model: Generated<string | null>;
   input_tokens: Generated<number | null>;
@@ -80,6 +88,26 @@ export interface TurnTable {
   cost_usd: Generated<number | null>;
   started_at: number;
   finished_at: Generated<number | null>;
+}
+
+/** Questions whether a tool may be called, and what became of them; `approvers` has one per line. */
+export interface ApprovalTable {
+  seq: Seq;
+  code: string;
+  conversation_id: string;
+  turn_id: string;
+  call_key: string;
+  tool: string;
+  shown: string;
+  asked_by: string;
+  place: string;
+  approvers: string;
+  state: ApprovalState;
+  asked_at: number;
+  expires_at: number;
+  decided_by: Generated<string | null>;
+  decided_at: Generated<number | null>;
+  result: Generated<'done' | 'failed' | null>;
 }
 
 /** The turn journal; `content` is JSON. */
@@ -249,6 +277,46 @@ export interface MemoryEntryTable {
   uses: number;
 }
 
+/** Summaries of conversations; the content is JSON, null while somebody writes it. */
+export interface SummaryTable {
+  seq: Seq;
+  conversation_id: string;
+  session: number;
+  reader: string;
+  kind: 'history' | 'day';
+  mark: string;
+  reaches: Generated<number | null>;
+  content: Generated<string | null>;
+  claimed_by: string | null;
+  claimed_until: number;
+  created_at: number;
+}
+
+/** Sub-agents; `origin` and `route` are JSON: the message they work for, and where it is answered. */
+export interface SubAgentTable {
+  id: string;
+  call_id: string;
+  conversation_id: string;
+  parent_conversation: string;
+  root_conversation: string;
+  parent_turn: string;
+  depth: number;
+  title: string;
+  task: string;
+  reader: SubAgentRun['reader'];
+  origin: string;
+  route: string;
+  from_owner: number;
+  state: SubAgentRun['state'];
+  result: Generated<string | null>;
+  steps: Generated<number>;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cost_usd: Generated<number | null>;
+  started_at: number;
+  finished_at: Generated<number | null>;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -264,6 +332,7 @@ export interface Tables {
   attachment: AttachmentTable;
   turn: TurnTable;
   turn_step: TurnStepTable;
+  approval: ApprovalTable;
   transcript: TranscriptTable;
   outbox: OutboxTable;
   adapter_value: AdapterValueTable;
@@ -277,5 +346,7 @@ export interface Tables {
   prompt_text: PromptTextTable;
   turn_prompt: TurnPromptTable;
   memory_entry: MemoryEntryTable;
+  summary: SummaryTable;
+  sub_agent: SubAgentTable;
   parley_migration: MigrationTable;
 }

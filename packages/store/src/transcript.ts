@@ -1,8 +1,16 @@
+import type { PinPlace } from './pins.ts';
 import type { TranscriptEntry } from './rows.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
 export interface RememberedEntry extends TranscriptEntry {
   readonly undelivered?: string;
+}
+
+/** A line of the history with its place in it. */
+export interface NumberedEntry extends RememberedEntry {
+  readonly seq: number;
+  /** When it was stored, in ms. */
+  readonly at: number;
 }
 
 /** The model's history of a conversation. Written only by the commit of a turn. */
@@ -13,4 +21,15 @@ export interface TranscriptRepository {
     session: number,
     limit: number,
   ): Promise<readonly RememberedEntry[]>;
+  /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
+  newestAfter(place: PinPlace, after: number, limit: number): Promise<readonly NumberedEntry[]>;
+  /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
+  oldestAfter(place: PinPlace, after: number, limit: number): Promise<readonly NumberedEntry[]>;
+  /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
+  saidBetween(
+    place: PinPlace,
+    from: number,
+    to: number,
+    limit: number,
+  ): Promise<readonly NumberedEntry[]>;
 }

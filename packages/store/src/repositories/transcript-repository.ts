@@ -1,8 +1,9 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { Database } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
+import type { PinPlace } from '../pins.ts';
 import type { Tables } from '../tables.ts';
-import type { TranscriptRepository } from '../transcript.ts';
+import type { NumberedEntry, TranscriptRepository } from '../transcript.ts';
 import { UNDELIVERED } from './literals.ts';
 
 /** Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. */
@@ -21,20 +22,58 @@ export function transcriptRepository(database: Database): TranscriptRepository {
   return {
     recent: (conversationId, session, limit) =>
       database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('transcript')
-          .select(['role', 'content'])
-          .select(undelivered)
-          .where('conversation_id', '=', conversationId)
-          .where('session', '=', session)
-          .orderBy('seq', 'desc')
-          .limit(limit)
-          .execute();
-        return rows.reverse().map(({ role, content, undelivered: reason }) => ({
-          role,
-          content: fromJson(content),
-          ...(role === 'assistant' && reason !== null && { undelivered: reason }),
-        }));
+        const query = entriesOf(sql, { conversationId, session });
+        const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
+        return rows.reverse().map((row) => {
+          const { seq: _seq, at: _at, ...entry } = readEntry(row);
+          return entry;
+        });
       }),
+    newestAfter: (place, after, limit) =>
+      database.read(async (sql) => {
+        const query = entriesOf(sql, place).where('seq', '>', after);
+        const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
+        return rows.reverse().map(readEntry);
+      }),
+    oldestAfter: (place, after, limit) =>
+      database.read(async (sql) => {
+        const query = entriesOf(sql, place).where('seq', '>', after);
+        return (await query.orderBy('seq').limit(limit).execute()).map(readEntry);
+      }),
+    saidBetween: (place, from, to, limit) =>
+      database.read(async (sql) => {
+        const query = entriesOf(sql, place)
+          .where('created_at', '>=', from)
+          .where('created_at', '<', to);
+        const newest = query.orderBy('created_at', 'desc').orderBy('seq', 'desc').limit(limit);
+        return (await newest.execute()).reverse().map(readEntry);
+      }),
+  };
+}
+
+function entriesOf(sql: Sql, { conversationId, session }: PinPlace) {
+  return sql
+    .selectFrom('transcript')
+    .select(['seq', 'role', 'content', 'created_at'])
+    .select(undelivered)
+    .where('conversation_id', '=', conversationId)
+    .where('session', '=', session);
+}
+
+type EntryRow = Awaited<ReturnType<ReturnType<typeof entriesOf>['execute']>>[number];
+
+function readEntry({
+  seq,
+  role,
+  content,
+  created_at,
+  undelivered: reason,
+}: EntryRow): NumberedEntry {
+  return {
+    seq,
+    at: created_at,
+    role,
+    content: fromJson(content),
+    ...(role === 'assistant' && reason !== null && { undelivered: reason }),
   };
 }
