@@ -51,8 +51,10 @@ export async function turnAnswer(
   const { facts, reader, view } = opened;
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
+  // Once: servers come and go, and the model is told of exactly those tools that it is offered.
+  const tools = toolsOf(deps, reader);
   const [prompt, transcript] = await Promise.all([
-    turnPrompt(turn, deps, { opened, additions }),
+    turnPrompt(turn, deps, { opened, additions, tools }),
     deps.store.transcript.recent(conversationId, session, deps.history.entries),
   ]);
   const now = wordsOf(opened, media, turn);
@@ -61,7 +63,7 @@ export async function turnAnswer(
     conversationId,
     turnId,
     journal,
-    tools: toolsOf(deps, reader),
+    tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session },
     quotable: quotableIn(turn),

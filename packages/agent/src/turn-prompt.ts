@@ -32,6 +32,8 @@ export interface TurnPromptExtras {
   readonly opened?: OpenedTurn;
   /** What hooks add. */
   readonly additions?: TurnAdditions;
+  /** The tools that the turn has; without it those there are now. */
+  readonly tools?: ToolSet;
 }
 
 /** The prompt of a turn, built anew each time (P01). */
@@ -55,7 +57,7 @@ export async function turnPrompt(
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
     // The model is told of exactly those tools that it is offered.
-    tools: toolsOf(deps, reader).notes,
+    tools: (extras.tools ?? toolsOf(deps, reader)).notes,
     facts,
     reader,
     view,
