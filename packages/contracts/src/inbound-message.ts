@@ -68,10 +68,11 @@ export const InboundMessage = z.strictObject({
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
   /**
-   * Why Parley itself put this message here, where no person wrote it: `boot` after a start (W08).
+   * Why Parley itself put this message here, where no person wrote it: `boot` after a start (W08),
+   * `sub-agent` for what one is to do or has done (G07).
    * Set by Parley alone; whatever an adapter hands over loses it (`fromOutside`).
    */
-  occasion: z.enum(['boot']).optional(),
+  occasion: z.enum(['boot', 'sub-agent']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 

@@ -8,9 +8,10 @@ import { UNDELIVERED } from './migrations/0009-undelivered.ts';
 import { SESSION_PINS } from './migrations/0010-session-pins.ts';
 import { PROMPTS } from './migrations/0011-prompts.ts';
 import { MEMORY } from './migrations/0012-memory.ts';
-import { SUB_AGENTS } from './migrations/0013-sub-agents.ts';
 import { SUMMARIES } from './migrations/0013-summaries.ts';
 import { APPROVALS } from './migrations/0014-approvals.ts';
+import { SUB_AGENTS } from './migrations/0015-sub-agents.ts';
+import { SPEND } from './migrations/0016-spend.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -143,4 +144,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SUMMARIES,
   APPROVALS,
   SUB_AGENTS,
+  SPEND,
 ];
