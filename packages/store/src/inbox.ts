@@ -1,5 +1,7 @@
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { ApprovalVerdict } from './approvals.ts';
 import type { LinkAction, LinkAsker, LinkResult } from './links.ts';
+import type { ConversationMode, ModeChange } from './modes.ts';
 import type { ChatKey } from './outbox.ts';
 import type { PairingRequest } from './pairing.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
@@ -16,6 +18,20 @@ export type CommandEffect =
   | { readonly kind: 'stop' }
   /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
   | { readonly kind: 'pair'; readonly code: string | null }
+  /** `/mode`; `planWords` is what the message says if it runs a plan that was waiting. */
+  | {
+      readonly kind: 'mode';
+      readonly to: ConversationMode | null;
+      readonly mayWiden: boolean;
+      readonly planWords: string;
+    }
+  /** `/approve` and `/deny`; without a code nothing is decided. `by` is the person: `telegram:42`. */
+  | {
+      readonly kind: 'decide';
+      readonly code: string | null;
+      readonly verdict: 'approved' | 'denied';
+      readonly by: string;
+    }
   | { readonly kind: 'link'; readonly asker: LinkAsker; readonly action: LinkAction };
 
 /** What a command's effect found, so that the answer can say it. */
@@ -25,11 +41,17 @@ export interface CommandResult {
   readonly stoppedTurn: string | null;
   /** Messages that waited and were set aside. */
   readonly setAside: number;
+  /** Of `/stop` and `/new`: the lanes of the sub-agents that ran and are now stopped. */
+  readonly stoppedSubAgents?: readonly string[];
   /** Of `/pair`: who was let in, and who waits still. */
   readonly pairing?: {
     readonly approved: PairingRequest | null;
     readonly pending: readonly PairingRequest[];
   };
+  /** Of `/mode`. */
+  readonly mode?: ModeChange;
+  /** Of `/approve` and `/deny`. */
+  readonly approval?: ApprovalVerdict;
   /** Of `/link`. */
   readonly link?: LinkResult;
 }

@@ -41,6 +41,7 @@ export type {
   TurnCommit,
   TurnUsage,
 } from './rows.ts';
+export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export {

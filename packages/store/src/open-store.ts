@@ -19,6 +19,7 @@ import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
 import { pinRepository } from './repositories/pin-repository.ts';
 import { promptRepository } from './repositories/prompt-repository.ts';
+import { spendRepository } from './repositories/spend-repository.ts';
 import { subAgentRepository } from './repositories/sub-agent-repository.ts';
 import { summaryRepository } from './repositories/summary-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
@@ -67,6 +68,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     decisions: decisionRepository(database),
     links: linkRepository(database),
     pins: pinRepository(database),
+    spend: spendRepository(database),
     prompts,
     memories: memoryIndexRepository(database),
     forgetting: forgettingRepository(database, () => prompts.textsChanged()),

@@ -1,4 +1,6 @@
 import type { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
+import type { ConversationMode } from './modes.ts';
+import type { SpendAccount } from './spend.ts';
 
 /** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {
@@ -42,6 +44,8 @@ export interface TranscriptEntry {
 export interface JournalStep {
   readonly index: number;
   readonly content: unknown;
+  /** The call whose result this is: the record of its approval, if there is one, gets it, too. */
+  readonly settles?: { readonly callKey: string; readonly failed: boolean };
 }
 
 /** Something said in a group that was not meant for the bot. `text` and `senderName` are untrusted. */
@@ -65,6 +69,8 @@ export interface ClaimedTurn {
   /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
   readonly overheard: readonly Overheard[];
   readonly steps: readonly JournalStep[];
+  /** Of the conversation, now; `agent` when absent. A turn that is resumed may find another one. */
+  readonly mode?: ConversationMode;
 }
 
 /** What the model call of a turn used, for `/status` and spending. */
@@ -85,6 +91,8 @@ export interface TurnCommit {
   readonly entries: readonly TranscriptEntry[];
   readonly parts: readonly NewPart[];
   readonly usage: TurnUsage | null;
+  /** On whose account the usage is (G17). */
+  readonly account?: SpendAccount;
 }
 
 /** `fenced`: the lease was lost; nothing was written and the work must be thrown away. */

@@ -12,6 +12,7 @@ import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
 import type { PromptRepository } from './prompts.ts';
+import type { SpendRepository } from './spend.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
 import type { SummaryRepository } from './summaries.ts';
 import type { TranscriptRepository } from './transcript.ts';
@@ -32,6 +33,7 @@ export interface Store {
   readonly links: LinkRepository;
   readonly pins: PinRepository;
   readonly prompts: PromptRepository;
+  readonly spend: SpendRepository;
   readonly memories: MemoryIndex;
   readonly forgetting: ForgettingRepository;
   readonly summaries: SummaryRepository;

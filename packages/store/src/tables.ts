@@ -317,6 +317,17 @@ export interface SubAgentTable {
   finished_at: Generated<number | null>;
 }
 
+/** What models were used for; `group_id` is empty for direct chats. */
+export interface SpendTable {
+  day: string;
+  person_id: string;
+  group_id: string;
+  input_tokens: number;
+  output_tokens: number;
+  /** US dollars, as far as prices are known. */
+  cost_usd: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -348,5 +359,6 @@ export interface Tables {
   memory_entry: MemoryEntryTable;
   summary: SummaryTable;
   sub_agent: SubAgentTable;
+  spend: SpendTable;
   parley_migration: MigrationTable;
 }

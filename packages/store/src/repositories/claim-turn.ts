@@ -30,24 +30,35 @@ export async function claimTurn(
   if (conversation === null) return { kind: 'fenced' };
   const { conversationId } = claim.lease;
   const unfinished = await resumeTurn(sql, conversationId);
-  if (unfinished !== null) return { kind: 'turn', turn: unfinished };
+  // What was written meanwhile waits behind it: one turn at a time, in order (D02).
+  if (unfinished === 'suspended') return { kind: 'none' };
+  const { mode } = conversation;
+  if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode } };
   const waiting = await waitingMessages(sql, conversationId, claim.mode);
   const ready = readyMessages(waiting, claim.mode, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
   const turn = await beginTurn(sql, claim, conversation.session, ready.rows);
-  return turn === null ? { kind: 'none' } : { kind: 'turn', turn };
+  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
 }
 
-async function resumeTurn(sql: Sql, conversationId: string): Promise<ClaimedTurn | null> {
+async function resumeTurn(
+  sql: Sql,
+  conversationId: string,
+): Promise<ClaimedTurn | 'suspended' | null> {
   const turn = await sql
-    .updateTable('turn')
-    .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+    .selectFrom('turn')
+    .select(['id', 'session', 'attempts', 'awaits'])
     .where('conversation_id', '=', conversationId)
     .where('state', '=', RUNNING)
-    .returning(['id', 'session', 'attempts'])
     .executeTakeFirst();
   if (turn === undefined) return null;
+  if (turn.awaits !== null) return 'suspended';
+  await sql
+    .updateTable('turn')
+    .set({ attempts: turn.attempts + 1 })
+    .where('id', '=', turn.id)
+    .execute();
   const rows = await sql
     .selectFrom('inbox')
     .select(INBOX_COLUMNS)
@@ -59,7 +70,7 @@ async function resumeTurn(sql: Sql, conversationId: string): Promise<ClaimedTurn
     conversationId,
     session: turn.session,
     resumed: true,
-    attempts: turn.attempts - 1,
+    attempts: turn.attempts,
     messages: rows.map(readInboxRow),
     overheard: await overheardBy(sql, turn.id),
     steps: await readSteps(sql, turn.id),

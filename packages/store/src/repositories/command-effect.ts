@@ -1,10 +1,13 @@
 import type { Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
 import type { AdmittedMessage } from '../rows.ts';
+import { changeMode } from './change-mode.ts';
+import { decideApproval, withdrawApprovals } from './decide-approval.ts';
 import { applyLink } from './link-effect.ts';
-import { RUNNING, WAITING } from './literals.ts';
-import { clearOverheard, giveBackOverheard } from './overheard-repository.ts';
+import { clearOverheard } from './overheard-repository.ts';
 import { approveRequest, pendingRequests } from './pairing-repository.ts';
+import { stopLane } from './stop-lane.ts';
+import { stopSubAgents } from './stop-sub-agents.ts';
 
 type Found = Omit<CommandResult, 'duplicate'>;
 
@@ -16,7 +19,7 @@ const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
  */
 export async function applyCommand(
   sql: Sql,
-  { conversationId, route, receivedAt: now }: AdmittedMessage,
+  { conversationId, message, route, receivedAt: now }: AdmittedMessage,
   effect: CommandEffect,
 ): Promise<Found> {
   switch (effect.kind) {
@@ -29,13 +32,17 @@ export async function applyCommand(
         .where('id', '=', conversationId)
         .execute();
       await clearOverheard(sql, conversationId);
-      return NOTHING;
+      return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':
-      await fence(sql, conversationId);
+      await withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);
       return {
-        stoppedTurn: await stopTurn(sql, conversationId, now),
-        setAside: await setAside(sql, conversationId),
+        ...(await stopLane(sql, conversationId, now)),
+        stoppedSubAgents: await stopSubAgents(sql, conversationId, now),
       };
+    case 'mode':
+      return { ...NOTHING, mode: await changeMode(sql, conversationId, effect, now) };
+    case 'decide':
+      return { ...NOTHING, approval: await decideApproval(sql, conversationId, effect, now) };
     case 'link': {
       const { asker, action } = effect;
       const link = await applyLink(sql, asker, action, route, now);
@@ -46,41 +53,4 @@ export async function applyCommand(
       return { ...NOTHING, pairing: { approved, pending: await pendingRequests(sql, now) } };
     }
   }
-}
-
-/** From here on the running worker can write nothing more, and the next may begin at once. */
-async function fence(sql: Sql, conversationId: string): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
-    .where('id', '=', conversationId)
-    .execute();
-}
-
-async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<string | null> {
-  const turn = await sql
-    .updateTable('turn')
-    .set({ state: 'stopped', finished_at: now })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', RUNNING)
-    .returning('id')
-    .executeTakeFirst();
-  if (turn === undefined) return null;
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped' })
-    .where('turn_id', '=', turn.id)
-    .execute();
-  await giveBackOverheard(sql, conversationId, turn.id);
-  return turn.id;
-}
-
-async function setAside(sql: Sql, conversationId: string): Promise<number> {
-  const result = await sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped' })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows);
 }

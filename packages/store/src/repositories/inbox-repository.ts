@@ -36,6 +36,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
         const found = await applyCommand(sql, admitted, effect);
+        if (effect.kind === 'mode') await runPlan(sql, seq, admitted, found.mode, effect.planWords);
         const result = { duplicate: false, ...found };
         await insertParts(sql, answer(result), { turnId: null, now: receivedAt, newId });
         return result;
@@ -110,6 +111,22 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
   if (changed === undefined) return reviseOverheard(sql, key, message?.text ?? null);
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
+}
+
+/** The `/mode agent` that a plan was waiting for is answered by a turn, too, and stored as that. */
+async function runPlan(
+  sql: Sql,
+  seq: number,
+  { message }: AdmittedMessage,
+  mode: CommandResult['mode'],
+  text: string,
+): Promise<void> {
+  if (mode?.runsPlan !== true) return;
+  await sql
+    .updateTable('inbox')
+    .set({ state: 'waiting', outcome: null, message: toJson({ ...message, text }) })
+    .where('seq', '=', seq)
+    .execute();
 }
 
 async function countWaiting(sql: Sql, conversationId: string): Promise<number> {

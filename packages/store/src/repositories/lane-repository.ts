@@ -152,11 +152,25 @@ async function conversationsWithWork(
   const waiting = sql
     .selectFrom('inbox')
     .select(['conversation_id', 'received_at as since'])
-    .where('state', '=', WAITING);
+    .where('state', '=', WAITING)
+    // They wait for the decision that a turn before them waits for.
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('turn')
+            .select('turn.id')
+            .whereRef('turn.conversation_id', '=', 'inbox.conversation_id')
+            .where('turn.state', '=', RUNNING)
+            .where('turn.awaits', 'is not', null),
+        ),
+      ),
+    );
   const unfinished = sql
     .selectFrom('turn')
     .select(['conversation_id', 'started_at as since'])
-    .where('state', '=', RUNNING);
+    .where('state', '=', RUNNING)
+    .where('awaits', 'is', null);
   const rows = await sql
     .selectFrom(waiting.unionAll(unfinished).as('work'))
     .innerJoin('conversation', 'conversation.id', 'work.conversation_id')

@@ -15,6 +15,9 @@ export const FROM_OWNER = raw.lit<1>(1);
 /** The turn of a conversation that is not over; served by `turn_running`. */
 export const RUNNING = raw.lit<'running'>('running');
 
+/** Questions that nobody has decided; served by `approval_open` and `approval_due`. */
+export const OPEN_APPROVAL = raw.lit<'pending'>('pending');
+
 /** Parts that did not arrive, or perhaps not; served by `outbox_undelivered`. */
 export const UNDELIVERED = [raw.lit<'failed'>('failed'), raw.lit<'unknown'>('unknown')] as const;
 

@@ -1,5 +1,6 @@
-import type { Database } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
+import type { JournalStep } from '../rows.ts';
 import type { TurnRepository } from '../turns.ts';
 import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
@@ -28,6 +29,7 @@ export function turnRepository(database: Database): TurnRepository {
           // The same step told twice (its first answer got lost) is stored once.
           .onConflict((conflict) => conflict.columns(['turn_id', 'step_index']).doNothing())
           .execute();
+        if (step.settles !== undefined) await settle(sql, turnId, step.settles);
         return 'committed';
       }),
 
@@ -58,4 +60,18 @@ export function turnRepository(database: Database): TurnRepository {
         };
       }),
   };
+}
+
+/** The audit says how an approved call ended (G05); of most calls nobody was asked. */
+async function settle(
+  sql: Sql,
+  turnId: string,
+  { callKey, failed }: NonNullable<JournalStep['settles']>,
+): Promise<void> {
+  await sql
+    .updateTable('approval')
+    .set({ result: failed ? 'failed' : 'done' })
+    .where('turn_id', '=', turnId)
+    .where('call_key', '=', callKey)
+    .execute();
 }
