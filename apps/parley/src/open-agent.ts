@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import {
+  type AgentMcp,
   type AgentPlace,
   bootSource,
   createBootstrapSource,
   localTimeIn,
+  NO_MCP,
   skillsSource,
   type ToolRegistry,
   type TurnHook,
@@ -56,6 +58,7 @@ export async function openAgent(
   log: Logger,
   surroundings: Surroundings,
   plugins: AgentPlugins = NO_PLUGINS,
+  mcp: AgentMcp = NO_MCP,
 ): Promise<OpenAgent> {
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
@@ -83,8 +86,8 @@ export async function openAgent(
   });
   const own = [character, bootSource, createBootstrapSource(workspace), skillsSource(skills)];
   // Later ones win: what Parley itself has to say stands above what plugins say.
-  const sources = [...plugins.sources, ...own];
-  const tools = openTools(settings.tools, { skills }, plugins.tools, log);
+  const sources = [...plugins.sources, ...own, ...mcp.sources];
+  const tools = openTools(settings.tools, { skills }, plugins.tools, log, mcp.tools);
   const { hooks } = plugins;
   return { place, workspace, prompt, sources, skills, tools, hooks, name, emoji };
 }

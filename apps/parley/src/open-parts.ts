@@ -1,3 +1,4 @@
+import { openMcp } from '@parley/agent';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { openQueues } from '@parley/queue';
 import { openStore } from '@parley/store';
@@ -35,12 +36,14 @@ export async function openParts(
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) await store.lanes.releaseAll();
-  const agent = await openAgent(settings, log, options, plugins);
+  const mcp = await openMcp(settings.mcp, { env: options.env, clock, random: Math.random, log });
+  opened.defer(() => mcp.close());
+  const agent = await openAgent(settings, log, options, plugins, mcp);
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage({ agent, owners, channels, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
   opened.use(inspector);
   const model = chooseModel(loaded, options, log);
-  return { metrics, store, queues, agent, model, inspector };
+  return { metrics, store, queues, agent, mcp, model, inspector };
 }

@@ -3,22 +3,30 @@ import {
   type BuiltInToolDeps,
   builtInTools,
   createToolRegistry,
+  type ToolProblem,
   type ToolRegistry,
 } from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import type { LoadedSettings } from './read-settings.ts';
 
-/** What the agent can do: Parley's own tools, then those that plugins add, as the settings allow. */
+/** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */
 export function openTools(
   { allow, block }: LoadedSettings['settings']['tools'],
   own: BuiltInToolDeps,
   added: readonly AddedTools[],
   log: Logger,
+  live?: () => readonly AddedTools[],
 ): ToolRegistry {
   const builtIn = builtInTools(own);
-  const { registry, problems } = createToolRegistry({ builtIn, added, allow, block });
-  for (const { message, ...problem } of problems) {
+  const onProblem = ({ message, ...problem }: ToolProblem) =>
     log.warn(problem, `a tool was left out: ${message}`);
-  }
+  const { registry, problems } = createToolRegistry({
+    builtIn,
+    added,
+    allow,
+    block,
+    ...(live !== undefined && { live, onProblem }),
+  });
+  problems.forEach(onProblem);
   return registry;
 }

@@ -89,7 +89,7 @@ async function compose(
   const { loaded, definitions, report: plugins } = plugged;
   const { settings } = loaded;
   const parts = await openParts(options, plugged, log, opened);
-  const { store, queues, agent, model, metrics, inspector } = parts;
+  const { store, queues, agent, mcp, model, metrics, inspector } = parts;
   const shared = {
     store,
     queues,
@@ -113,7 +113,7 @@ async function compose(
     metrics: async () => metrics.render(),
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
-      return statusReport(facts, store, clock);
+      return statusReport({ ...facts, mcp: mcp.lines() }, store, clock);
     },
     inspector: inspector.shown,
   });

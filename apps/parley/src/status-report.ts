@@ -19,6 +19,8 @@ export const StatusReport = z.object({
   model: z.string(),
   dataFolder: z.string(),
   plugins: z.array(PluginLine).readonly(),
+  /** The same of MCP servers. */
+  mcp: z.array(PluginLine).readonly().default([]),
   /** The last 24 hours. */
   turns: z.object({
     answered: Count,
@@ -52,7 +54,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Reads the figures of a status report. */
 export async function statusReport(
-  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins'>,
+  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
   store: Pick<Store, 'turns' | 'outbox'>,
   clock: Clock,
 ): Promise<StatusReport> {

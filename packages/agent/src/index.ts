@@ -7,11 +7,19 @@ export type {
 } from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
 export type { TurnLimits } from './loop/turn-limits.ts';
-export type { McpRules, McpRulesByServer } from './mcp/mcp-rules.ts';
-export { type McpSourceDeps, mcpSource } from './mcp/mcp-source.ts';
-export { type McpToolDeps, mcpTools } from './mcp/mcp-tools.ts';
+export {
+  type AgentMcp,
+  type McpLine,
+  type McpServerSettings,
+  NO_MCP,
+  openMcp,
+} from './mcp/open-mcp.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
+export { type MemoryDeskDeps, memoryDesk } from './memory/memory-desk.ts';
+export { memoryHook } from './memory/memory-hook.ts';
+export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts';
+export { memorySource } from './memory/memory-source.ts';
 export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';

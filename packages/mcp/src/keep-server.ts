@@ -34,7 +34,7 @@ const SETTLE_MS = 1_000;
 /** A connection that held this long was a good one. */
 const GOOD_MS = 60_000;
 /** How long closing may take; it must fit into the end of Parley. */
-const CLOSE_MS = 3_000;
+const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 

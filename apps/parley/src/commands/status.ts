@@ -56,6 +56,7 @@ function statusText(report: GatewayStatus, address: string): string {
       (channel) => `channel   ${channel.channel}/${channel.account}: ${channelLine(channel)}`,
     ),
     ...report.plugins.map(({ line }) => `plugin    ${line}`),
+    ...report.mcp.map(({ line }) => `mcp       ${line}`),
     `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${cost}`,
     `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
   ].join('\n');

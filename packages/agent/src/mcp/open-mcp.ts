@@ -1,0 +1,78 @@
+import type { McpPeer, McpServersDeps, McpServerView } from '@parley/mcp';
+import type { ContextSource } from '@parley/prompt';
+import type { AddedTools } from '../tools/tool-registry.ts';
+import type { McpRules } from './mcp-rules.ts';
+import { mcpSource } from './mcp-source.ts';
+import { mcpTools } from './mcp-tools.ts';
+
+/** One server as the settings have it: a `command`, or a `url`. */
+export interface McpServerSettings extends McpRules {
+  readonly command?: string | undefined;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** How one server is doing, for people. */
+export interface McpLine {
+  readonly works: boolean;
+  readonly line: string;
+}
+
+/** What MCP servers bring to the agent. */
+export interface AgentMcp {
+  readonly sources: readonly ContextSource[];
+  readonly tools: () => readonly AddedTools[];
+  lines(): readonly McpLine[];
+  close(): Promise<void>;
+}
+
+const NO_TOOLS: readonly AddedTools[] = [];
+
+/** An agent without MCP servers. */
+export const NO_MCP: AgentMcp = {
+  sources: [],
+  tools: () => NO_TOOLS,
+  lines: () => [],
+  close: async () => {},
+};
+
+/** Begins to connect to the servers of the settings; waits for none. Nothing is loaded without one. */
+export async function openMcp(
+  settings: Readonly<Record<string, McpServerSettings>>,
+  deps: McpServersDeps,
+): Promise<AgentMcp> {
+  const all = Object.entries(settings);
+  if (all.length === 0) return NO_MCP;
+  const { openMcpServers } = await import('@parley/mcp');
+  const configs = all.map(([name, server]) => ({ name, peer: peerOf(server) }));
+  const servers = openMcpServers(configs, deps);
+  const { log } = deps;
+  return {
+    sources: [mcpSource({ servers, rules: settings, log })],
+    tools: mcpTools({ servers, rules: settings, log }),
+    lines: () => servers.views().map(lineOf),
+    close: () => servers.close(),
+  };
+}
+
+function peerOf({ command, args, env, cwd, url, headers }: McpServerSettings): McpPeer {
+  if (url !== undefined) return { kind: 'http', url, headers };
+  return { kind: 'stdio', command: command ?? '', args, env, cwd };
+}
+
+function lineOf({ name, state, tools, prompts }: McpServerView): McpLine {
+  switch (state.kind) {
+    case 'connected': {
+      const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;
+      return { works: true, line };
+    }
+    case 'waiting':
+      return { works: false, line: `${name}: not connected, tried again soon – ${state.reason}` };
+    case 'connecting':
+    case 'closed':
+      return { works: false, line: `${name}: ${state.kind}` };
+  }
+}
