@@ -6,6 +6,7 @@ import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
 import { insertParts } from './new-parts.ts';
 import { forgetOverheard } from './overheard-repository.ts';
+import { addSpend } from './spend-repository.ts';
 
 interface Commit {
   readonly lease: Lease;
@@ -30,6 +31,8 @@ export async function commitTurn(
     .where('turn_id', '=', commit.turnId)
     .execute();
   await forgetOverheard(sql, commit.turnId);
+  const { account, usage } = commit;
+  if (account !== undefined && usage !== null) await addSpend(sql, account, usage);
   await insertEntries(sql, lease, commit, session, now);
   await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId });
   return 'committed';

@@ -1,0 +1,85 @@
+import {
+  type Clock,
+  type Logger,
+  ParleyError,
+  type Reader,
+  type RuntimeFacts,
+} from '@parley/contracts';
+import type { SpendAccount, SpendRepository } from '@parley/store';
+import type { StepUsage } from '../final-step.ts';
+import type { AgentPlace } from '../turn-facts.ts';
+import { capWords, type ReachedCap, reachedCap, type SpendCaps } from './spend-caps.ts';
+
+/** A cap is used up, so the model is not asked. The message is for the person. */
+export class SpendCapError extends ParleyError {
+  readonly cap: ReachedCap;
+  constructor(cap: ReachedCap, words: string) {
+    super({ code: 'spend-cap', message: words, retryable: false });
+    this.cap = cap;
+  }
+}
+
+/** Who asks, and what their turn has used so far. */
+export interface Spending {
+  readonly account: SpendAccount;
+  readonly used: StepUsage | null;
+  readonly byOwner: boolean;
+  readonly reader: Reader;
+}
+
+/** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
+export type SpendGuard = (spending: Spending) => Promise<void>;
+
+/** What the guard needs. */
+export interface SpendGuardDeps {
+  readonly spend: Pick<SpendRepository, 'of'>;
+  readonly caps: SpendCaps;
+  readonly timeZone: string;
+  readonly log: Logger;
+}
+
+/** Makes the guard of an installation; each cap that is reached is logged once a day. */
+export function createSpendGuard({ spend, caps, timeZone, log }: SpendGuardDeps): SpendGuard {
+  const { perPersonDaily, perGroupDaily, totalDaily } = caps;
+  const hasCaps = [perPersonDaily, perGroupDaily, totalDaily].some((cap) => cap !== undefined);
+  let told = { day: '', lines: new Set<string>() };
+  const tell = (cap: ReachedCap, { day, personId, groupId }: SpendAccount): void => {
+    if (told.day !== day) told = { day, lines: new Set() };
+    const of = { perPersonDaily: personId, perGroupDaily: groupId, totalDaily: 'all' }[cap];
+    const line = `${cap} ${of}`;
+    if (told.lines.has(line)) return;
+    told.lines.add(line);
+    log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
+  };
+  return async ({ account, used, byOwner, reader }) => {
+    // Who set no caps pays no query for them.
+    if (!hasCaps) return;
+    const turn = {
+      tokens: (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0),
+      costUsd: used?.costUsd ?? 0,
+    };
+    const cap = reachedCap(caps, await spend.of(account), { turn, byOwner });
+    if (cap === null) return;
+    tell(cap, account);
+    const toOwner = reader.kind === 'owner';
+    throw new SpendCapError(cap, capWords(cap, { timeZone, toOwner }));
+  };
+}
+
+/** On whose account a turn is: whoever wrote its newest message, in their group, on the agent's day. */
+export function accountOf(
+  {
+    user,
+    channel,
+    account,
+    groupId,
+  }: Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>,
+  { localTime }: Pick<AgentPlace, 'localTime'>,
+  clock: Clock,
+): SpendAccount {
+  return {
+    day: localTime(clock()).date,
+    personId: user.id,
+    groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
+  };
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { SpendAccount } from '../spend.ts';
+import type { Store } from '../store.ts';
+import { bothDatabases } from '../testing/databases.ts';
+import { answer, claim, hold, message } from '../testing/messages.ts';
+
+const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
+const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
+const BO = { ...ADA, personId: 'web:bo' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what is spent, on ${database.name}`, () => {
+    let store: Store;
+    let made = 0;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      made = 0;
+    });
+    afterAll(() => database.dispose());
+
+    /** Runs a turn on an account that uses 7 + 2 tokens. */
+    const spend = async (
+      account: SpendAccount,
+      more: { costUsd?: number; outcome?: 'failed' | 'silent' } = {},
+    ) => {
+      made += 1;
+      await store.inbox.accept(message(`m${made}`));
+      const lease = await hold(store, 'web:c1', 'w1', made * 10_000);
+      await claim(store, lease, `t${made}`);
+      const { costUsd = null, outcome = 'answered' as const } = more;
+      const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd };
+      const commit = { ...answer(`t${made}`, []), outcome, usage, account };
+      return { commit: () => store.lanes.commit(lease, commit, made), lease };
+    };
+    const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
+
+    it('[G17] adds up by person, by group and by day, whatever became of the turn', async () => {
+      await spent(ADA, { costUsd: 0.5 });
+      await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
+      await spent(BO, { outcome: 'silent' });
+      await spent({ ...ADA, day: '2026-11-22' });
+      expect(await store.spend.of(IN_GROUP)).toEqual({
+        person: { tokens: 18, costUsd: 0.75 },
+        group: { tokens: 9, costUsd: 0.25 },
+        total: { tokens: 27, costUsd: 0.75 },
+      });
+      expect((await store.spend.of(BO)).group).toEqual({ tokens: 0, costUsd: 0 });
+      expect(await store.spend.day('2026-11-21')).toEqual({
+        tokens: 27,
+        costUsd: 0.75,
+        people: 2,
+        groups: 1,
+      });
+    });
+
+    it('[G17] is nothing on a day without turns', async () => {
+      const nothing = { tokens: 0, costUsd: 0 };
+      expect(await store.spend.of(IN_GROUP)).toEqual({
+        person: nothing,
+        group: nothing,
+        total: nothing,
+      });
+      expect(await store.spend.day('1999-01-01')).toEqual({ ...nothing, people: 0, groups: 0 });
+    });
+
+    it('[G17] counts a turn once, when it is committed again or by a worker that lost its lane', async () => {
+      const { commit } = await spend(ADA);
+      expect(await commit()).toBe('committed');
+      expect(await commit()).toBe('fenced');
+      const lost = await spend(ADA);
+      await hold(store, 'web:c1', 'w2', 9_000_000);
+      expect(await lost.commit()).toBe('fenced');
+      expect((await store.spend.of(ADA)).person.tokens).toBe(9);
+    });
+  });
+}
