@@ -48,7 +48,7 @@ export async function turnAnswer(
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
-  const { facts, reader, view } = opened;
+  const { facts, reader, view, messages = [] } = opened;
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the model is told of exactly those tools that it is offered.
@@ -65,7 +65,7 @@ export async function turnAnswer(
     journal,
     tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
-    at: { facts, reader, view, session },
+    at: { facts, reader, view, session, messages },
     quotable: quotableIn(turn),
     draft: { prompt, transcript, history: deps.history, now },
     record: (sent: AssembledPrompt, request: ModelRequest) =>

@@ -55,5 +55,6 @@ export async function openTurn(
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   const agent = { id: deps.agent.id, name: identity.name };
   const facts = { ...turnFacts(turn, deps.agent, deps.clock()), agent };
-  return { facts, reader, view, identity, text };
+  const messages = turn.messages.map(({ message }) => message);
+  return { facts, reader, view, identity, text, messages };
 }

@@ -13,6 +13,7 @@ import { openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
+import type { MemoryKeeper } from './memory/memory-keeper.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { leadingMessage } from './turn-facts.ts';
 import { openTurn, turnReader } from './turn-opening.ts';
@@ -21,6 +22,8 @@ import { openTurn, turnReader } from './turn-opening.ts';
 export interface TurnRunnerDeps extends TurnAnswerDeps {
   readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript' | 'attachments' | 'pins'>;
   readonly media: MediaDeps;
+  /** Saves what people asked to be remembered and the model has not saved (G13). */
+  readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
 }
@@ -88,6 +91,7 @@ async function answerTurn(
   const { identity: _identity, ...closing } = opened;
   const answer = await answerOrWhy(deps, seen, signal);
   if ('outcome' in answer) return answer;
+  await rememberAsked(deps, seen);
   if ('words' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
@@ -95,6 +99,15 @@ async function answerTurn(
   const heard = whatIsSeen(answer.text, quotableIn(turn));
   const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
+}
+
+/** Before the commit, so that a crash between the two can only do it again, which changes nothing. */
+async function rememberAsked(
+  { memory }: Pick<TurnRunnerDeps, 'memory'>,
+  { turn, opened: { facts, reader, view, messages = [] } }: SeenTurn,
+): Promise<void> {
+  const { chatType, date } = facts;
+  await memory?.saveAsked(view, { reader, chatType, session: turn.session, date, messages });
 }
 
 /** The answer, what to tell the person instead, or how the turn ended without either. */

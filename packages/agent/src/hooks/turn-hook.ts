@@ -1,4 +1,4 @@
-import type { PromptPart, Reader, RuntimeFacts } from '@parley/contracts';
+import type { InboundMessage, PromptPart, Reader, RuntimeFacts } from '@parley/contracts';
 import type { WorkspaceView } from '@parley/workspace';
 
 /** What a hook sees before the model is asked. */
@@ -8,6 +8,8 @@ export interface TurnOpening {
   readonly view: WorkspaceView;
   /** What the people wrote, as the model will see it. */
   readonly text: string;
+  /** The same as it was written, without what came with it. */
+  readonly messages?: readonly InboundMessage[];
 }
 
 /** What a hook adds to the prompt of this turn. Parts the reader may not see are withheld (W02). */

@@ -7,12 +7,13 @@ import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
 /** What tools are called with in a turn. */
 export interface CallToolsDeps {
+  readonly turnId: string;
   readonly tools: ToolSet;
   readonly journal: TurnJournal;
   readonly limits: ToolLimits;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session'>;
+  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages'>;
 }
 
 /** Calls in one step that are run; a model that asks for more has lost its way. */
@@ -57,11 +58,17 @@ async function outcomeOf(
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
   // Reading may be done twice; anything else must not be done again by a later run.
-  const isSafe = tool.effect === 'read';
+  const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
-  const { clock, log, limits, at } = deps;
+  const { turnId, clock, log, limits, at } = deps;
   const begunAt = clock();
-  const outcome = await runTool(tool, call, { ...at, callId: key, clock, log }, limits, stop);
+  const outcome = await runTool(
+    tool,
+    call,
+    { ...at, turnId, callId: key, clock, log },
+    limits,
+    stop,
+  );
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
   return outcome;
 }

@@ -1,20 +1,25 @@
-import type { Skills } from '@parley/workspace';
+import type { MemorySearch, Skills } from '@parley/workspace';
+import type { MemoryKeeper } from '../memory/memory-keeper.ts';
 import { currentTimeTool } from './current-time.ts';
 import { editTool } from './edit.ts';
 import { grepTool } from './grep.ts';
 import { listTool } from './list.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { readTool } from './read.ts';
+import { saveMemoryTool } from './save-memory.ts';
+import { searchMemoryTool } from './search-memory.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
 /** What the built-in tools work with; without skills there is no `load_skill`. */
 export interface BuiltInToolDeps {
   readonly skills?: Pick<Skills, 'read'>;
+  /** Absent where memory is switched off. */
+  readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
 }
 
 /** The tools that Parley brings (G02), in the order in which the model is told of them. */
-export function builtInTools({ skills }: BuiltInToolDeps): readonly Tool[] {
+export function builtInTools({ skills, memory }: BuiltInToolDeps): readonly Tool[] {
   return [
     readTool,
     listTool,
@@ -22,6 +27,9 @@ export function builtInTools({ skills }: BuiltInToolDeps): readonly Tool[] {
     writeTool,
     editTool,
     ...(skills === undefined ? [] : [loadSkillTool(skills)]),
+    ...(memory === undefined
+      ? []
+      : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
     currentTimeTool,
   ];
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Reader, RuntimeFacts } from '@parley/contracts';
+import type { Clock, InboundMessage, Logger, Reader, RuntimeFacts } from '@parley/contracts';
 import type { ToolTier } from '@parley/prompt';
 import type { WorkspaceView } from '@parley/workspace';
 import type { z } from 'zod';
@@ -10,11 +10,15 @@ export type ToolEffect = 'read' | 'write' | 'external';
 export interface ToolCall {
   /** The same in every run of the turn: an idempotency key for what lies outside. */
   readonly callId: string;
+  /** The turn that calls. */
+  readonly turnId: string;
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   readonly view: WorkspaceView;
   /** Counts up with each `/new`. */
   readonly session: number;
+  /** What the people wrote whom this turn answers; absent where nobody did. */
+  readonly messages?: readonly InboundMessage[];
   readonly clock: Clock;
   readonly log: Logger;
   /** Fires when the turn is stopped or the time of the tool is up. */
@@ -41,6 +45,8 @@ export interface Tool<Input = unknown> {
   readonly audience: 'everyone' | 'owner';
   /** `ask`: somebody has to say yes to each call (G05). */
   readonly approval: 'never' | 'ask';
+  /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
+  readonly actsOnce?: boolean;
   /** What the model must send; its descriptions reach the model. */
   readonly input: z.ZodType<Input>;
   /** Errors it throws are told to the model in their own words; it goes on without the result. */

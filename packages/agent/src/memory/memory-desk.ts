@@ -1,0 +1,143 @@
+import { BoundedMap, type Clock, type Reader } from '@parley/contracts';
+import type { ForgettingRepository, Forgotten } from '@parley/store';
+import type { Removal, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
+import { forgetText, memoryText } from './desk-words.ts';
+import type { MemoryKeeper } from './memory-keeper.ts';
+import { meansLine, meansMemory } from './what-to-forget.ts';
+
+/** Who uses `/memory` or `/forget`, and where. */
+export interface MemoryAsker {
+  /** Parley's id (`telegram:42`). */
+  readonly person: string;
+  readonly reader: Reader;
+  readonly isGroup: boolean;
+  readonly messageId: string;
+}
+
+/** Answers `/memory` and `/forget` (G15), in Markdown. */
+export interface MemoryDesk {
+  show(asker: MemoryAsker): Promise<string>;
+  forget(asker: MemoryAsker, argument: string): Promise<string>;
+}
+
+export interface MemoryDeskDeps {
+  readonly keeper: Pick<MemoryKeeper, 'list' | 'remove'>;
+  readonly workspace: Pick<Workspace, 'for'>;
+  readonly store: { readonly forgetting: ForgettingRepository };
+  readonly accountsOf: (person: string) => Promise<readonly string[]>;
+  readonly clock: Clock;
+}
+
+/** What was removed from where, as proof. */
+export interface ForgetProof {
+  readonly removal: Removal;
+  readonly forgotten: Forgotten | null;
+  /** Files that still hold the words and are not the desk's to change. */
+  readonly left: readonly string[];
+}
+
+/** What stands in the place of words that were forgotten. */
+const MARK = '[forgotten]';
+/** Most memories that words alone may remove; more is probably not what was meant. */
+const MOST_AT_ONCE = 10;
+/** A second `/forget all` within this time is a yes. */
+const CONFIRM_MS = 10 * 60_000;
+
+interface Asked {
+  readonly messageId: string;
+  readonly at: number;
+}
+
+/** Makes the desk of an installation. */
+export function memoryDesk(deps: MemoryDeskDeps): MemoryDesk {
+  const asked = new BoundedMap<string, Asked>(500);
+  return {
+    async show(asker) {
+      const view = deps.workspace.for(asker.reader);
+      return memoryText(await known(deps, view, asker), asker);
+    },
+    async forget(asker, argument) {
+      const view = deps.workspace.for(asker.reader);
+      const mine = await known(deps, view, asker);
+      const words = argument.trim();
+      if (words === '') return forgetText({ kind: 'usage' });
+      const isAll = /^(?:all|alles|全部)$/i.test(words);
+      const key = JSON.stringify([asker.reader.conversationId, asker.person]);
+      if (isAll && mine.length > 0 && !isConfirmed(asked, key, asker, deps.clock())) {
+        return forgetText({ kind: 'confirm', count: mine.length });
+      }
+      const chosen = isAll ? mine : mine.filter(({ entry }) => meansMemory(words, entry));
+      if (!isAll && chosen.length > MOST_AT_ONCE) return forgetText({ kind: 'too-many', chosen });
+      const proof = await remove(deps, view, asker, chosen, isAll ? null : words);
+      return forgetText({ kind: 'done', proof, isOwner: asker.reader.kind === 'owner' });
+    },
+  };
+}
+
+/** Told twice, the same message is no second one. */
+function isConfirmed(
+  asked: BoundedMap<string, Asked>,
+  key: string,
+  { messageId }: MemoryAsker,
+  now: number,
+): boolean {
+  const before = asked.get(key);
+  if (before !== undefined && before.messageId !== messageId && now - before.at <= CONFIRM_MS) {
+    asked.delete(key);
+    return true;
+  }
+  asked.set(key, { messageId, at: now });
+  return false;
+}
+
+/** What is known about the person: an owner in their direct chat sees all, anybody else what is theirs. */
+async function known(
+  deps: MemoryDeskDeps,
+  view: WorkspaceView,
+  { person, reader, isGroup }: MemoryAsker,
+): Promise<readonly SavedMemory[]> {
+  const all = await deps.keeper.list(view);
+  if (reader.kind === 'owner') return all;
+  const accounts = await deps.accountsOf(person);
+  return all.filter(({ entry }) =>
+    entry.person === null ? !isGroup : accounts.includes(entry.person),
+  );
+}
+
+async function remove(
+  deps: MemoryDeskDeps,
+  view: WorkspaceView,
+  { reader }: MemoryAsker,
+  chosen: readonly SavedMemory[],
+  words: string | null,
+): Promise<ForgetProof> {
+  const isOwner = reader.kind === 'owner';
+  const isChosen = ({ name, entry }: SavedMemory) =>
+    chosen.some((one) => one.name === name && one.entry.id === entry.id);
+  // Words of others stay: only an owner may take any words out of what was said.
+  const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
+  const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
+  const inNotes = (line: string) => isOwner && texts.some((text) => meansLine(text, line));
+  const removal = await deps.keeper.remove(view, isChosen, inNotes);
+  const origins = removal.memories.flatMap(({ entry }) => entry.from?.conversation ?? []);
+  const forgetting = {
+    conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],
+    ownersToo: isOwner,
+    words: texts,
+    mark: MARK,
+  };
+  const forgotten = texts.length === 0 ? null : await deps.store.forgetting.forget(forgetting);
+  return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
+}
+
+async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {
+  const names = (await view.list()).map(({ name }) => name);
+  const left: string[] = [];
+  for (const name of names) {
+    const file = await view.read(name, Number.MAX_SAFE_INTEGER);
+    if (file.kind === 'absent') continue;
+    const lines = file.text.split('\n');
+    if (lines.some((line) => texts.some((text) => meansLine(text, line)))) left.push(name);
+  }
+  return left;
+}

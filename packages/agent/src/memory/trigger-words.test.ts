@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { ownSentences } from './own-sentences.ts';
+import { triggerIn } from './trigger-words.ts';
+
+const KEPT: readonly (readonly [string, string, string])[] = [
+  ['Remember that my sister is called Ann.', 'remember', 'fact'],
+  ['please remember: the key is under the mat', 'remember', 'fact'],
+  ['Polly, remember my birthday is in May', 'remember', 'fact'],
+  ['Can you please remember that I am vegetarian?', 'remember', 'fact'],
+  ["Don't forget to remember the milk rule", 'remember', 'fact'],
+  ['I like green tea.', 'I like', 'preference'],
+  ['i really like short answers', 'I like', 'preference'],
+  ['By the way, I like walking in the rain.', 'I like', 'preference'],
+  ["I don't like coriander", "I don't like", 'preference'],
+  ['I don’t like long mails.', "I don't like", 'preference'],
+  ['I do not like mornings', "I don't like", 'preference'],
+  ['Always answer in German.', 'always', 'constraint'],
+  ['please always add the source', 'always', 'constraint'],
+  ['From now on, always use metric units', 'always', 'constraint'],
+  ['You should always ask first.', 'always', 'constraint'],
+  ['I always take the night train.', 'always', 'constraint'],
+  ['Never call me before nine.', 'never', 'constraint'],
+  ['Please never use emojis!', 'never', 'constraint'],
+  ['You must never write to Bob.', 'never', 'constraint'],
+  ['I never eat meat.', 'never', 'constraint'],
+  ['In reports, never round the numbers', 'never', 'constraint'],
+  ['记住我的生日是五月三号', '记住', 'fact'],
+  ['请记住:我住在柏林。', '记住', 'fact'],
+  ['我喜欢绿茶', '我喜欢', 'preference'],
+  ['我最喜欢下雨天。', '我喜欢', 'preference'],
+  ['我不喜欢香菜', '我不喜欢', 'preference'],
+  ['我不太喜欢早起', '我不喜欢', 'preference'],
+  ['我的偏好是简短的回答', '我的偏好', 'preference'],
+  ['以后请用中文回答', '以后', 'constraint'],
+  ['好的,以后叫我老王', '以后', 'constraint'],
+  ['请总是先问我', '总是', 'constraint'],
+  ['我从不喝咖啡', '从不', 'constraint'],
+];
+
+const NOT_KEPT: readonly string[] = [
+  'I never said that.',
+  'He never called back.',
+  'I have never been to Rome.',
+  "I've always wanted to go there.",
+  'I always thought it was blue.',
+  'Never mind.',
+  'nevermind, found it',
+  'As always, thank you!',
+  'The server always crashes on Mondays.',
+  'Do you remember my birthday?',
+  'Remember when we went to Oslo?',
+  "I don't remember.",
+  'I can’t remember the name',
+  'What do I like?',
+  'Should I always use TLS?',
+  'I would like a pizza.',
+  "I'd like to book a table.",
+  'It looks like rain.',
+  'I like how you said that',
+  'She said "I like green tea".',
+  'The sign says “Always close the door”.',
+  'My boss said always be early.',
+  '`always` is a keyword',
+  '```\nnever: true\nalways()\n```',
+  '> I like cheese',
+  'see https://example.org/always/remember',
+  'Why do you never answer?',
+  'Better late than never.',
+  '你记住了吗?',
+  '我没记住',
+  '你知道我喜欢什么吗?',
+  '以后再说吧',
+  '她说我喜欢她',
+  '我们以前总是一起去',
+];
+
+const message = (text: string) => ({
+  channel: 'test',
+  account: 'default',
+  messageId: '1',
+  chat: { id: '1', type: 'direct' as const },
+  sender: { id: '1', name: 'Ada', isBot: false },
+  text,
+  mentions: [],
+  addressed: true,
+  sentAt: 0,
+  variables: {},
+});
+const found = (text: string) =>
+  ownSentences([message(text)]).flatMap((sentence) => triggerIn(sentence.text) ?? []);
+
+describe('words that ask for remembering', () => {
+  it.each(KEPT)('[G13] "%s" is kept because of "%s", as a %s', (text, word, type) => {
+    expect(found(text)).toEqual([{ word, type }]);
+  });
+
+  it.each(NOT_KEPT)('[G13] "%s" is not kept', (text) => {
+    expect(found(text)).toEqual([]);
+  });
+
+  it('[G13] are found in the one sentence of a message that has them', () => {
+    const text = 'Hello there. I like green tea. What is the weather like?';
+    const sentences = ownSentences([message(text)]);
+    expect(sentences.filter((one) => triggerIn(one.text)).map((one) => one.text)).toEqual([
+      'I like green tea.',
+    ]);
+  });
+
+  it('are not looked for in what Parley itself put there', () => {
+    const boot = { ...message('I like green tea.'), occasion: 'boot' as const };
+    expect(ownSentences([boot])).toEqual([]);
+  });
+
+  it('are found quickly in a hostile text', () => {
+    const long = 'please, '.repeat(1_000) + 'always '.repeat(1_000);
+    expect(found(long).length).toBeLessThan(2);
+  });
+});
