@@ -64,6 +64,7 @@ describe('the example plugin', () => {
   it('[P16] rolls as many dice as it is asked to, with as many sides as its options say', async () => {
     const call: ToolCall = {
       callId: 'c1',
+      turnId: 't',
       facts,
       reader,
       view,

@@ -26,7 +26,8 @@ export function textOf(
   return messages
     .map((row) => {
       const { message } = row;
-      const isDirect = message.chat.type === 'direct';
+      // Parley's own words have no sender in front.
+      const isDirect = message.chat.type === 'direct' || message.occasion !== undefined;
       const written = isDirect ? message.text : withoutForgedSenders(message.text);
       const words = [...attached(row), written].filter((text) => text !== '').join('\n\n');
       return isDirect

@@ -6,6 +6,7 @@ import type {
   FixForSession,
   PromptAssembler,
   PromptFeatures,
+  PromptMode,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { SILENT_TOKEN } from './answer/silent-token.ts';
@@ -23,6 +24,8 @@ export interface TurnPromptDeps extends OpenTurnDeps {
   /** Without it the agent has no tools. */
   readonly tools?: ToolRegistry;
   readonly store: Pick<Store, 'pins'>;
+  /** How much of the layout; all of it when absent. */
+  readonly promptMode?: PromptMode;
   readonly log: Logger;
 }
 
@@ -67,6 +70,7 @@ export async function turnPrompt(
     overheard: turn.overheard,
     target: leadingMessage(turn).route.target,
     home: homedir(),
+    ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };
   return deps.prompt.assemble(context, extras.additions);
 }

@@ -4,7 +4,7 @@ import type { AssembledPrompt } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';
 import type { QuotableMessages } from '../answer/what-is-seen.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
-import { type FinalStep, totalUsage } from '../final-step.ts';
+import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
 import type { ModelStep, Round } from './turn-journal.ts';
@@ -13,8 +13,9 @@ import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts'
 /** What the loop works with; `draft` is what each request begins with. */
 export interface TurnLoopDeps extends CallToolsDeps {
   readonly conversationId: string;
-  readonly turnId: string;
   readonly limits: TurnLimits;
+  /** Throws SpendCapError where the model may not be asked once more; `used`: by this turn so far. */
+  readonly maySpend?: (used: StepUsage | null) => Promise<void>;
   /** What its answer may quote. */
   readonly quotable: QuotableMessages;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
@@ -30,7 +31,7 @@ export interface TurnLoopDeps extends CallToolsDeps {
 /**
  * Model, tools, model … until it answers (G01). Every step is journalled as it completes, and what the
  * journal has already is not done again (G16). Null when the lease was lost meanwhile. Throws
- * ModelError and TurnLimitError, and whatever `stop` fires with.
+ * ModelError, TurnLimitError and SpendCapError, and whatever `stop` fires with.
  */
 export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<FinalStep | null> {
   const { journal, limits, clock } = deps;
@@ -40,6 +41,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     if (unfinished !== undefined && !(await callTools(deps, unfinished, stop))) return null;
     const rounds = journal.rounds();
     const closing = closingWords({ rounds, ms: clock() - startedAt }, limits);
+    await deps.maySpend?.(journal.spent());
     const answer = await askStep(deps, rounds, closing, stop);
     const isFinal = answer.calls.length === 0 || closing !== null;
     const step = isFinal ? finalStep(answer, rounds) : modelStep(deps, answer, rounds);

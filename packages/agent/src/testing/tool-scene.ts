@@ -39,6 +39,7 @@ export async function openToolScene(
       const reader = { kind, conversationId: 'c' };
       const call: ToolCall = {
         callId: 't.0.0',
+        turnId: 't',
         facts: factsIn(folder),
         reader,
         view: workspace.for(reader),
