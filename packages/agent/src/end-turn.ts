@@ -6,15 +6,18 @@ import { quotableIn } from './answer/quotable-in.ts';
 import { marked } from './answer/system-mark.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
 import { NOTHING_TO_SHOW } from './failure-words.ts';
-import type { FinalStep } from './final-step.ts';
+import type { FinalStep, StepUsage } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
+import { accountOf } from './spend/spend-guard.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { leadingMessage } from './turn-facts.ts';
+import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
 
 /** What ending a turn works with. */
 export interface EndTurnDeps {
   readonly store: Pick<Store, 'lanes'>;
   readonly clock: Clock;
+  /** Its calendar says to which day the usage belongs. */
+  readonly agent: AgentPlace;
   readonly pass: PassPoint;
 }
 
@@ -37,18 +40,26 @@ export async function giveAnswer(
   const { turn } = seen;
   const answer = whatIsSeen(text, quotableIn(turn));
   const words = answer.kind === 'says' ? answer.text : text;
-  const said = { turnId: turn.turnId, entries: [asked(seen), spoken('assistant', words)], usage };
+  const entries = [asked(seen), spoken('assistant', words)];
+  const said = { turnId: turn.turnId, entries, usage, account: accountIn(deps, turn) };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
   }
   const parts = await partsOf(turn, words, answer.replyTo);
   if (parts.length === 0) {
-    return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show' });
+    return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
   // Behind the answer, whose parts may have been streamed to their places already.
   const all = [...parts, ...(await noticeOf(seen))];
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all });
+}
+
+/** What the person is told instead of an answer, why, and what was used besides the journal. */
+interface NoAnswer {
+  readonly words: string;
+  readonly reason: string;
+  readonly usage?: StepUsage | null;
 }
 
 /** Commits that there is no answer, and tells the person. */
@@ -56,7 +67,7 @@ export async function giveUp(
   deps: EndTurnDeps,
   seen: EndingTurn,
   lease: Lease,
-  { words, reason }: { readonly words: string; readonly reason: string },
+  { words, reason, usage = seen.journal.spent() }: NoAnswer,
 ): Promise<Ending> {
   const { turn } = seen;
   return commit(deps, lease, {
@@ -66,7 +77,8 @@ export async function giveUp(
     entries: [asked(seen)],
     parts: [...(await partsOf(turn, marked(words))), ...(await noticeOf(seen))],
     // Steps before the failure have cost something all the same.
-    usage: seen.journal.spent(),
+    usage,
+    account: accountIn(deps, turn),
   });
 }
 
@@ -76,6 +88,10 @@ async function commit(deps: EndTurnDeps, lease: Lease, turn: TurnCommit): Promis
   deps.pass('turn-committed');
   const { outcome, reason } = turn;
   return reason === undefined ? { outcome } : { outcome, reason };
+}
+
+function accountIn({ agent, clock }: EndTurnDeps, turn: ClaimedTurn) {
+  return accountOf(turnFacts(turn, agent, clock()), agent, clock);
 }
 
 /** What the person wrote and sent, as the history keeps it. */

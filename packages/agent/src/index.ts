@@ -16,7 +16,7 @@ export {
 } from './mcp/open-mcp.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
-export { type MemoryDeskDeps, memoryDesk } from './memory/memory-desk.ts';
+export { type MemoryDesk, memoryDesk } from './memory/memory-desk.ts';
 export { memoryHook } from './memory/memory-hook.ts';
 export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts';
 export { memorySource } from './memory/memory-source.ts';
@@ -24,6 +24,11 @@ export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
+export {
+  createSpendGuard,
+  type SpendGuard,
+  type SpendGuardDeps,
+} from './spend/spend-guard.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export {

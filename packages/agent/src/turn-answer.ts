@@ -3,7 +3,7 @@ import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
-import type { FinalStep } from './final-step.ts';
+import type { FinalStep, StepUsage } from './final-step.ts';
 import type { HistoryLimits } from './history.ts';
 import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
 import type { TurnJournal } from './loop/turn-journal.ts';
@@ -11,6 +11,7 @@ import { DEFAULT_TURN_LIMITS, type TurnLimits } from './loop/turn-limits.ts';
 import { turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
 import { type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
+import { accountOf, type SpendGuard } from './spend/spend-guard.ts';
 import type { OpenedTurn } from './turn-opening.ts';
 import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
 
@@ -24,6 +25,8 @@ export interface TurnAnswerDeps
   /** Where they differ from `DEFAULT_TURN_LIMITS`. */
   readonly limits?: Partial<TurnLimits>;
   readonly history: HistoryLimits;
+  /** Without it nothing is capped (G17). */
+  readonly spendGuard?: SpendGuard;
   readonly bus: LiveBus;
   readonly meter: Meter;
   readonly pass: PassPoint;
@@ -67,11 +70,23 @@ export async function turnAnswer(
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session, messages },
     quotable: quotableIn(turn),
+    maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
     draft: { prompt, transcript, history: deps.history, now },
     record: (sent: AssembledPrompt, request: ModelRequest) =>
       recordPrompt(deps, turn, sent, request),
   };
   return turnLoop(loop, signal);
+}
+
+async function maySpend(
+  { spendGuard, agent, owners, clock }: TurnAnswerDeps,
+  turn: ClaimedTurn,
+  { facts, reader }: OpenedTurn,
+  used: StepUsage | null,
+): Promise<void> {
+  const isLinked = turn.messages.every(({ fromOwner }) => fromOwner === true);
+  const byOwner = isLinked || owners.includes(facts.user.id);
+  await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader });
 }
 
 /** What the people wrote and sent. */

@@ -14,6 +14,7 @@ import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import type { MemoryKeeper } from './memory/memory-keeper.ts';
+import { SpendCapError } from './spend/spend-guard.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { leadingMessage } from './turn-facts.ts';
 import { openTurn, turnReader } from './turn-opening.ts';
@@ -122,7 +123,8 @@ async function answerOrWhy(
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
-    if (error instanceof TurnLimitError) return { words: error.message, reason: error.code };
+    if (error instanceof TurnLimitError || error instanceof SpendCapError)
+      return { words: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
     return { words: failureWords(error, seen.opened.reader), reason: error.message };
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Mcp } from './mcp-schema.ts';
+import { Spend } from './spend-schema.ts';
 import { Tools } from './tools-schema.ts';
 
 /** `telegram:123`: the channel and that platform's user id. */
@@ -274,6 +275,7 @@ export const CoreSettings = z.strictObject({
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   lanes: Lanes,
   limits: Limits,
+  spend: Spend,
   media: Media,
   inspector: Inspector,
   http: Http,
