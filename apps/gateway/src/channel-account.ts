@@ -11,6 +11,7 @@ import {
   type DecisionRules,
   type DeliveryWorker,
   type MediaLimits,
+  type MemoryDesk,
   oneTimeCode,
   type Revision,
   type Situation,
@@ -64,6 +65,8 @@ export interface AccountDeps {
   readonly situation: () => Situation;
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;
+  /** For `/memory` and `/forget`; absent: memory is switched off. */
+  readonly memoryDesk?: MemoryDesk | undefined;
   readonly media: MediaLimits;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;

@@ -5,6 +5,8 @@ import {
   bootSource,
   createBootstrapSource,
   localTimeIn,
+  type MemoryDesk,
+  type MemoryKeeper,
   NO_MCP,
   skillsSource,
   type ToolRegistry,
@@ -25,6 +27,7 @@ import {
 } from '@parley/prompt';
 import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
 import { openCharacter } from './open-character.ts';
+import { type MemoryStore, openMemory } from './open-memory.ts';
 import { openInstalledSkills, type Surroundings } from './open-skills.ts';
 import { openTools } from './open-tools.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
@@ -42,6 +45,9 @@ export interface OpenAgent {
   /** What it can do. */
   readonly tools: ToolRegistry;
   readonly hooks: readonly TurnHook[];
+  /** What was remembered; absent where memory is switched off. */
+  readonly memory?: MemoryKeeper;
+  readonly memoryDesk?: MemoryDesk;
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
   readonly emoji: string | undefined;
@@ -59,6 +65,7 @@ export async function openAgent(
   surroundings: Surroundings,
   plugins: AgentPlugins = NO_PLUGINS,
   mcp: AgentMcp = NO_MCP,
+  memoryStore?: MemoryStore,
 ): Promise<OpenAgent> {
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
@@ -84,10 +91,38 @@ export async function openAgent(
     added: plugins.skills,
     log,
   });
-  const own = [character, bootSource, createBootstrapSource(workspace), skillsSource(skills)];
+  const remembering = openMemory(workspace, memory, {
+    offers: (reader) => tools.for(reader).get('save_memory') !== undefined,
+    store: memoryStore,
+    log,
+  });
+  const own = [
+    character,
+    bootSource,
+    createBootstrapSource(workspace),
+    skillsSource(skills),
+    ...remembering.sources,
+  ];
   // Later ones win: what Parley itself has to say stands above what plugins say.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
-  const tools = openTools(settings.tools, { skills }, plugins.tools, log, mcp.tools);
-  const { hooks } = plugins;
-  return { place, workspace, prompt, sources, skills, tools, hooks, name, emoji };
+  const tools = openTools(
+    settings.tools,
+    { skills, ...remembering.tools },
+    plugins.tools,
+    log,
+    mcp.tools,
+  );
+  const hooks = [...remembering.hooks, ...plugins.hooks];
+  return {
+    place,
+    workspace,
+    prompt,
+    sources,
+    skills,
+    tools,
+    hooks,
+    name,
+    emoji,
+    ...remembering.parts,
+  };
 }

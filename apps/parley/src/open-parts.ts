@@ -38,7 +38,7 @@ export async function openParts(
   if (settings.store.url === undefined) await store.lanes.releaseAll();
   const mcp = await openMcp(settings.mcp, { env: options.env, clock, random: Math.random, log });
   opened.defer(() => mcp.close());
-  const agent = await openAgent(settings, log, options, plugins, mcp);
+  const agent = await openAgent(settings, log, options, plugins, mcp, store);
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage({ agent, owners, channels, clock, log });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { openMedia } from '@parley/agent';
+import { createSpendGuard, openMedia } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, NewId, PassPoint } from '@parley/contracts';
 import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
@@ -108,12 +108,13 @@ async function compose(
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
     skillCommands: skillCommandsOf(agent.skills),
+    memoryDesk: agent.memoryDesk,
     accounts,
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
-      return statusReport({ ...facts, mcp: mcp.lines() }, store, clock);
+      return statusReport({ ...facts, mcp: mcp.lines() }, store, clock, agent.place.localTime);
     },
     inspector: inspector.shown,
   });
@@ -130,7 +131,14 @@ async function compose(
     sources: agent.sources,
     tools: agent.tools,
     limits: turnLimits(settings),
+    spendGuard: createSpendGuard({
+      spend: store.spend,
+      caps: settings.spend,
+      timeZone: agent.place.timeZone,
+      log,
+    }),
     hooks: agent.hooks,
+    ...(agent.memory !== undefined && { memory: agent.memory }),
     workspace: agent.workspace,
     agent: agent.place,
     owners,

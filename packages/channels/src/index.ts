@@ -32,6 +32,7 @@ export { conversationIdOf } from './ingress/conversation-id.ts';
 export type { DecisionRules } from './ingress/decide.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
+export type { MemoryDesk } from './ingress/memory-desk.ts';
 export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export type { IngressOutcome } from './ingress/outcome.ts';

@@ -33,7 +33,7 @@ const QUESTION = 1_000;
 export function memorySource(deps: MemorySourceDeps): ContextSource {
   return {
     id: 'memory',
-    async gather({ view, reader, messages, facts, conversationId, session }) {
+    async gather({ view, reader, messages, facts, conversationId, session, fix }) {
       const at = { conversation: conversationId, session };
       const question = messages
         .map(({ text }) => text)
@@ -49,7 +49,8 @@ export function memorySource(deps: MemorySourceDeps): ContextSource {
       const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MOST_MEMORIES);
       const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MOST_KNOWLEDGE);
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
-      if (ids.length > 0) await deps.index.used(ids);
+      // A turn that only might be uses nothing.
+      if (ids.length > 0 && fix !== undefined) await deps.index.used(ids);
       const current = saved.filter(({ entry }) => !isOver(entry, at));
       return {
         ...(memories.length > 0 && { memories: memories.map(shownMemory) }),

@@ -9,6 +9,7 @@ import type {
 } from '@parley/store';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
 import { linkEffect, linkNews } from './link.ts';
+import { askDesk, type MemoryDesk, withoutSecret } from './memory-desk.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
 import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
@@ -28,6 +29,7 @@ export interface CommandDeps {
   readonly bus: LiveBus;
   readonly situation: () => Situation;
   readonly skillCommands?: SkillCommands | undefined;
+  readonly memoryDesk?: MemoryDesk | undefined;
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly pass: PassPoint;
@@ -55,17 +57,22 @@ export async function carryOut(
     isOwner: standing.isOwner,
     audience,
     stories: await storiesFor(deps, decision, route),
+    memory: await askDesk(deps.memoryDesk, admitted, decision, command, audience === 'owner'),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };
   const effect = effectOf(decision, command, message, standing.isOwner, deps.newCode);
   const woken: ReplyRoute[] = [route];
-  const result = await deps.store.inbox.command(admitted, effect, (found) => {
-    const answer = partsOf(answerOf(decision, command, facts, found), route);
-    const news = newsFor(found, message);
-    woken.push(...news.map((part) => part.route));
-    return [...answer, ...news];
-  });
+  const result = await deps.store.inbox.command(
+    withoutSecret(admitted, command),
+    effect,
+    (found) => {
+      const answer = partsOf(answerOf(decision, command, facts, found), route);
+      const news = newsFor(found, message);
+      woken.push(...news.map((part) => part.route));
+      return [...answer, ...news];
+    },
+  );
   deps.pass('inbox-committed');
   // A /stop that is told twice must not stop what was asked after it.
   const isStop = decision.kind === 'run' && decision.name === 'stop';

@@ -62,7 +62,7 @@ describe('whether a command is carried out', () => {
     ['pair', 'owner', 'group', directOnly],
     ['pair', 'guest', 'direct', ownerOnly],
     ['pair', 'guest', 'group', ownerOnly],
-    ['memory', 'guest', 'direct', later],
+    ['memory', 'guest', 'group', { kind: 'run', name: 'memory' }],
     ['model', 'owner', 'direct', later],
     ['model', 'guest', 'direct', ownerOnly],
   ])('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {

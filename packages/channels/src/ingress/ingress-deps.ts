@@ -2,6 +2,7 @@ import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute } from '@parl
 import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DecisionRules } from './decide.ts';
+import type { MemoryDesk } from './memory-desk.ts';
 import type { Situation } from './notices.ts';
 import type { SkillCommands } from './skill-commands.ts';
 
@@ -20,6 +21,8 @@ export interface IngressDeps {
   readonly situation: () => Situation;
   /** For `/help`; absent: there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
+  /** For `/memory` and `/forget`; absent: memory is switched off. */
+  readonly memoryDesk?: MemoryDesk | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;

@@ -31,6 +31,8 @@ export interface CommandFacts {
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
   readonly stories: readonly MessageStory[];
+  /** For `/memory` and `/forget`. */
+  readonly memory?: string | undefined;
   /** The skills this reader can call, for `/help`. */
   readonly skills: readonly CommandInfo[];
   readonly now: number;
@@ -39,7 +41,7 @@ export interface CommandFacts {
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  { message, argument, situation, isOwner, audience, stories, skills, now }: CommandFacts,
+  { message, argument, situation, isOwner, audience, stories, memory, skills, now }: CommandFacts,
   result: CommandResult,
 ): string {
   switch (name) {
@@ -55,6 +57,9 @@ export function commandAnswer(
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
       return whyText(stories, now, audience);
+    case 'memory':
+    case 'forget':
+      return memory ?? '';
     case 'link':
       return linkText(result.link);
     case 'pair':

@@ -1,0 +1,70 @@
+import {
+  createMemoryKeeper,
+  type MemoryDesk,
+  type MemoryKeeper,
+  memoryDesk,
+  memoryHook,
+  memorySource,
+  type TurnHook,
+} from '@parley/agent';
+import type { Logger, Reader } from '@parley/contracts';
+import type { ContextSource } from '@parley/prompt';
+import type { MemoryIndex, Store } from '@parley/store';
+import { type MemorySearch, openMemorySearch, type Workspace } from '@parley/workspace';
+
+/** What of the database memory works with. */
+export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links'>;
+
+/** What remembering adds to an agent; empty where memory is switched off. */
+export interface Remembering {
+  readonly tools: {
+    readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  };
+  readonly sources: readonly ContextSource[];
+  readonly hooks: readonly TurnHook[];
+  readonly parts: { readonly memory?: MemoryKeeper; readonly memoryDesk?: MemoryDesk };
+}
+
+/** What it needs; without a store nothing is counted, and the commands are not answered. */
+export interface OpenMemoryDeps {
+  /** Whether this reader's model has `save_memory`. */
+  readonly offers: (reader: Reader) => boolean;
+  readonly store: MemoryStore | undefined;
+  readonly log: Logger;
+}
+
+/** Opens the memory of a workspace (G13–G15). */
+export function openMemory(
+  workspace: Workspace,
+  mode: 'main-session' | 'off',
+  { offers, store, log }: OpenMemoryDeps,
+): Remembering {
+  if (mode === 'off') return { tools: {}, sources: [], hooks: [], parts: {} };
+  const index = store?.memories ?? NO_INDEX;
+  const keeper = createMemoryKeeper({ index, log });
+  const search = openMemorySearch(workspace);
+  const accountsOf = async (person: string): Promise<readonly string[]> => {
+    const link = await store?.links.of(person);
+    return [person, ...(link?.members ?? [])];
+  };
+  const deskDeps = { keeper, workspace, accountsOf, clock: Date.now };
+  return {
+    tools: { memory: { keeper, search } },
+    sources: [memorySource({ keeper, search, index, accountsOf })],
+    hooks: [memoryHook(offers)],
+    parts: {
+      memory: keeper,
+      ...(store !== undefined && { memoryDesk: memoryDesk({ ...deskDeps, store }) }),
+    },
+  };
+}
+
+/** For prompts that belong to no installation that runs. */
+const NO_INDEX: MemoryIndex = {
+  add: async () => {},
+  remove: async () => {},
+  rebuild: async () => {},
+  used: async () => {},
+  uses: async () => new Map(),
+  list: async () => [],
+};
