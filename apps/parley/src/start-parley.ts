@@ -131,12 +131,7 @@ async function compose(
     sources: agent.sources,
     tools: agent.tools,
     limits: turnLimits(settings),
-    spendGuard: createSpendGuard({
-      spend: store.spend,
-      caps: settings.spend,
-      timeZone: agent.place.timeZone,
-      log,
-    }),
+    spendGuard: createSpendGuard(shared, settings.spend, agent.place),
     hooks: agent.hooks,
     ...(agent.memory !== undefined && { memory: agent.memory }),
     workspace: agent.workspace,

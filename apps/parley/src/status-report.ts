@@ -1,3 +1,4 @@
+import type { LocalTime } from '@parley/agent';
 import type { Clock } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -31,6 +32,8 @@ export const StatusReport = z.object({
     /** US dollars, as far as prices are known. */
     costUsd: z.number(),
   }),
+  /** Since midnight in the time zone of the agent (G17). */
+  today: z.object({ tokens: Count, costUsd: z.number(), people: Count, groups: Count }),
   outbox: z.object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count }),
 });
 export type StatusReport = z.infer<typeof StatusReport>;
@@ -52,15 +55,17 @@ export type GatewayStatus = z.infer<typeof GatewayStatus>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Reads the figures of a status report. */
+/** Reads the figures of a status report; days are those of the agent's calendar. */
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
-  store: Pick<Store, 'turns' | 'outbox'>,
+  store: Pick<Store, 'turns' | 'outbox' | 'spend'>,
   clock: Clock,
+  localTime: LocalTime,
 ): Promise<StatusReport> {
-  const [turns, outbox] = await Promise.all([
+  const [turns, today, outbox] = await Promise.all([
     store.turns.totals(clock() - DAY_MS),
+    store.spend.day(localTime(clock()).date),
     store.outbox.counts(),
   ]);
-  return { ...facts, turns, outbox };
+  return { ...facts, turns, today, outbox };
 }

@@ -1,4 +1,8 @@
-export { type HistoryLimits, modelMessages } from './history.ts';
+export { assembleHistory } from './context/assemble-history.ts';
+export type { Compacting } from './context/compact.ts';
+export { type Compactor, createCompactor } from './context/compactor.ts';
+export type { HistoryLimits } from './context/history-budget.ts';
+export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
 export type {
   TurnAdditions,
   TurnClosing,
@@ -24,11 +28,7 @@ export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
-export {
-  createSpendGuard,
-  type SpendGuard,
-  type SpendGuardDeps,
-} from './spend/spend-guard.ts';
+export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export {

@@ -46,8 +46,7 @@ export async function askGateway(folder: DataFolder, instance: Instance): Promis
 }
 
 function statusText(report: GatewayStatus, address: string): string {
-  const { turns, outbox } = report;
-  const cost = turns.costUsd > 0 ? `, $${turns.costUsd.toFixed(4)}` : '';
+  const { turns, today, outbox } = report;
   return [
     `${report.agent} at ${address}`,
     `model     ${report.model}`,
@@ -57,7 +56,13 @@ function statusText(report: GatewayStatus, address: string): string {
     ),
     ...report.plugins.map(({ line }) => `plugin    ${line}`),
     ...report.mcp.map(({ line }) => `mcp       ${line}`),
-    `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${cost}`,
+    `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
+    `today     ${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
     `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
   ].join('\n');
+}
+
+/** Prices are not always known. */
+function money(usd: number): string {
+  return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }

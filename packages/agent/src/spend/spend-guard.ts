@@ -5,7 +5,7 @@ import {
   type Reader,
   type RuntimeFacts,
 } from '@parley/contracts';
-import type { SpendAccount, SpendRepository } from '@parley/store';
+import type { SpendAccount, Store } from '@parley/store';
 import type { StepUsage } from '../final-step.ts';
 import type { AgentPlace } from '../turn-facts.ts';
 import { capWords, type ReachedCap, reachedCap, type SpendCaps } from './spend-caps.ts';
@@ -30,16 +30,18 @@ export interface Spending {
 /** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
-/** What the guard needs. */
+/** What the guard works with. */
 export interface SpendGuardDeps {
-  readonly spend: Pick<SpendRepository, 'of'>;
-  readonly caps: SpendCaps;
-  readonly timeZone: string;
+  readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
 }
 
 /** Makes the guard of an installation; each cap that is reached is logged once a day. */
-export function createSpendGuard({ spend, caps, timeZone, log }: SpendGuardDeps): SpendGuard {
+export function createSpendGuard(
+  { store, log }: SpendGuardDeps,
+  caps: SpendCaps,
+  { timeZone }: Pick<AgentPlace, 'timeZone'>,
+): SpendGuard {
   const { perPersonDaily, perGroupDaily, totalDaily } = caps;
   const hasCaps = [perPersonDaily, perGroupDaily, totalDaily].some((cap) => cap !== undefined);
   let told = { day: '', lines: new Set<string>() };
@@ -58,7 +60,7 @@ export function createSpendGuard({ spend, caps, timeZone, log }: SpendGuardDeps)
       tokens: (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0),
       costUsd: used?.costUsd ?? 0,
     };
-    const cap = reachedCap(caps, await spend.of(account), { turn, byOwner });
+    const cap = reachedCap(caps, await store.spend.of(account), { turn, byOwner });
     if (cap === null) return;
     tell(cap, account);
     const toOwner = reader.kind === 'owner';
