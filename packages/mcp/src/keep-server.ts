@@ -76,6 +76,9 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer 
         // It may well be busy with what it was asked, and say so late.
         if (underWay === 0) await look(opened);
       }
+    } catch (error) {
+      // How it ended says more than that what was asked of it failed.
+      return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
       // One that does not even let itself be closed holds up nobody.

@@ -24,6 +24,9 @@ export interface ServerBoard {
   closed(): void;
 }
 
+/** Of what is left out; a server must not fill the log. */
+const MOST_TOLD = 20;
+
 /** A board that says "connecting" to begin with. */
 export function createBoard(name: string, log: Logger): ServerBoard {
   let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
@@ -42,9 +45,10 @@ export function createBoard(name: string, log: Logger): ServerBoard {
       const { tools, prompts, refused } = offer;
       const facts = { server: name, tools: tools.length, prompts: prompts.length };
       log.info(facts, 'MCP server: connected');
-      for (const { what, reason } of refused) {
-        log.warn({ server: name, what, reason }, 'MCP server: something it offers was left out');
-      }
+      if (refused.length === 0) return;
+      const left = refused.slice(0, MOST_TOLD).map(({ what, reason }) => `${what}: ${reason}`);
+      const words = 'MCP server: some of what it offers was left out';
+      log.warn({ server: name, total: refused.length, left }, words);
     },
     waiting(reason, now, wait) {
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait });

@@ -1,0 +1,66 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { recordingLogger } from '@parley/contracts';
+import { type McpServers, openMcpServers } from '../mcp-servers.ts';
+import type { McpPeer } from '../server-config.ts';
+import type { McpServerView } from '../server-view.ts';
+
+const HOSTILE = fileURLToPath(new URL('./hostile-server.ts', import.meta.url));
+
+/** For tests: one server named `s`, and what it noted. */
+export interface McpScene {
+  readonly servers: McpServers;
+  /** Warnings, one line each. */
+  readonly logged: readonly string[];
+  /** What the hostile server wrote into its file. */
+  noted(): readonly string[];
+  view(): McpServerView;
+  call(
+    tool: string,
+    input?: Record<string, unknown>,
+    signal?: AbortSignal,
+  ): ReturnType<McpServers['call']>;
+  close(): Promise<void>;
+}
+
+/** Starts Parley's side with the hostile server in some mode, or with another peer. */
+export function openMcpScene(
+  mode = 'plain',
+  peer?: McpPeer,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): McpScene {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
+  const file = join(folder, 'noted');
+  const { log, lines } = recordingLogger();
+  const hostile: McpPeer = {
+    kind: 'stdio',
+    command: process.execPath,
+    args: [HOSTILE, mode, file],
+    env: { NAMED: 'on purpose' },
+  };
+  const servers = openMcpServers([{ name: 's', peer: peer ?? hostile }], {
+    env,
+    clock: Date.now,
+    random: () => 0,
+    log,
+  });
+  const view = (): McpServerView => {
+    const [only] = servers.views();
+    if (only === undefined) throw new Error('there is one server');
+    return only;
+  };
+  return {
+    servers,
+    logged: lines,
+    noted: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []),
+    view,
+    call: (tool, input = {}, signal = AbortSignal.timeout(10_000)) =>
+      servers.call('s', tool, input, signal),
+    async close() {
+      await servers.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
