@@ -44,13 +44,13 @@ export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
 }
 
-/** Finds out for whom a turn runs, where, and what the agent is called there. */
+/** Finds out for whom a turn runs (unless it is told), where, and what the agent is called there. */
 export async function openTurn(
   turn: ClaimedTurn,
   text: string,
   deps: OpenTurnDeps,
+  reader = turnReader(turn, deps),
 ): Promise<OpenedTurn> {
-  const reader = turnReader(turn, deps);
   const view = deps.workspace.for(reader);
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   const agent = { id: deps.agent.id, name: identity.name };
