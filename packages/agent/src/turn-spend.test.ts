@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool } from './testing/counting-tool.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+
+const BO = { id: '2', name: 'Bo', isBot: false };
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+/** Of the day on which all scenes play. */
+const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
+const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
+
+let scene: TurnScene;
+afterEach(() => scene?.close());
+
+/** Every step of the model uses 12 tokens and half a dollar. */
+async function open(caps: SceneExtras['caps'], extras: SceneExtras = {}): Promise<void> {
+  scene = await openTurnScene({}, { ...extras, ...(caps && { caps }) });
+}
+const asks = async (chat?: typeof GROUP, sender?: typeof BO) => {
+  await scene.write('hello', { ...(chat && { chat }), ...(sender && { sender }) });
+  await scene.answerNext(chat?.id);
+  return (await scene.owed(chat?.id)).at(-1);
+};
+const USED_UP = '⚙️ You have used up what you may use of my model in a day.';
+
+describe('what turns use', () => {
+  it('[G17] is on the account of who asked and of the group, all steps together', async () => {
+    const parrot = countingTool('parrot').tool;
+    await open(undefined, { tools: [parrot] });
+    const calls = [{ name: 'parrot', with: { word: 'a' } }];
+    scene.model.next({ say: '', calls });
+    await asks(GROUP, BO);
+    await asks();
+    expect(await scene.store.spend.of(OF_BO)).toEqual({
+      person: { tokens: 24, costUsd: 1 },
+      group: { tokens: 24, costUsd: 1 },
+      total: { tokens: 36, costUsd: 1.5 },
+    });
+  });
+
+  it('[G17] counts where the turn fails later, or says nothing', async () => {
+    await open(undefined, { tools: [countingTool('parrot').tool] });
+    const calls = [{ name: 'parrot', with: { word: 'a' } }];
+    scene.model.next({ say: '', calls }, { fail: { kind: 'overloaded' } }, { say: 'NO_REPLY' });
+    await asks();
+    expect((await scene.store.spend.of(ADA)).person.tokens).toBe(12);
+    await asks();
+    expect((await scene.store.spend.of(ADA)).person.tokens).toBe(24);
+  });
+});
+
+describe('a person over the cap', () => {
+  it('[G17] is told so without the model being asked, and it is logged once', async () => {
+    await open({ perPersonDaily: { tokens: 20 }, capOwners: false });
+    for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
+    expect(await asks(GROUP, BO)).toContain(USED_UP);
+    expect(await asks(GROUP, BO)).not.toMatch(/\d/);
+    expect(scene.model.asked).toHaveLength(2);
+    expect(scene.logged.filter((line) => line.includes('cap is reached'))).toHaveLength(1);
+    expect(await asks()).toBe('fine');
+  });
+
+  it('[G17] is told in the middle of a turn, too, and what it has used counts', async () => {
+    const parrot = countingTool('parrot');
+    await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
+    const calls = [{ name: 'parrot', with: { word: 'a' } }];
+    scene.model.next({ say: '', calls }, { say: '', calls }, { say: 'never' });
+    expect(await asks(GROUP, BO)).toContain(USED_UP);
+    expect(parrot.calls).toHaveLength(2);
+    expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
+  });
+
+  it('[G17] may be an owner only for the total of all', async () => {
+    await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
+    for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');
+    expect(await asks()).toContain('spend.totalDaily');
+  });
+});
