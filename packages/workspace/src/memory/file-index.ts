@@ -26,6 +26,8 @@ export interface FileIndexOptions {
   readonly view: WorkspaceView;
   /** Further passages are not found. */
   readonly mostPassages: number;
+  /** Measures time, in ms. */
+  readonly clock: () => number;
 }
 
 interface Known {
@@ -36,12 +38,21 @@ interface Known {
 /** A removed text leaves its words behind; when these are more than what is left, all is built anew. */
 const WASTE = 1_000;
 
-/** Makes one. Each search looks at the files first and reads again what has changed (W07). */
+/** Looking that takes no longer than this is done for each search, in ms. */
+const SHORT_LOOK_MS = 8;
+/** A longer look is done again after so many times its length: thousands of files cost 5 % at most. */
+const REST = 20;
+
+/**
+ * Makes one. Each search looks at the files first and reads again what has changed (W07); only where
+ * there are so many that looking takes long, a change may be found a second or two later.
+ */
 export function createFileIndex(options: FileIndexOptions): FileIndex {
   let index = createInvertedIndex();
   let files = new Map<string, Known>();
   let places: { readonly name: string; readonly nth: number }[] = [];
   let refreshing: Promise<void> | null = null;
+  let rested = 0;
   const drop = (name: string): void => {
     for (const document of files.get(name)?.documents ?? []) index.remove(document);
     files.delete(name);
@@ -72,13 +83,23 @@ export function createFileIndex(options: FileIndexOptions): FileIndex {
       else if (files.get(name)?.fingerprint !== fingerprint) await take(name, fingerprint);
     }
   };
+  const look = async (): Promise<void> => {
+    const begun = options.clock();
+    try {
+      await refresh();
+    } finally {
+      refreshing = null;
+      const end = options.clock();
+      rested = end - begun <= SHORT_LOOK_MS ? 0 : end + (end - begun) * REST;
+    }
+  };
   return {
     async search(words, most) {
       // Whoever asks while files are being read waits for the same reading.
-      refreshing ??= refresh().finally(() => {
-        refreshing = null;
-      });
-      await refreshing;
+      if (refreshing !== null || options.clock() >= rested) {
+        refreshing ??= look();
+        await refreshing;
+      }
       const hits = index.search(words);
       return best(hits, most).flatMap(({ document, ...hit }) => {
         const place = places[document];

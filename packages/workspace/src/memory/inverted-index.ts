@@ -151,7 +151,7 @@ function variantsOf(
   if (!prefix) return forms.map((form) => [form, 1]);
   return forms.flatMap((form) => [
     [form, 1] as const,
-    ...(form.length >= 4 ? longerThan(form, sorted).map((term) => [term, LONGER] as const) : []),
+    ...(form.length >= 3 ? longerThan(form, sorted).map((term) => [term, LONGER] as const) : []),
     ...[1, 2]
       .filter((cut) => form.length - cut >= 3)
       .map((cut) => [form.slice(0, -cut), LONGER] as const),

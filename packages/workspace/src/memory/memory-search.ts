@@ -5,7 +5,7 @@ import type { Workspace } from '../open-workspace.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { createFileIndex, type FileIndex, type FoundPlace } from './file-index.ts';
 import type { MemoryEntry } from './memory-entry.ts';
-import { type PassageKind, passagesOf } from './passages.ts';
+import { type Passage, type PassageKind, passagesOf } from './passages.ts';
 import { queryWords } from './search-words.ts';
 
 /** Something that was found for a question. */
@@ -45,11 +45,14 @@ const CONVERSATIONS = 100;
 const SPARE = 5;
 
 /** The index of a workspace: one for owners, one for everybody else, one for each conversation's file. */
-export function openMemorySearch(workspace: Pick<Workspace, 'folder' | 'for'>): MemorySearch {
+export function openMemorySearch(
+  workspace: Pick<Workspace, 'folder' | 'for'>,
+  clock: () => number = () => performance.now(),
+): MemorySearch {
   const { folder } = workspace;
   const indexFor = (reader: Reader, names: () => Promise<readonly string[]>): FileIndex => {
     const view = workspace.for(reader);
-    return createFileIndex({ folder, names, view, mostPassages: MOST_PASSAGES });
+    return createFileIndex({ folder, names, view, mostPassages: MOST_PASSAGES, clock });
   };
   // Nobody's conversation: what these find is the same for each reader of their kind.
   const nobody = { conversationId: '' };
@@ -100,11 +103,12 @@ async function readHits(
 ): Promise<readonly MemoryHit[]> {
   const hits: MemoryHit[] = [];
   const seen = new Set<string>();
+  const files = new Map<string, ReadPassages>();
   for (const { name, nth, score, coverage, rarity } of places) {
     if (hits.length === most) break;
-    const file = await view.read(name, Number.MAX_SAFE_INTEGER);
-    if (file.kind === 'absent') continue;
-    const passage = passagesOf(name, file.text)[nth];
+    const file = files.get(name) ?? (await readPassages(view, name));
+    files.set(name, file);
+    const passage = file.passages[nth];
     if (passage === undefined || seen.has(passage.text) || isOver(passage.entry, at)) continue;
     seen.add(passage.text);
     const { source, audience } = file;
@@ -113,9 +117,21 @@ async function readHits(
   return hits;
 }
 
+/** A file as this reader sees it; without passages where they do not. */
+interface ReadPassages extends Pick<PromptPart, 'source' | 'audience'> {
+  readonly passages: readonly Passage[];
+}
+
+async function readPassages(view: WorkspaceView, name: string): Promise<ReadPassages> {
+  const file = await view.read(name, Number.MAX_SAFE_INTEGER);
+  if (file.kind === 'absent') return { source: name, audience: { kind: 'owner' }, passages: [] };
+  const { source, audience, text } = file;
+  return { source, audience, passages: passagesOf(name, text) };
+}
+
 /** Most of what the question is about, or a rare word of it and not next to nothing of the rest. */
 function isClear(coverage: number, rarity: number): boolean {
-  return coverage >= 0.5 || (rarity >= 2 && coverage >= 0.2);
+  return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
 /** What was meant for a session that has ended, or for another chat. */

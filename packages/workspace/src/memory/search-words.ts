@@ -17,12 +17,16 @@ const STOP: ReadonlySet<string> = new Set(
     'a an and are as at be but by can could did do does for from had has have he her his how i if in is it its ' +
     'let like may me my no not of on or our please she should so some tell than that the their them then there ' +
     'they this to us was we were what when where which who why will with would you your about know ' +
+    'hello hi hey good morning evening night thanks thank hallo guten morgen abend tag danke bitte 你好 谢 ' +
     'aber als am an auch auf aus bei bin bist das dass dein dem den der des die dir du ein eine einem einen einer es ' +
     'fuer hat habe haben ich ihr im in ist ja kann man mein meine mich mir mit nach nicht noch oder sich sie sind so ' +
     'und uns von vor war was wann wenn wer wie wir wird wo zu zum zur ' +
     '的 了 是 我 你 他 她 它 们 在 有 和 吗 呢 吧 啊 什 么 怎 这 那 个 不 也 就 都 请 很'
   ).split(' '),
 );
+
+/** Most are written here as people write them. */
+const STOP_STEMS: ReadonlySet<string> = new Set([...STOP].flatMap((word) => [word, stem(word)]));
 
 /** The terms under which a text is found: stems of words, and single and paired dense characters. */
 export function indexTerms(text: string): readonly string[] {
@@ -42,6 +46,9 @@ export function indexTerms(text: string): readonly string[] {
   return terms;
 }
 
+/** What words count that stand everywhere, and single characters of a longer Chinese word. */
+const SMALL = 0.15;
+
 /** Most words of a question that are looked for; the rest of a long message adds nothing. */
 const MOST_WORDS = 40;
 
@@ -50,8 +57,9 @@ export function queryWords(text: string): readonly QueryWord[] {
   const all = wordsOf(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
   );
-  const telling = all.filter(({ forms }) => !forms.some((form) => STOP.has(form)));
-  const used = telling.length > 0 ? telling : all;
+  const telling = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
+  // Small words alone may find something, and never say what a message is about.
+  const used = telling.length > 0 ? telling : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
   return [...distinct.values()].slice(0, MOST_WORDS);
 }
@@ -62,7 +70,7 @@ function denseWords(run: string): QueryWord[] {
   const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
   return [
     ...pairs.map((pair) => ({ forms: [pair], weight: 1, prefix: false })),
-    ...characters.map((one) => ({ forms: [one], weight: 0.15, prefix: false })),
+    ...characters.map((one) => ({ forms: [one], weight: SMALL, prefix: false })),
   ];
 }
 

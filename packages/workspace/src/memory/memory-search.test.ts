@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWorkspace, type Workspace } from '../open-workspace.ts';
+import { type MemorySearch, openMemorySearch } from './memory-search.ts';
+
+const MEMORIES = [
+  'I like green tea in the morning.',
+  'My sister Ann lives in Lisbon.',
+  'Never call me before nine.',
+  'Ich mag keine Katzen, aber ich liebe Vögel.',
+  'Mein Geburtstag ist am dritten Mai.',
+  'Unser Haus hat zwei Bäder und einen Garten.',
+  'Die Rechnung von Müller bezahle ich immer bar.',
+  '我喜欢绿茶',
+  '我的生日是五月三号',
+  '我住在柏林',
+  '我对花生过敏',
+  '我的猫叫小白',
+  'The wifi password is on the fridge.',
+  'Always answer in short sentences.',
+  'I am allergic to peanuts.',
+  'We decided to use PostgreSQL for the archive project.',
+  'Bob prefers meetings on Tuesdays.',
+];
+const FILES = {
+  'memory/user.md': MEMORIES.map((text) => `- ${text}`).join('\n'),
+  'MEMORY.md':
+    '# Plans\n\nThe journey to Norway begins in August.\n\n## Boat\n\nThe boat is called Otter.\n',
+  'memory/2026-11-20.md':
+    'Talked with the dentist about the crown.\n\nBought new tyres for the bicycle.\n',
+  'knowledge/tea.md': '# Brewing\n\nSencha wants water of seventy degrees.\n',
+  'knowledge/hecke.md': 'Die Hecke wird im Februar geschnitten, nicht im Sommer.\n',
+};
+
+let folder: string;
+let workspace: Workspace;
+let search: MemorySearch;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-search-'));
+  mkdirSync(join(folder, 't'));
+  workspace = await openWorkspace({ folder: join(folder, 'w'), templates: join(folder, 't') });
+  for (const [name, text] of Object.entries(FILES)) put(name, text);
+  // A clock that stands still: each search looks, however slow the machine is.
+  search = openMemorySearch(workspace, () => 0);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(name: string, text: string): void {
+  mkdirSync(dirname(join(workspace.folder, name)), { recursive: true });
+  writeFileSync(join(workspace.folder, name), text);
+}
+
+async function hits(question: string, kind: 'owner' | 'guest' = 'owner', conversationId = 'c') {
+  const view = workspace.for({ kind, conversationId });
+  return search.find(view, question, { conversation: conversationId, session: 0, most: 5 });
+}
+
+const QUALITY: readonly (readonly [question: string, first: string])[] = [
+  ['what tea do I like?', 'green tea'],
+  ['where does my sister live', 'Lisbon'],
+  ['Ann', 'Lisbon'],
+  ['call at nine?', 'before nine'],
+  ['calls', 'before nine'],
+  ['Katze', 'Katzen'],
+  ['mag ich Katzen', 'Katzen'],
+  ['vogel', 'Vögel'],
+  ['Voegel', 'Vögel'],
+  ['GEBURTSTAG', 'dritten Mai'],
+  ['Wann habe ich Geburtstag?', 'dritten Mai'],
+  ['bad', 'Bäder'],
+  ['Gärten', 'Garten'],
+  ['häuser', 'Unser Haus'],
+  ['Rechnungen', 'Müller'],
+  ['muller', 'Müller'],
+  ['Mueller', 'Müller'],
+  ['绿茶', '绿茶'],
+  ['茶', '绿茶'],
+  ['我的生日是哪天?', '五月三号'],
+  ['生日', '五月三号'],
+  ['柏林', '柏林'],
+  ['我对什么过敏', '花生'],
+  ['花生', '花生'],
+  ['猫', '小白'],
+  ['猫叫什么名字', '小白'],
+  ['wifi', 'fridge'],
+  ['passwords', 'fridge'],
+  ['allergies', 'peanuts'],
+  ['peanut butter', 'peanuts'],
+  ['which database did we choose for the archive', 'PostgreSQL'],
+  ['postgres', 'PostgreSQL'],
+  ['meeting with Bob', 'Tuesdays'],
+  ['Norway', 'August'],
+  ['what is the name of the boat', 'Otter'],
+  ['dentist', 'crown'],
+  ['bike tyre', 'tyres'],
+  ['sencha', 'seventy'],
+  ['Hecken schneiden', 'Februar'],
+  ['short sentence', 'short sentences'],
+];
+
+describe('searching what was remembered', () => {
+  it.each(QUALITY)('[G14] "%s" finds first what has "%s"', async (question, first) => {
+    const [best] = await hits(question);
+    expect(best?.text).toContain(first);
+  });
+
+  it.each([
+    'hello',
+    'good morning, how are you?',
+    'please write a poem about the sea',
+    'was ist das hier?',
+    '你好',
+    'translate this into French',
+  ])('[G14] "%s" is clearly about none of it', async (question) => {
+    expect((await hits(question)).filter(({ isClear }) => isClear)).toEqual([]);
+  });
+
+  it.each([
+    'which tea do I like?',
+    'Wann habe ich Geburtstag?',
+    '我的生日是哪天?',
+    'is there peanut in it',
+  ])('[G14] "%s" is clearly about something', async (question) => {
+    expect((await hits(question))[0]?.isClear).toBe(true);
+  });
+
+  it('[G14] a change by hand counts at once', async () => {
+    put('memory/hand.md', 'The parrot is called Rio.\n');
+    expect((await hits('parrot'))[0]?.text).toContain('Rio');
+    put('memory/hand.md', 'The parrot is called Kiwi now.\n');
+    expect((await hits('parrot'))[0]?.text).toContain('Kiwi');
+    rmSync(join(workspace.folder, 'memory/hand.md'));
+    expect(await hits('parrot')).toEqual([]);
+  });
+
+  it('[W02] a guest finds what everybody may know, and nothing of the owner’s', async () => {
+    expect((await hits('sencha', 'guest'))[0]?.text).toContain('seventy');
+    for (const question of ['tea', 'Ann', 'Norway', 'dentist', '生日', 'boat Otter']) {
+      const texts = (await hits(question, 'guest')).map(({ source }) => source);
+      expect(texts.filter((source) => !source.startsWith('knowledge/'))).toEqual([]);
+    }
+  });
+
+  it('[W03] what has become private is not found by a guest any more', async () => {
+    put('knowledge/secret.md', 'The heron nests in the attic.\n');
+    expect((await hits('heron', 'guest')).length).toBe(1);
+    put('knowledge/secret.md', '---\naudience: owner\n---\nThe heron nests in the attic.\n');
+    expect(await hits('heron', 'guest')).toEqual([]);
+    expect((await hits('heron')).length).toBe(1);
+  });
+
+  it('[W04] a conversation’s memory is found there alone', async () => {
+    const { groupMemory } = workspace.for({ kind: 'guest', conversationId: 'g1' });
+    put(groupMemory, '- The football match is on Sunday.\n');
+    expect((await hits('football', 'guest', 'g1')).length).toBe(1);
+    expect(await hits('football', 'guest', 'g2')).toEqual([]);
+    expect(await hits('football', 'owner', 'c')).toEqual([]);
+  });
+
+  it('[G13] a memory of a session ends with it', async () => {
+    const from = 'channel=t chat=1 message=2 conversation=c session=4';
+    const mark = `<!-- parley id=mabc123 type=fact scope=session words=own ${from} -->`;
+    put('memory/session.md', `- The code word is marmalade. ${mark}\n`);
+    const view = workspace.for({ kind: 'owner', conversationId: 'c' });
+    const find = (conversation: string, session: number) =>
+      search.find(view, 'marmalade', { conversation, session, most: 5 });
+    expect((await find('c', 4)).length).toBe(1);
+    expect(await find('c', 5)).toEqual([]);
+    expect(await find('d', 4)).toEqual([]);
+  });
+});
