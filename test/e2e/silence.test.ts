@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from './parley-process.ts';
+
+const ANN = 501;
+const BO = 502;
+const GROUP = -5;
+const DISCORD_ANN = '200000000000000501';
+
+let telegram: TelegramDouble;
+let discord: DiscordDouble;
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+
+/** The model says what stands behind `say:` in the newest message. */
+beforeAll(async () => {
+  [telegram, discord, model] = await Promise.all([
+    startTelegramDouble(),
+    startDiscordDouble(),
+    startModelDouble(),
+  ]);
+  model.reply(({ messages }) => {
+    const said = textOf(messages.at(-1)).split('say:').at(-1) ?? '';
+    return said.replaceAll('⏎', '\n').trim();
+  });
+  folder = makeDataFolder({
+    owners: [`telegram:${ANN}`, `discord:${DISCORD_ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 0, busy: 'followup' },
+    http: { port: 0 },
+    spend: { perPersonDaily: { tokens: 1 } },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        access: { direct: 'pairing', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
+      },
+      discord: {
+        token: discord.token,
+        apiRoot: discord.apiRoot,
+        access: { allowGroups: [discord.channelId] },
+      },
+    },
+  });
+  parley = await startParleyProcess(folder.path);
+  await discord.waitFor(() => discord.gateway().identifies > 0, 15_000);
+});
+afterAll(async () => {
+  await parley.end('SIGKILL');
+  await Promise.all([telegram.close(), discord.close(), model.close()]);
+  folder.remove();
+});
+
+const inTelegram = (chat: number) =>
+  telegram.conversation(chat).filter(({ from }) => from === 'bot');
+const inDiscord = (channel: string) =>
+  discord.conversation(channel).filter(({ from }) => from === 'bot');
+
+describe('what people see of an answer', () => {
+  it('[G09] in Telegram is nothing where nothing is to be said, and the words without the token', async () => {
+    telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
+    telegram.say({ chat: ANN, text: 'say: HEARTBEAT_OK' });
+    telegram.say({ chat: ANN, text: 'say: NO_REPLY⏎⏎⚙️ It rains.' });
+    await telegram.waitFor(() => inTelegram(ANN).length > 0, 15_000);
+    expect(inTelegram(ANN).map(({ text }) => text)).toEqual(['It rains.']);
+  });
+
+  it('[G10] in Telegram quotes the message that the model has chosen, also in a direct chat', async () => {
+    const before = inTelegram(ANN).length;
+    const { message_id: id } = telegram.say({ chat: ANN, text: 'say: [[reply_to_current]] Yes.' });
+    await telegram.waitFor(() => inTelegram(ANN).length > before, 15_000);
+    expect(inTelegram(ANN).at(-1)).toMatchObject({ text: 'Yes.', replyTo: id });
+  });
+
+  it('[G09] [G10] in Discord is the same, and no draft ever showed a token or a tag', async () => {
+    const direct = discord.dmWith(DISCORD_ANN);
+    discord.say({ channel: direct, from: DISCORD_ANN, text: 'say: `NO_REPLY`' });
+    const asked = discord.say({
+      channel: direct,
+      from: DISCORD_ANN,
+      text: 'say: [[reply_to_current]] It rains.⏎⏎NO_REPLY',
+    });
+    await discord.waitFor(() => inDiscord(direct).length > 0, 15_000);
+    expect(inDiscord(direct)).toMatchObject([{ visible: 'It rains.', replyTo: asked.id }]);
+    expect(JSON.stringify(discord.calls('POST /channels/'))).not.toMatch(/NO_REPLY|reply_to_/);
+  });
+});
+
+describe('a person who has used up a cap', () => {
+  it('[G17] is told in a sentence with the mark of the system, and owners go on', async () => {
+    telegram.say({ chat: BO, text: 'say: First.' });
+    await telegram.waitFor(() => inTelegram(BO).length === 1, 15_000);
+    telegram.say({ chat: BO, text: 'say: Second.' });
+    await telegram.waitFor(() => inTelegram(BO).length === 2, 15_000);
+    const [first, second] = inTelegram(BO).map(({ text }) => text);
+    expect(first).toBe('First.');
+    expect(second).toMatch(/^⚙️ You have used up what you may use of my model in a day\./);
+    const before = inTelegram(ANN).length;
+    telegram.say({ chat: ANN, text: 'say: Still here.' });
+    await telegram.waitFor(() => inTelegram(ANN).length > before, 15_000);
+    expect(inTelegram(ANN).at(-1)?.text).toBe('Still here.');
+  });
+});
