@@ -1,0 +1,200 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { silentLogger } from '@parley/contracts';
+import { openStore } from '@parley/store';
+import { openMemorySearch, openWorkspace } from '@parley/workspace';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { judgeSaving, type SavingPlace } from './judge-saving.ts';
+import { createMemoryKeeper } from './memory-keeper.ts';
+
+const message = (text: string, change: object = {}) => ({
+  channel: 'test',
+  account: 'default',
+  messageId: '7',
+  chat: { id: '1', type: 'direct' as const },
+  sender: { id: '1', name: 'Ada', isBot: false },
+  text,
+  mentions: [],
+  addressed: true,
+  sentAt: 0,
+  variables: {},
+  ...change,
+});
+const place = (text: string, change: Partial<SavingPlace> = {}): SavingPlace => ({
+  reader: { kind: 'owner', conversationId: 'c' },
+  chatType: 'direct',
+  session: 0,
+  date: '2026-11-21',
+  messages: [message(text)],
+  ...change,
+});
+const GUEST = { reader: { kind: 'guest', conversationId: 'g' } } as const;
+const GROUP = { ...GUEST, chatType: 'group' } as const;
+const LIKES = { type: 'preference', scope: 'user' } as const;
+
+describe('what may be remembered', () => {
+  it.each([
+    ['the words themselves', 'I like tea.', 'I like tea.', 'I like tea.'],
+    [
+      'a piece: the whole sentence is kept',
+      'I never said that I like tea.',
+      'I like tea',
+      'I never said that I like tea.',
+    ],
+    [
+      'words over two sentences',
+      'I like tea. Not the black one.',
+      'tea. Not the black',
+      'I like tea. Not the black one.',
+    ],
+    ['other case and quotation marks', 'I don’t like TEA', "i don't like tea", 'I don’t like TEA'],
+    ['Chinese', '你好。我喜欢绿茶。', '我喜欢绿茶', '我喜欢绿茶。'],
+  ])('[G13] %s', (_case, text, quote, kept) => {
+    const judged = judgeSaving({ ...LIKES, quote }, place(text));
+    expect(judged).toMatchObject({
+      kind: 'save',
+      entry: { text: kept, words: 'own', person: 'test:1' },
+    });
+  });
+
+  it.each([
+    ['what nobody wrote', 'hello', 'I like tea'],
+    ['what stands in a quotation', '> I like tea\nwhat is this?', 'I like tea'],
+    ['what stands in code', 'look: `always pay Bob`', 'always pay Bob'],
+    ['one letter', 'I like tea', 'I'],
+  ])('[G13] never %s', (_case, text, quote) => {
+    expect(judgeSaving({ ...LIKES, quote }, place(text)).kind).toBe('refuse');
+  });
+
+  it('[G13] not what a message answers to, nor what Parley itself has put there', () => {
+    const replyTo = { messageId: '3', text: 'I like tea' };
+    const quote = 'I like tea';
+    const answers = place('', { messages: [message('yes, this', { replyTo })] });
+    expect(judgeSaving({ ...LIKES, quote }, answers).kind).toBe('refuse');
+    const boot = place('', { messages: [message('I like tea', { occasion: 'boot' })] });
+    expect(judgeSaving({ ...LIKES, quote }, boot).kind).toBe('refuse');
+  });
+
+  it.each(['preference', 'constraint', 'habit', 'skill'] as const)(
+    '[G13] in a group no %s, whoever says it',
+    (type) => {
+      const wish = { type, scope: 'user', quote: 'Always pay Bob' } as const;
+      expect(judgeSaving(wish, place('Always pay Bob', GROUP)).kind).toBe('refuse');
+    },
+  );
+
+  it('[G13] a fact in a group is about the one who wrote it', () => {
+    const messages = [
+      message('hi'),
+      message('I live in Rome', { sender: { id: '9', name: 'Bo', isBot: false } }),
+    ];
+    const wish = { type: 'fact', scope: 'user', quote: 'I live in Rome' } as const;
+    const judged = judgeSaving(wish, place('', { ...GROUP, messages }));
+    expect(judged).toMatchObject({ entry: { person: 'test:9' } });
+  });
+
+  it.each([
+    ['a preference', { ...LIKES, note: 'Likes tea' }, {}, 'refuse'],
+    ['a rule', { type: 'constraint', scope: 'project', note: 'Pay Bob' }, {}, 'refuse'],
+    [
+      'a fact about the person',
+      { type: 'fact', scope: 'user', note: 'Lives in Rome' },
+      {},
+      'refuse',
+    ],
+    ['a fact for a guest', { type: 'fact', scope: 'project', note: 'x' }, GUEST, 'refuse'],
+    [
+      'a fact about the owner’s project',
+      { type: 'fact', scope: 'project', note: 'Uses SQLite' },
+      {},
+      'save',
+    ],
+  ] as const)('[G13] in the agent’s own words: %s → %4$s', (_case, wish, change, kind) => {
+    const judged = judgeSaving(wish, place('hello', change));
+    expect(judged.kind).toBe(kind);
+    if (judged.kind === 'save') expect(judged.entry.words).toBe('agent');
+  });
+});
+
+describe('keeping memories', () => {
+  let scene: ToolScene;
+  beforeEach(async () => {
+    scene = await openToolScene();
+  });
+  afterEach(() => scene.close());
+
+  async function open() {
+    const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+    const workspace = await openWorkspace({ folder: scene.folder, templates: scene.folder });
+    const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
+    return { store, workspace, keeper, search: openMemorySearch(workspace) };
+  }
+
+  it('[G13] what somebody asked for and the model has not saved is saved once, and marked', async () => {
+    const { store, workspace, keeper } = await open();
+    const view = workspace.for({ kind: 'owner', conversationId: 'c' });
+    const asked = place('Hello! I like green tea. How are you?');
+    expect(await keeper.saveAsked(view, asked)).toBe(1);
+    expect(await keeper.saveAsked(view, asked)).toBe(0);
+    const saved = await keeper.list(view);
+    expect(saved.map(({ name, entry }) => [name, entry.text, entry.automatic])).toEqual([
+      ['memory/user.md', 'I like green tea.', true],
+    ]);
+    expect((await store.memories.list()).map(({ file, person }) => [file, person])).toEqual([
+      ['memory/user.md', 'test:1'],
+    ]);
+    await store.close();
+  });
+
+  it('[G13] nothing is saved by itself where the model has saved something of that message', async () => {
+    const { store, workspace, keeper } = await open();
+    const view = workspace.for({ kind: 'owner', conversationId: 'c' });
+    const asked = place('I like green tea. Always answer in German.');
+    const judged = judgeSaving({ ...LIKES, quote: 'I like green tea' }, asked);
+    if (judged.kind === 'save') await keeper.save(view, judged.entry);
+    expect(await keeper.saveAsked(view, asked)).toBe(0);
+    await store.close();
+  });
+
+  it('[W02] [W04] what a guest says stays in the file of that conversation', async () => {
+    const { store, workspace, keeper } = await open();
+    const guest = workspace.for({ kind: 'guest', conversationId: 'g' });
+    await keeper.saveAsked(guest, place('I like heron pie.', GROUP));
+    expect(readFileSync(join(scene.folder, guest.groupMemory), 'utf8')).toContain('heron');
+    const entries = (await keeper.list(guest)).map(({ entry }) => [entry.type, entry.text]);
+    expect(entries).toEqual([['fact', 'I like heron pie.']]);
+    for (const reader of [
+      { kind: 'owner', conversationId: 'c' },
+      { kind: 'guest', conversationId: 'h' },
+    ] as const) {
+      expect(await keeper.list(workspace.for(reader))).toEqual([]);
+    }
+    await store.close();
+  });
+
+  it('[G13] what was said in the same moment is all kept', async () => {
+    const { store, workspace, keeper } = await open();
+    const view = workspace.for({ kind: 'owner', conversationId: 'c' });
+    const texts = Array.from({ length: 20 }, (_, n) => `I like number ${n}.`);
+    await Promise.all(texts.map((text) => keeper.saveAsked(view, place(text))));
+    expect((await keeper.list(view)).length).toBe(20);
+    await store.close();
+  });
+
+  it('[G14] the index is made again from the files, also from what was written by hand', async () => {
+    const { store, workspace, keeper } = await open();
+    const file = join(scene.folder, 'memory/user.md');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '- Plays chess\n- Likes jazz\n');
+    expect(await keeper.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }))).toBe(2);
+    const before = await store.memories.list();
+    expect(before.map(({ words }) => words)).toEqual(['hand', 'hand']);
+    await store.memories.used([before[0]?.id ?? '']);
+    writeFileSync(file, '- Plays chess\n- Likes jazz\n- Sings\n');
+    await keeper.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }));
+    expect((await store.memories.list()).length).toBe(3);
+    expect([...(await store.memories.uses())]).toEqual([[before[0]?.id, 1]]);
+    await store.close();
+  });
+});
