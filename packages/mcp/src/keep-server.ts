@@ -56,6 +56,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer 
   const board = createBoard(name, log);
   let connection: McpConnection | null = null;
   let underWay = 0;
+  let lookSoon = (): void => {};
   const look = async (from: McpConnection): Promise<void> => {
     const offer = await from.list(limited(closing.signal, CONNECT_MS));
     board.connected(offer);
@@ -64,7 +65,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer 
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
     const signal = limited(closing.signal, CONNECT_MS);
-    const onChange = (): void => changed.resolve();
+    lookSoon = () => changed.resolve();
+    const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, { env: deps.env, signal, onChange });
     try {
       await look(opened);
@@ -105,6 +107,10 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer 
       underWay += 1;
       try {
         return await ask(connection);
+      } catch (error) {
+        // Over HTTP nothing else says that the server is gone.
+        if (error instanceof McpError && error.code === 'mcp-lost') lookSoon();
+        throw error;
       } finally {
         underWay -= 1;
       }

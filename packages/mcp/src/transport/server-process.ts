@@ -23,7 +23,7 @@ const GRACE_MS = 500;
 const LAST_WORDS_MS = 200;
 
 /** Says whether the reader of its input is gone by itself: then Parley was killed, and so are they. */
-const WATCH = 'read -r line || kill -KILL -- "-$1"';
+const WATCH = 'read -r line || kill -s KILL -- "-$1"';
 
 const HAS_GROUPS = process.platform !== 'win32';
 

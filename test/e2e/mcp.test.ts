@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { freePort } from '../services/free-port.ts';
+import { runParley, writeSettings } from './parley-process.ts';
+import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+const { resolve: find } = createRequire(import.meta.url);
+const EVERYTHING = find('@modelcontextprotocol/server-everything/dist/index.js');
+const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js');
+const NODE = process.execPath;
+
+let scene: TelegramScene;
+let others: ChildProcess[] = [];
+beforeEach(async () => {
+  scene = await startTelegramScene();
+});
+afterEach(async () => {
+  await scene.close();
+  for (const other of others) other.kill('SIGKILL');
+  others = [];
+});
+
+/** Starts the scene once more with these servers, and waits until the model is told of them. */
+async function withServers(mcp: object, settled: RegExp): Promise<void> {
+  await scene.parley.end();
+  const { path } = scene.folder;
+  writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
+  await scene.startAgain();
+  await expect.poll(status, { timeout: 15_000, interval: 300 }).toMatch(settled);
+}
+
+async function status(): Promise<string> {
+  return (await runParley(['--data', scene.folder.path, 'status'])).out;
+}
+
+const results = ({ messages }: ChatRequest) =>
+  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
+const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+
+/** A model that calls one tool and tells what it said. */
+function calls(name: string, input: object): void {
+  scene.model.reply((request) => {
+    const [found] = results(request);
+    if (found !== undefined) return `It says: ${found}`;
+    return { toolCalls: [{ name, arguments: input }] };
+  });
+}
+
+async function ask(text: string, count: number): Promise<string> {
+  scene.telegram.say({ chat: ANN, text });
+  return (await scene.untilAnswers(ANN, count, 20_000)).at(-1) ?? '';
+}
+
+const lastRequest = (): ChatRequest => {
+  const body = scene.model.requests.at(-1)?.body;
+  if (body === undefined) throw new Error('the model was asked');
+  return body;
+};
+
+async function startHttpServer(port: number): Promise<ChildProcess> {
+  const server = spawn(NODE, [EVERYTHING, 'streamableHttp'], {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  others.push(server);
+  await expect
+    .poll(
+      () =>
+        fetch(`http://127.0.0.1:${port}/mcp`).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+  return server;
+}
+
+describe('[G03] an agent with MCP servers', () => {
+  it('uses tools of two servers over stdio, for the owner alone', async () => {
+    const shelf = join(scene.folder.path, 'shelf');
+    mkdirSync(shelf);
+    writeFileSync(join(shelf, 'birds.md'), 'Parrots talk.');
+    await withServers(
+      {
+        every: { command: NODE, args: [EVERYTHING], connector: 'A box of samples.' },
+        files: { command: NODE, args: [FILESYSTEM, shelf], tools: { block: ['list_directory'] } },
+      },
+      /mcp +every: connected, 13 tools, 4 prompts\nmcp +files: connected, 14 tools/,
+    );
+    calls('files_read_text_file', { path: join(shelf, 'birds.md') });
+    expect(await ask('what do parrots do?', 1)).toBe('It says: Parrots talk.');
+    const offered = toolsOf(lastRequest());
+    expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
+    expect(offered).not.toContain('files_list_directory');
+    const system = systemOf(lastRequest());
+    expect(system).toContain('### External MCP\n- `every_echo`: ');
+    expect(system).toContain('## Connectors\n- every: A box of samples.');
+    expect(system).toContain('/mcp__every__args-prompt city=… state=…');
+    scene.model.reply(() => 'Hello.');
+    scene.telegram.say({ chat: GROUP, from: 77, text: 'hi @parley_test_bot' });
+    await scene.untilAnswers(GROUP, 1);
+    expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
+  });
+
+  it('checks arguments by what the server asked for, before the server is called', async () => {
+    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
+    calls('every_get_sum', { a: 'one' });
+    const answer = await ask('add', 1);
+    expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
+    calls('every_get_sum', { a: 1, b: 2 });
+    expect(await ask('add', 2)).toContain('The sum of 1 and 2 is 3');
+  });
+
+  it('lets a person pick a prompt', async () => {
+    await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
+    scene.model.reply(() => 'Fine.');
+    await ask('/mcp__every__args-prompt city=Rome', 1);
+    expect(JSON.stringify(lastRequest())).toContain("> What's weather in Rome?");
+    await ask('/mcp__every__args-prompt', 2);
+    expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
+    // Only the turn it was typed in is told of it.
+    await ask('and now?', 3);
+    expect(JSON.stringify(lastRequest())).not.toContain('> What');
+  });
+
+  it('talks to a server over HTTP; when it is gone its text and tools are, and both come back', async () => {
+    const port = await freePort();
+    const first = await startHttpServer(port);
+    const url = `http://127.0.0.1:${port}/mcp`;
+    await withServers({ desk: { url, connector: 'The desktop of Ann.' } }, /desk: connected/);
+    calls('desk_echo', { message: 'over HTTP' });
+    expect(await ask('echo', 1)).toBe('It says: Echo: over HTTP');
+    expect(systemOf(lastRequest())).toContain('The desktop of Ann.');
+    first.kill('SIGKILL');
+    await once(first, 'exit');
+    await ask('again', 2);
+    await expect.poll(status, { timeout: 15_000, interval: 300 }).toContain('desk: not connected');
+    await ask('again', 3);
+    expect(systemOf(lastRequest())).not.toContain('The desktop of Ann.');
+    expect(toolsOf(lastRequest())).not.toContain('desk_echo');
+    await startHttpServer(port);
+    await expect.poll(status, { timeout: 30_000, interval: 500 }).toContain('desk: connected');
+    expect(await ask('echo', 4)).toBe('It says: Echo: over HTTP');
+  });
+
+  it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
+    await withServers(
+      {
+        gone: { command: 'no-such-program' },
+        mute: { command: 'sleep', args: ['600'] },
+        away: { url: 'http://127.0.0.1:9/mcp' },
+      },
+      /gone: not connected.*no program no-such-program\n.*mute: connecting\n.*away: not connected/,
+    );
+    scene.model.reply(() => 'Hello.');
+    expect(await ask('hi', 1)).toBe('Hello.');
+    const { code, ms } = await scene.parley.end();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(8_000);
+  });
+
+  it('leaves no process behind when it is killed', async () => {
+    await withServers({ mute: { command: 'sleep', args: ['599.25'] } }, /mute: connecting/);
+    expect(await running('sleep 599.25')).toHaveLength(1);
+    await scene.parley.end('SIGKILL');
+    await expect.poll(() => running('sleep 599.25'), { timeout: 5_000 }).toEqual([]);
+  });
+});
+
+/** Process ids whose command line is exactly this. */
+async function running(commandLine: string): Promise<readonly string[]> {
+  const list = spawn('ps', ['-eo', 'pid=,args='], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  list.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  await once(list, 'close');
+  return out.split('\n').filter((line) => line.trim().replace(/^\d+ /, '') === commandLine);
+}
