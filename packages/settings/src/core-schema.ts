@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { Exec } from './exec-schema.ts';
 import { Mcp } from './mcp-schema.ts';
 import { Spend } from './spend-schema.ts';
 import { Tools } from './tools-schema.ts';
+import { Web } from './web-schema.ts';
 
 /** `telegram:123`: the channel and that platform's user id. */
 const Owner = z
@@ -268,6 +270,8 @@ export const CoreSettings = z.strictObject({
   skills: Skills,
   tools: Tools,
   mcp: Mcp,
+  exec: Exec,
+  web: Web,
   plugins: z
     .array(Plugin)
     .default([])

@@ -31,12 +31,13 @@ export async function runTool(
   const fault = input === null ? brokenArguments(call) : wrongArguments(tool, input);
   if (fault !== null) return { text: fault, failed: true };
   try {
-    const result = await withTimeLimit({ ms: toolMs, stop }, (signal) =>
+    const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
     const { text, failed = false } = Outcome.parse(result);
     const said = text === '' ? '(It said nothing.)' : text;
-    return { text: cutText(said, outputCharacters, `what ${tool.name} said`).text, failed };
+    const characters = tool.limits?.characters ?? outputCharacters;
+    return { text: cutText(said, characters, `what ${tool.name} said`).text, failed };
   } catch (error) {
     stop.throwIfAborted();
     const reason = reasonOf(error);

@@ -47,6 +47,8 @@ export interface Tool<Input = unknown> {
   readonly approval: 'never' | 'ask';
   /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
   readonly actsOnce?: boolean;
+  /** Bounds of its own, where those of the settings do not fit: in ms, and in characters of its result. */
+  readonly limits?: { readonly ms?: number; readonly characters?: number };
   /** What the model must send; its descriptions reach the model. */
   readonly input: z.ZodType<Input>;
   /** Errors it throws are told to the model in their own words; it goes on without the result. */

@@ -22,9 +22,12 @@ const INSIDE =
 export function checkUrl(text: string, ports: readonly number[], base?: URL): CheckedUrl {
   const url = URL.parse(text, base?.href);
   if (url === null)
-    throw refused(text, 'it is no web address. Write all of it, such as https://example.org/page');
+    throw refused(
+      'This',
+      'it is no web address. Write all of it, such as https://example.org/page',
+    );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw refused(text, 'only http and https are read');
+    throw refused(url.protocol, 'only http and https are read');
   }
   if (url.username !== '' || url.password !== '') {
     throw refused(url.host, 'it has a name or a password in it');
@@ -32,7 +35,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {
     throw refused(
-      text,
+      url.host,
       `port ${port} is not among those allowed (web.fetch.ports: ${ports.join(', ')})`,
     );
   }
@@ -40,13 +43,13 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   const isAddress = isIP(host) !== 0;
   // A name without a dot is completed with the search domains of this network.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {
-    throw refused(text, 'its name belongs to a private network');
+    throw refused(url.host, 'its name belongs to a private network');
   }
   url.hash = '';
   return { url, host, isAddress };
 }
 
-/** The refusal of one address, with the address as far as it is fit to be shown. */
+/** The refusal of one address. Only its host is shown: a server chooses the rest where it redirects. */
 export function refused(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }

@@ -75,7 +75,7 @@ async function follow(
   }
   throw new WebError(
     'web-redirects',
-    `${address.slice(0, 200)} leads on and on: more than ${limits.maxRedirects} redirects.`,
+    `${checked.url.host} leads on and on: more than ${limits.maxRedirects} redirects.`,
   );
 }
 

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { type ExecDeps, execTool } from './exec.ts';
+import { createToolRegistry } from './tool-registry.ts';
+
+let scene: ToolScene;
+beforeEach(async () => {
+  scene = await openToolScene({ 'SOUL.md': 'Be kind.', 'notes/a.md': 'one\ntwo\n' });
+});
+afterEach(() => scene.close());
+
+function exec(deps: Partial<ExecDeps> = {}) {
+  const settings = {
+    seconds: 20,
+    maxSeconds: 30,
+    maxCharacters: 1_000,
+    processes: 64,
+    memoryMb: 500,
+  };
+  const { folder: workspace } = scene;
+  return execTool({
+    approval: 'never',
+    network: false,
+    ...settings,
+    workspace,
+    forbidden: [],
+    ...deps,
+  });
+}
+
+describe('exec', () => {
+  it('[G06] runs a command in the workspace', async () => {
+    const { text, failed } = await scene.use(exec(), { command: 'wc -l < notes/a.md; touch made' });
+    expect(text).toMatch(/^\[Exit code 0 after \d+\.\d s\.\]\n\n2$/);
+    expect(failed).toBe(false);
+    expect(scene.onDisk('made')).toBe('');
+  });
+
+  it('[G06] says how it ended', async () => {
+    const ended = await scene.use(exec(), { command: 'exit 3' });
+    expect(ended).toMatchObject({ failed: true, text: expect.stringContaining('Exit code 3') });
+    expect(ended.text).toContain('(It printed nothing.)');
+    const killed = await scene.use(exec(), { command: 'echo begun; sleep 60', seconds: 1 });
+    expect(killed.text).toMatch(
+      /^\[Killed after 1\.\d s: it took longer than it may\..*\]\n\nbegun$/,
+    );
+  });
+
+  it('[W06] leaves SOUL.md as it is', async () => {
+    await scene.use(exec(), { command: 'echo evil > SOUL.md; rm -f SOUL.md' });
+    expect(scene.onDisk('SOUL.md')).toBe('Be kind.');
+  });
+
+  it('[G06] sees nothing beside the workspace, and refuses one around what it must not see', async () => {
+    const data = dirname(scene.folder);
+    writeFileSync(join(data, 'token'), 'canary');
+    mkdirSync(join(scene.folder, 'inner'));
+    const { text } = await scene.use(exec(), { command: 'cat ../token; ls ..' });
+    expect(text).not.toContain('canary');
+    const refused = scene.use(exec({ forbidden: [join(scene.folder, 'inner')] }), {
+      command: 'ls',
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'sandbox-folder' });
+  });
+
+  it('[G02] shows no commands to a terminal', async () => {
+    const { text } = await scene.use(exec(), {
+      command: String.raw`printf '\033[31mred\033[0m \033]0;title\007x\a'`,
+    });
+    expect(text).toMatch(/\n\nred x$/);
+  });
+
+  it('[P10] keeps both ends of a long output', async () => {
+    const { text } = await scene.use(exec(), { command: 'seq 10000' });
+    expect(text).toMatch(
+      /\n\n1\n2\n(?:.|\n)*characters of output are left out here(?:.|\n)*\n10000$/,
+    );
+    expect(text.length).toBeLessThan(1_500);
+  });
+
+  it('[G06] is offered to owners alone, and only where nobody has to be asked', () => {
+    const offered = (deps: Partial<ExecDeps>, kind: 'owner' | 'guest') =>
+      createToolRegistry({ builtIn: [exec(deps)] }).registry.for({ kind, conversationId: 'c' })
+        .names;
+    expect(offered({}, 'guest')).toEqual([]);
+    expect(offered({}, 'owner')).toEqual(['exec']);
+    expect(exec({ approval: 'ask' }).approval).toBe('ask');
+  });
+});

@@ -1,0 +1,91 @@
+import { stripVTControlCharacters } from 'node:util';
+import { type CommandResult, type Ending, openSandbox } from '@parley/sandbox';
+import { z } from 'zod';
+import { defineTool, type Tool } from './tool.ts';
+
+/** How commands run: the settings section `exec`, and where this installation is. */
+export interface ExecDeps {
+  readonly approval: 'ask' | 'never';
+  readonly network: boolean;
+  /** Of a command for which the model asks for nothing else. */
+  readonly seconds: number;
+  readonly maxSeconds: number;
+  readonly maxCharacters: number;
+  readonly processes: number;
+  readonly memoryMb: number;
+  /** The only folder that a command reaches. */
+  readonly workspace: string;
+  /** Parley's data and the home; a workspace around them is refused. */
+  readonly forbidden: readonly string[];
+}
+
+/** W06: it changes by proposals alone. */
+const READ_ONLY = ['SOUL.md'];
+/** On top of the time of a command: to make its sandbox and to take it down again, in ms. */
+const AROUND = 10_000;
+/** On top of the output: what is said of it, in characters. */
+const SAID = 500;
+
+/** Runs commands of the shell in a sandbox (G06); offered to owners alone. */
+export function execTool(deps: ExecDeps): Tool {
+  const { approval, network, seconds, maxSeconds, maxCharacters, workspace, forbidden } = deps;
+  const sandbox = openSandbox({
+    workspace,
+    forbidden,
+    readOnly: READ_ONLY,
+    network,
+    limits: {
+      outputCharacters: maxCharacters,
+      processes: deps.processes,
+      memoryBytes: deps.memoryMb * 1_000_000,
+    },
+  });
+  return defineTool({
+    name: 'exec',
+    summary: 'Runs a command of the shell in the workspace, in a sandbox.',
+    hint: `It reaches the workspace and the programs of the machine, nothing else${network ? '' : ', and no network'}. For files use read, write and edit. What it starts in the background ends with it.`,
+    tier: 'sandbox',
+    effect: 'external',
+    audience: 'owner',
+    approval,
+    limits: { ms: maxSeconds * 1_000 + AROUND, characters: maxCharacters + SAID },
+    input: z.object({
+      command: z.string().min(1).max(20_000).describe('For bash.'),
+      seconds: z
+        .int()
+        .min(1)
+        .max(maxSeconds)
+        .optional()
+        .describe(`How long it may take; ${seconds} when absent.`),
+    }),
+    async run(input, { signal }) {
+      const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;
+      const result = await sandbox.run(input.command, { signal, timeoutMs });
+      const text = `${statusOf(result)}\n\n${plain(result.output) || '(It printed nothing.)'}`;
+      return { text, failed: result.exitCode !== 0 };
+    },
+  });
+}
+
+function statusOf({ exitCode, signal, ended, tookMs }: CommandResult): string {
+  const took = `after ${(tookMs / 1_000).toFixed(1)} s`;
+  if (ended !== null) return `[Killed ${took}: ${WHY[ended]}. What it had done by then is done.]`;
+  if (exitCode === null)
+    return `[Killed ${took} from outside${signal === null ? '' : ` by ${signal}`}.]`;
+  return `[Exit code ${exitCode}${signal === null ? '' : ` (${signal})`} ${took}.]`;
+}
+
+const WHY: Readonly<Record<Ending, string>> = {
+  time: 'it took longer than it may',
+  stopped: 'the turn was stopped',
+  processes: 'it started more processes than it may',
+  memory: 'it used more memory than it may',
+};
+
+/** Without colours and other commands to a terminal. */
+function plain(output: string): string {
+  return stripVTControlCharacters(output)
+    .replace(/\r\n/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .trimEnd();
+}

@@ -1,0 +1,49 @@
+import { frameUntrusted, type NewNonce, type SearchWeb, WebError } from '@parley/web-reader';
+import { z } from 'zod';
+import { defineTool, type Tool } from './tool.ts';
+
+/** How the web is searched. */
+export interface WebSearchDeps {
+  readonly search: SearchWeb;
+  /** How many are shown, unless the model asks for fewer. */
+  readonly results: number;
+  readonly nonce: NewNonce;
+}
+
+/** All results together: title, address and snippet of each are bounded, in characters. */
+const MOST = 25_000;
+
+/** Searches the web with the engines of the settings (G02); not offered without one. */
+export function webSearchTool({ search, results, nonce }: WebSearchDeps): Tool {
+  return defineTool({
+    name: 'web_search',
+    summary: 'Searches the web.',
+    hint: 'For what you do not know or what may have changed. Snippets are short: web_fetch reads a page whole.',
+    tier: 'middleware',
+    effect: 'read',
+    audience: 'everyone',
+    approval: 'never',
+    limits: { characters: MOST },
+    input: z.object({
+      query: z.string().min(1).max(400).describe('As you would type it into a search engine.'),
+      results: z.int().min(1).max(results).optional().describe(`At most; ${results} when absent.`),
+    }),
+    async run({ query, results: wanted = results }, { signal }) {
+      try {
+        const hits = await search({ words: query, results: wanted }, signal);
+        if (hits.length === 0) return { text: 'Nothing was found. Try other words.' };
+        const lines = hits.map(({ title, url, snippet }, index) =>
+          [
+            `${index + 1}. ${title || '(no title)'}`,
+            `   ${url}`,
+            ...(snippet === '' ? [] : [`   ${snippet}`]),
+          ].join('\n'),
+        );
+        return { text: frameUntrusted(lines.join('\n\n'), nonce()) };
+      } catch (error) {
+        if (!(error instanceof WebError)) throw error;
+        return { text: error.message, failed: true };
+      }
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { createPageReader, openSearch, randomNonce, type SearchSettings } from '@parley/web-reader';
+import type { Tool } from './tool.ts';
+import { webFetchTool } from './web-fetch.ts';
+import { webSearchTool } from './web-search.ts';
+
+/** The settings section `web`. */
+export interface WebSettings {
+  readonly fetch: {
+    readonly enabled: boolean;
+    readonly ports: readonly number[];
+    readonly seconds: number;
+    readonly maxMb: number;
+    readonly maxCharacters: number;
+  };
+  readonly search: SearchSettings & { readonly results: number };
+}
+
+/** The tools for the web that the settings allow: what is switched off or not set up is not offered. */
+export function webTools({ fetch: pages, search: engines }: WebSettings): readonly Tool[] {
+  const { ports, seconds, maxMb, maxCharacters } = pages;
+  const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
+  const search = openSearch(engines, { fetch: globalThis.fetch });
+  const nonce = randomNonce;
+  return [
+    ...(search === null ? [] : [webSearchTool({ search, results: engines.results, nonce })]),
+    ...(pages.enabled
+      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, nonce })]
+      : []),
+  ];
+}
