@@ -30,6 +30,7 @@ import { openCharacter } from './open-character.ts';
 import { type MemoryStore, openMemory } from './open-memory.ts';
 import { openInstalledSkills, type Surroundings } from './open-skills.ts';
 import { openTools } from './open-tools.ts';
+import { outsideTools } from './outside-tools.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
@@ -107,7 +108,7 @@ export async function openAgent(
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const tools = openTools(
     settings.tools,
-    { skills, ...remembering.tools },
+    { skills, ...outsideTools(settings, workspace.folder, surroundings), ...remembering.tools },
     plugins.tools,
     log,
     mcp.tools,

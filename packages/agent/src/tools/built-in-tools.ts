@@ -2,6 +2,7 @@ import type { MemorySearch, Skills } from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
 import { currentTimeTool } from './current-time.ts';
 import { editTool } from './edit.ts';
+import { type ExecDeps, execTool } from './exec.ts';
 import { grepTool } from './grep.ts';
 import { listTool } from './list.ts';
 import { loadSkillTool } from './load-skill.ts';
@@ -9,6 +10,7 @@ import { readTool } from './read.ts';
 import { saveMemoryTool } from './save-memory.ts';
 import { searchMemoryTool } from './search-memory.ts';
 import type { Tool } from './tool.ts';
+import { type WebSettings, webTools } from './web-tools.ts';
 import { writeTool } from './write.ts';
 
 /** What the built-in tools work with; without skills there is no `load_skill`. */
@@ -16,10 +18,14 @@ export interface BuiltInToolDeps {
   readonly skills?: Pick<Skills, 'read'>;
   /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  /** Absent where commands are switched off, which they are by default. */
+  readonly exec?: ExecDeps;
+  /** What may be read on the web; nothing when absent. */
+  readonly web?: WebSettings;
 }
 
 /** The tools that Parley brings (G02), in the order in which the model is told of them. */
-export function builtInTools({ skills, memory }: BuiltInToolDeps): readonly Tool[] {
+export function builtInTools({ skills, memory, exec, web }: BuiltInToolDeps): readonly Tool[] {
   return [
     readTool,
     listTool,
@@ -30,6 +36,8 @@ export function builtInTools({ skills, memory }: BuiltInToolDeps): readonly Tool
     ...(memory === undefined
       ? []
       : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
+    ...(exec === undefined ? [] : [execTool(exec)]),
+    ...(web === undefined ? [] : webTools(web)),
     currentTimeTool,
   ];
 }
