@@ -1,0 +1,146 @@
+import type { ModelMessage, UserMessage } from '@parley/models';
+import type { RememberedEntry } from '@parley/store';
+import { cutText, estimateTokens } from '@parley/workspace';
+import { z } from 'zod';
+import type { HistoryBudget, HistoryFill } from './history-budget.ts';
+
+/** What the messages of a request are made from. */
+export interface HistoryParts {
+  /** What stands for everything before the entries; null where nothing was summed up. */
+  readonly summary: string | null;
+  /** Oldest first. */
+  readonly entries: readonly RememberedEntry[];
+  /** The newest message, with the context before it. */
+  readonly now: UserMessage;
+}
+
+/** The messages, and how full the past is. */
+export interface AssembledHistory {
+  readonly messages: readonly ModelMessage[];
+  readonly fill: HistoryFill;
+  /** Entries that did not fit. */
+  readonly leftOut: number;
+}
+
+interface Said {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  readonly tokens: number;
+}
+
+/** What a transcript entry holds: the words, as they were written or answered. */
+const Spoken = z.object({ text: z.string() });
+
+/** What a message costs beyond its words, in tokens. */
+const OVERHEAD = 4;
+
+/**
+ * The past and the newest message within a budget (G11). Messages are whole or left out, the oldest
+ * first; the newest always stays, cut with a notice where it alone is too long (P10). Neighbours with
+ * the same role are joined, because many local chat templates insist on strict alternation.
+ */
+export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
+  const said = parts.entries.flatMap(saidIn);
+  const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
+  const tokens = sum([...summary, ...said]);
+  const opening = sum(summary) <= budget.history ? summary : [];
+  const first = firstShown(said, budget.history - sum(opening));
+  const notice = first === 0 ? [] : [asSaid('user', leftOutNotice(first))];
+  const past = [...opening, ...notice, ...said.slice(first)];
+  const now = { ...parts.now, content: fitting(parts.now.content, budget.now) };
+  return {
+    messages: joined([...past.map(({ role, content }) => ({ role, content })), now]),
+    fill: { tokens, entries: parts.entries.length, budget: budget.history },
+    leftOut: first,
+  };
+}
+
+/** What an entry says, and after it whether that reached the chat, as the system tells (D05, G08). */
+function saidIn(entry: RememberedEntry): readonly Said[] {
+  if (entry.role !== 'user' && entry.role !== 'assistant') return [];
+  const said = asSaid(entry.role, wordsOf(entry));
+  return entry.undelivered === undefined
+    ? [said]
+    : [said, asSaid('user', undeliveredNotice(entry.undelivered))];
+}
+
+/** The words of an entry of the transcript. */
+export function wordsOf(entry: Pick<RememberedEntry, 'content'>): string {
+  return Spoken.parse(entry.content).text;
+}
+
+function asSaid(role: Said['role'], content: string): Said {
+  return { role, content, tokens: estimateTokens(content) + OVERHEAD };
+}
+
+function sum(said: readonly Said[]): number {
+  return said.reduce((total, { tokens }) => total + tokens, 0);
+}
+
+/**
+ * The first message that is shown. It moves on in steps of a quarter of the budget rather than with
+ * every message, so that a provider can use what it has read already; and never to an answer, which
+ * would have lost its question.
+ */
+function firstShown(said: readonly Said[], budget: number): number {
+  let left = sum(said);
+  if (left <= budget) return said[0]?.role === 'assistant' ? afterAnswers(said, 0) : 0;
+  const step = Math.max(1, budget / 4);
+  let before = 0;
+  let fits: number | null = null;
+  for (const [index, { role, tokens }] of said.entries()) {
+    if (role === 'user' && left <= budget) {
+      fits ??= index;
+      const crossed =
+        Math.floor(before / step) > Math.floor((before - lastTurn(said, index)) / step);
+      if (crossed && left >= budget / 2) return index;
+    }
+    left -= tokens;
+    before += tokens;
+  }
+  return fits ?? said.length;
+}
+
+/** Tokens of the turn that ends before a message. */
+function lastTurn(said: readonly Said[], index: number): number {
+  let from = index - 1;
+  while (from > 0 && said[from]?.role !== 'user') from -= 1;
+  return sum(said.slice(Math.max(0, from), index));
+}
+
+function afterAnswers(said: readonly Said[], from: number): number {
+  const next = said.findIndex(({ role }, index) => index >= from && role === 'user');
+  return next === -1 ? said.length : next;
+}
+
+/** A text within its budget; the estimate is by characters, which do not all cost the same. */
+function fitting(text: string, budget: number): string {
+  const tokens = estimateTokens(text);
+  if (tokens <= budget) return text;
+  let length = Math.floor((text.length * budget) / tokens);
+  while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
+    length = Math.floor(length * 0.9);
+  }
+  return cutText(text, length, 'this message').text;
+}
+
+function joined(all: readonly (UserMessage | Pick<Said, 'role' | 'content'>)[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  for (const next of all) {
+    const last = messages.at(-1);
+    // Only the newest message has pictures, so it is the one whose other fields are kept.
+    if (last?.role === next.role)
+      messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
+    else messages.push(next);
+  }
+  return messages;
+}
+
+function leftOutNotice(count: number): string {
+  const messages = count === 1 ? 'One earlier message' : `${count} earlier messages`;
+  return `[${messages} of this conversation cannot be shown: there is no room for more.]`;
+}
+
+function undeliveredNotice(reason: string): string {
+  return `⚙️ Not all of your last answer was certain to reach this chat: ${reason}`;
+}

@@ -1,0 +1,115 @@
+import { type Reader, reasonOf } from '@parley/contracts';
+import type { NumberedEntry, PinPlace, Store, StoredSummary, SummaryTask } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
+import { withTimeLimit } from '../time-limit.ts';
+import { wordsOf } from './assemble-history.ts';
+import { type ClaimDeps, claimSummary, type NotSummedUp } from './claim-summary.ts';
+import type { HistoryLimits } from './history-budget.ts';
+import { olderPart } from './older-part.ts';
+import { summaryPlace } from './read-history.ts';
+import { Summary, summaryText } from './summary.ts';
+import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
+
+/** What is about to be summed up, and whose it is. */
+export interface Compacting extends PinPlace {
+  readonly reader: Reader;
+  readonly entries: readonly NumberedEntry[];
+}
+
+/** What summing up a history needs. */
+export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
+  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+  readonly history: HistoryLimits;
+  /** What the model can take at a time; all that is wanted when absent. */
+  readonly contextTokens?: (() => number) | undefined;
+  /** Saves what must not be lost before it is no longer shown word for word. */
+  readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
+}
+
+/** What came of it; sizes in tokens. */
+export type Compaction =
+  | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
+  /** There is too little that could be summed up. */
+  | { readonly kind: 'nothing' }
+  | NotSummedUp;
+
+/** Whose history, and how eagerly. */
+export interface CompactionOrder extends PinPlace {
+  readonly reader: Reader;
+  /** A person asked, or there is no other way: also a little, and also after a failure. */
+  readonly forced: boolean;
+}
+
+/** Turns that stay word for word; fewer when a person asks. */
+const KEEP_TURNS = { wanted: 10, forced: 2 };
+/** Their share of the past, and that of what is summed up at once of what the model can take. */
+const KEEP_SHARE = 0.3;
+const MOST_SHARE = 0.5;
+const LEAST_TOKENS = { wanted: 400, forced: 1 };
+/** Entries that are summed up at once. */
+const MOST_ENTRIES = 1_000;
+const HOOK_MS = 30_000;
+
+/**
+ * Sums up the older part of a history, once, whoever else is about to (G11). What fails leaves
+ * everything as it was. Throws only what `stop` fired with.
+ */
+export async function compact(
+  deps: CompactDeps,
+  order: CompactionOrder,
+  stop: AbortSignal,
+): Promise<Compaction> {
+  const { reader, conversationId, session, forced } = order;
+  const place = summaryPlace(order, reader);
+  const stored = await deps.store.summaries.latest(place);
+  const before = Summary.safeParse(stored?.content).data ?? null;
+  const after = before === null ? 0 : (stored?.reaches ?? 0);
+  const all = await deps.store.transcript.oldestAfter(place, after, MOST_ENTRIES);
+  const entries = olderPart(all, divisionOf(deps, forced));
+  const last = entries.at(-1);
+  if (last === undefined) return { kind: 'nothing' };
+  const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
+  const work = async (signal: AbortSignal): Promise<StoredSummary> => {
+    await saveFirst(deps, { reader, conversationId, session, entries }, signal);
+    const content = await writeSummary(deps, { before, entries }, signal);
+    return { content, reaches: last.seq };
+  };
+  const done = await claimSummary(deps, task, forced, work, stop);
+  if ('kind' in done) return done;
+  const from = tokensOf(before, entries);
+  return { kind: 'done', entries: entries.length, from, to: tokensOf(Summary.parse(done.content)) };
+}
+
+function divisionOf({ history, contextTokens }: CompactDeps, forced: boolean) {
+  const how = forced ? 'forced' : 'wanted';
+  const room = contextTokens?.() ?? Number.POSITIVE_INFINITY;
+  return {
+    keepTurns: KEEP_TURNS[how],
+    keepTokens: KEEP_SHARE * Math.min(history.tokens, room / 2),
+    mostTokens: MOST_SHARE * room,
+    leastTokens: LEAST_TOKENS[how],
+  };
+}
+
+async function saveFirst(
+  { beforeCompact, log }: CompactDeps,
+  compacting: Compacting,
+  stop: AbortSignal,
+): Promise<void> {
+  if (beforeCompact === undefined) return;
+  try {
+    await withTimeLimit({ ms: HOOK_MS, stop }, () => beforeCompact(compacting));
+  } catch (error) {
+    stop.throwIfAborted();
+    // Otherwise one broken hook would let every conversation grow for ever.
+    log.error(
+      { reason: reasonOf(error) },
+      'what was said could not be saved before it was summed up',
+    );
+  }
+}
+
+function tokensOf(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
+  const words = [...(summary === null ? [] : [summaryText(summary)]), ...entries.map(wordsOf)];
+  return words.reduce((sum, text) => sum + estimateTokens(text), 0);
+}

@@ -1,0 +1,32 @@
+import type { ModelMessage, ModelTool, UserMessage } from '@parley/models';
+import { estimateTokens } from '@parley/workspace';
+import type { RequestSize } from './history-budget.ts';
+
+/** What a request holds besides the past. */
+export interface RequestPieces {
+  readonly system: readonly { readonly text: string }[];
+  readonly tools: readonly ModelTool[];
+  /** What the turn has done so far. */
+  readonly rounds: readonly ModelMessage[];
+  readonly now: UserMessage;
+}
+
+/** What one picture costs, about, in tokens. */
+const PICTURE = 1_000;
+
+/** About how many tokens a request costs without its past. */
+export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
+  const texts = [
+    ...system.map(({ text }) => text),
+    ...(tools.length === 0 ? [] : [JSON.stringify(tools)]),
+    ...rounds.flatMap(wordsIn),
+  ];
+  const fixed = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const pictures = (now.images?.length ?? 0) * PICTURE;
+  return { fixed: fixed + pictures, now: estimateTokens(now.content) };
+}
+
+function wordsIn(message: ModelMessage): readonly string[] {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return [message.content, ...calls.map((call) => call.arguments)];
+}

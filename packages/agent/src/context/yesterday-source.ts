@@ -1,0 +1,125 @@
+import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/contracts';
+import type { ContextSource, TurnAtHand } from '@parley/prompt';
+import type { Store, SummaryTask } from '@parley/store';
+import type { LocalTime } from '../local-time.ts';
+import { audienceOf } from '../loop/call-tools.ts';
+import { type ClaimDeps, claimSummary } from './claim-summary.ts';
+import { summaryPlace } from './read-history.ts';
+import { Summary, summaryText } from './summary.ts';
+import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
+
+/** What telling of yesterday needs. */
+export interface YesterdayDeps extends WriteSummaryDeps, ClaimDeps {
+  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+  /** The agent's: it decides when a day is over. */
+  readonly localTime: LocalTime;
+}
+
+/** Fills in yesterday's talk, and sums it up where that has not been done. */
+export interface YesterdaySource extends ContextSource {
+  /** Resolves when nothing is being summed up. */
+  settled(): Promise<void>;
+  /** Breaks off what is under way. */
+  close(): Promise<void>;
+}
+
+/** The newest entries of a day that are summed up. */
+const MOST_ENTRIES = 400;
+/** Two days and an hour, in ms: a day of 25 hours before a day of 24. */
+const LONG_ENOUGH = 49 * 60 * 60_000;
+/** Conversations of which it is remembered what they had yesterday. */
+const REMEMBERED = 1_000;
+
+/**
+ * Yesterday's talk of a session, for `yesterday` (G11). It is summed up once, behind the first turn of a
+ * new day, so that nobody waits for it: that turn has the talk itself in its history. What was looked up
+ * is remembered for the rest of the day, and costs later turns nothing.
+ */
+export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
+  const known = new BoundedMap<string, { readonly day: string; readonly part: PromptPart | null }>(
+    REMEMBERED,
+  );
+  const running = new Map<string, Promise<void>>();
+  const ended = new AbortController();
+  const remember = async (turn: TurnAtHand, key: string, day: string): Promise<void> => {
+    try {
+      const found = await summedUp(deps, turn, day, ended.signal);
+      if (found !== 'later') known.set(key, { day, part: found });
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      const facts = { conversation: turn.conversationId, reason: reasonOf(error) };
+      deps.log.error(facts, 'the talk of yesterday could not be summed up');
+    } finally {
+      running.delete(key);
+    }
+  };
+  return {
+    id: 'yesterday',
+    async gather(turn) {
+      const day = dayBefore(turn.facts.date);
+      const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
+      const now = known.get(key);
+      if (now?.day === day) return now.part === null ? {} : { yesterday: now.part };
+      // A turn that only might be begins nothing.
+      if (turn.fix === undefined || running.has(key) || ended.signal.aborted) return {};
+      const stored = await storedOf(deps, turn, day);
+      if (stored !== null) {
+        known.set(key, { day, part: stored });
+        return { yesterday: stored };
+      }
+      running.set(key, remember(turn, key, day));
+      return {};
+    },
+    async settled() {
+      await Promise.all(running.values());
+    },
+    async close() {
+      ended.abort(new Error('the worker ends'));
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** The date before an ISO date. */
+export function dayBefore(date: string): string {
+  const day = new Date(`${date}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() - 1);
+  return day.toISOString().slice(0, 10);
+}
+
+async function storedOf(
+  { store }: YesterdayDeps,
+  turn: TurnAtHand,
+  day: string,
+): Promise<PromptPart | null> {
+  const stored = await store.summaries.ofDay(summaryPlace(turn, turn.reader), day);
+  const summary = Summary.safeParse(stored?.content);
+  return summary.success ? partOf(summary.data, turn.reader, day) : null;
+}
+
+/** Null where nobody talked; `later` where it could not be done now. */
+async function summedUp(
+  deps: YesterdayDeps,
+  turn: TurnAtHand,
+  day: string,
+  stop: AbortSignal,
+): Promise<PromptPart | null | 'later'> {
+  const now = deps.clock();
+  const said = await deps.store.transcript.saidBetween(turn, now - LONG_ENOUGH, now, MOST_ENTRIES);
+  const entries = said.filter(({ at }) => deps.localTime(at).date === day);
+  const last = entries.at(-1);
+  if (last === undefined) return null;
+  const task: SummaryTask = { ...summaryPlace(turn, turn.reader), kind: 'day', mark: day };
+  const work = async (signal: AbortSignal) => {
+    const content = await writeSummary(deps, { before: null, entries }, signal);
+    return { content, reaches: last.seq };
+  };
+  const done = await claimSummary(deps, task, false, work, stop);
+  return 'kind' in done ? 'later' : partOf(Summary.parse(done.content), turn.reader, day);
+}
+
+function partOf(summary: Summary, reader: Reader, day: string): PromptPart {
+  // The layer quotes it.
+  const text = summaryText(summary).replace(/^> /gm, '');
+  return { text, source: `talk of ${day}`, audience: audienceOf(reader) };
+}
