@@ -18,14 +18,6 @@ const Vision = z
   .optional()
   .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
 
-/** Shared by all that are no words. */
-const ContextTokens = z
-  .int()
-  .min(2_048)
-  .max(10_000_000)
-  .optional()
-  .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
-
 const Compatible = z.strictObject({
   provider: z.literal('openai-compatible'),
   /** Usually ends in `/v1`. */
@@ -34,7 +26,6 @@ const Compatible = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   model: Name,
   vision: Vision,
-  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -44,7 +35,6 @@ const Anthropic = z.strictObject({
   model: Name,
   baseUrl: Url.optional(),
   vision: Vision,
-  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -54,7 +44,6 @@ const OpenAi = z.strictObject({
   model: Name,
   baseUrl: Url.optional(),
   vision: Vision,
-  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -86,11 +75,7 @@ const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
     // `auto` and `offline` always answer, so there is nothing to fall back to.
-    z.strictObject({
-      provider: z.enum(['auto', 'offline']),
-      contextTokens: ContextTokens,
-      timeouts: Extras.timeouts,
-    }),
+    z.strictObject({ provider: z.enum(['auto', 'offline']), timeouts: Extras.timeouts }),
     Compatible.extend(Extras),
     Anthropic.extend(Extras),
     OpenAi.extend(Extras),
@@ -108,15 +93,12 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
-  /** Of a model that is chosen automatically. */
-  readonly contextTokens?: number;
 } {
   if (typeof written === 'string') {
     return { model: written, fallback: [], timeouts: ModelTimeouts.parse({}) };
   }
   if (!('fallback' in written)) {
-    const { provider: model, timeouts, contextTokens } = written;
-    return { model, fallback: [], timeouts, ...(contextTokens !== undefined && { contextTokens }) };
+    return { model: written.provider, fallback: [], timeouts: written.timeouts };
   }
   const { fallback, timeouts, ...model } = written;
   return { model, fallback, timeouts };
