@@ -21,6 +21,7 @@ export { openStore, type StoreOptions } from './open-store.ts';
 export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
+export type { PinPlace } from './pins.ts';
 export type {
   NewPrompt,
   PromptRepository,
@@ -58,5 +59,6 @@ export type {
   SummaryRepository,
   SummaryTask,
 } from './summaries.ts';
+export type { TodoItem, TodoRepository } from './todos.ts';
 export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './transcript.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';

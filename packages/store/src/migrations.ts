@@ -12,6 +12,7 @@ import { SUMMARIES } from './migrations/0013-summaries.ts';
 import { APPROVALS } from './migrations/0014-approvals.ts';
 import { SUB_AGENTS } from './migrations/0015-sub-agents.ts';
 import { SPEND } from './migrations/0016-spend.ts';
+import { TODOS } from './migrations/0017-todos.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -145,4 +146,5 @@ export const MIGRATIONS: readonly Migration[] = [
   APPROVALS,
   SUB_AGENTS,
   SPEND,
+  TODOS,
 ];

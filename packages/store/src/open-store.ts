@@ -22,6 +22,7 @@ import { promptRepository } from './repositories/prompt-repository.ts';
 import { spendRepository } from './repositories/spend-repository.ts';
 import { subAgentRepository } from './repositories/sub-agent-repository.ts';
 import { summaryRepository } from './repositories/summary-repository.ts';
+import { todoRepository } from './repositories/todo-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -69,6 +70,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     links: linkRepository(database),
     pins: pinRepository(database),
     spend: spendRepository(database),
+    todos: todoRepository(database),
     prompts,
     memories: memoryIndexRepository(database),
     forgetting: forgettingRepository(database, () => prompts.textsChanged()),

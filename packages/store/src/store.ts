@@ -15,6 +15,7 @@ import type { PromptRepository } from './prompts.ts';
 import type { SpendRepository } from './spend.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
 import type { SummaryRepository } from './summaries.ts';
+import type { TodoRepository } from './todos.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
 
@@ -34,6 +35,7 @@ export interface Store {
   readonly pins: PinRepository;
   readonly prompts: PromptRepository;
   readonly spend: SpendRepository;
+  readonly todos: TodoRepository;
   readonly memories: MemoryIndex;
   readonly forgetting: ForgettingRepository;
   readonly summaries: SummaryRepository;

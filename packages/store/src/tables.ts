@@ -328,6 +328,14 @@ export interface SpendTable {
   cost_usd: number;
 }
 
+/** The list of a conversation's newest session with one; the content is JSON. */
+export interface TodoListTable {
+  conversation_id: string;
+  session: number;
+  content: string;
+  written_at: number;
+}
+
 /** Which migrations a database has seen, and by which Parley. */
 export interface MigrationTable {
   number: number;
@@ -360,5 +368,6 @@ export interface Tables {
   summary: SummaryTable;
   sub_agent: SubAgentTable;
   spend: SpendTable;
+  todo_list: TodoListTable;
   parley_migration: MigrationTable;
 }

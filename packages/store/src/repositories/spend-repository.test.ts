@@ -36,18 +36,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G17] adds up by person, by group and by day, whatever became of the turn', async () => {
       await spent(ADA, { costUsd: 0.5 });
+      await spent(ADA, { costUsd: 0.25 });
       await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
       await spent(BO, { outcome: 'silent' });
       await spent({ ...ADA, day: '2026-11-22' });
       expect(await store.spend.of(IN_GROUP)).toEqual({
-        person: { tokens: 18, costUsd: 0.75 },
+        person: { tokens: 27, costUsd: 1 },
         group: { tokens: 9, costUsd: 0.25 },
-        total: { tokens: 27, costUsd: 0.75 },
+        total: { tokens: 36, costUsd: 1 },
       });
       expect((await store.spend.of(BO)).group).toEqual({ tokens: 0, costUsd: 0 });
       expect(await store.spend.day('2026-11-21')).toEqual({
-        tokens: 27,
-        costUsd: 0.75,
+        tokens: 36,
+        costUsd: 1,
         people: 2,
         groups: 1,
       });

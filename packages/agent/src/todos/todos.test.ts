@@ -1,0 +1,69 @@
+import type { TodoItem } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { writeTodosTool } from '../tools/write-todos.ts';
+import { todosSource } from './todos-source.ts';
+
+let scene: TurnScene;
+afterEach(() => scene?.close());
+
+/** A scene whose agent keeps lists; the store is there only once the scene is. */
+async function open(): Promise<void> {
+  scene = await openTurnScene(
+    {},
+    {
+      tools: [writeTodosTool({ replace: (...all) => scene.store.todos.replace(...all) })],
+      sources: [todosSource({ of: (place) => scene.store.todos.of(place) })],
+    },
+  );
+}
+const writes = (todos: readonly object[]) => ({
+  say: '',
+  calls: [{ name: 'write_todos', with: { todos } }],
+});
+const list = () => scene.store.todos.of({ conversationId: 'c', session: 0 });
+const prompt = () => JSON.stringify(scene.model.asked.at(-1));
+const lastResult = () => scene.model.asked.at(-1)?.messages.at(-1)?.content;
+
+describe('the list of a session', () => {
+  it('[G12] is written by the model, and told to it in its next turns until all is done', async () => {
+    await open();
+    const [one, two]: readonly TodoItem[] = [
+      { text: 'Ask Bo', state: 'done' },
+      { text: 'Book a table', state: 'doing' },
+    ];
+    await scene.write('plan the evening');
+    scene.model.next(writes([one ?? {}, two ?? {}]));
+    await scene.answerNext();
+    expect(await list()).toEqual([one, two]);
+    expect(lastResult()).toBe('The list has 2 items, 1 of them not done.');
+    await scene.write('go on');
+    scene.model.next(writes([{ ...two, state: 'done' }]));
+    await scene.answerNext();
+    expect(prompt()).toContain('[~] Book a table');
+    await scene.write('thanks');
+    await scene.answerNext();
+    expect(prompt()).not.toContain('Book a table');
+  });
+
+  it('[G12] is refused where it is too long, and the old one stays', async () => {
+    await open();
+    await scene.write('go');
+    const item = { text: 'x', state: 'open' };
+    scene.model.next(writes([item]), writes(Array.from({ length: 31 }, () => item)));
+    await scene.answerNext();
+    expect(lastResult()).toContain('do not fit');
+    scene.model.next(writes([{ text: 'y'.repeat(201), state: 'open' }]));
+    await scene.write('again');
+    await scene.answerNext();
+    expect(lastResult()).toContain('do not fit');
+    expect(await list()).toEqual([item]);
+  });
+
+  it('[G12] is not for quick questions, and the model is told so', async () => {
+    await open();
+    await scene.write('what time is it?');
+    await scene.answerNext();
+    expect(prompt()).toContain('a quick question needs no list');
+  });
+});

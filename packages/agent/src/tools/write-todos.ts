@@ -1,0 +1,33 @@
+import type { TodoRepository } from '@parley/store';
+import { z } from 'zod';
+import { defineTool, type Tool } from './tool.ts';
+
+/** Longer lists are no help, and stand in every prompt. */
+const MOST_ITEMS = 30;
+const LONGEST_ITEM = 200;
+
+const Item = z.object({
+  text: z.string().trim().min(1).max(LONGEST_ITEM).describe('One step, in a few words.'),
+  state: z.enum(['open', 'doing', 'done']),
+});
+
+/** Keeps the list of a session (G12): each call replaces it as a whole. */
+export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
+  return defineTool({
+    name: 'write_todos',
+    summary: 'Replaces your list of to-dos for this conversation.',
+    hint: 'Only for work of three steps or more; a quick question needs no list. Send the whole list each time, at most one item `doing`, and mark what is done as soon as it is.',
+    tier: 'middleware',
+    effect: 'write',
+    audience: 'everyone',
+    approval: 'never',
+    input: z.object({
+      todos: z.array(Item).max(MOST_ITEMS).describe('All items, in their order; empty: no list.'),
+    }),
+    async run({ todos: items }, { reader, session, clock }) {
+      await todos.replace({ conversationId: reader.conversationId, session }, items, clock());
+      const left = items.filter(({ state }) => state !== 'done').length;
+      return { text: `The list has ${items.length} items, ${left} of them not done.` };
+    },
+  });
+}
