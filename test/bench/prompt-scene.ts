@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
+  assembleHistory,
   builtInTools,
   createToolRegistry,
   createTurnRunner,
   localTimeIn,
-  modelMessages,
   skillsSource,
   type TurnRunnerDeps,
   turnPrompt,
@@ -104,7 +104,9 @@ export async function openPromptScene(
       if (last === undefined) throw new Error('There was no turn yet.');
       const prompt = await turnPrompt(last.turn, deps);
       const content = prompt.userContext.map(({ text }) => text).join('\n\n');
-      modelMessages(last.transcript, { role: 'user', content }, deps.history);
+      const now = { role: 'user', content } as const;
+      const past = { summary: null, entries: last.transcript, now };
+      assembleHistory(past, { history: deps.history.tokens, now: Number.POSITIVE_INFINITY });
       return prompt;
     },
     async turn() {
@@ -152,7 +154,7 @@ function depsOf({ workspace, store, model, clock, layout }: Parts): TurnRunnerDe
       localTime: localTimeIn(timeZone),
     },
     owners: ['telegram:42'],
-    history: { entries: HISTORY, characters: 200_000 },
+    history: { entries: HISTORY, tokens: 50_000 },
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
       transcription: undefined,

@@ -70,7 +70,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     prompt: assemblerOf(choice),
     agent: placeOf(options.workspace.folder),
     owners,
-    history: { entries: 12, characters: 30_000 },
+    history: { entries: 12, tokens: 7_500 },
     clock,
   });
   let turns = 0;

@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addImportCommand } from './commands/add-import-command.ts';
+import { addMemoryCommand } from './commands/add-memory-command.ts';
 import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
@@ -80,6 +81,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addImportCommand(program, action, print);
   addPromptCommand(program, action, print);
   addSkillsCommand(program, action, print);
+  addMemoryCommand(program, action, print);
   program
     .command('config')
     .description('work with the settings file')

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createSpendGuard, openMedia } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import type { Clock, NewId, PassPoint } from '@parley/contracts';
+import type { Clock, PassPoint } from '@parley/contracts';
 import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
 import { createLocalBus } from '@parley/queue';
 import { writeSettingsTemplate } from '@parley/settings';
@@ -14,6 +13,7 @@ import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder
 import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
+import { newId } from './new-id.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openParts } from './open-parts.ts';
 import { skillCommandsOf } from './open-skills.ts';
@@ -55,8 +55,8 @@ const TURN_GRACE_MS = 4_000;
 /** Sends that are under way after that get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
 
-/** What the model sees of a conversation's past; characters are about four to a token. */
-const HISTORY = { entries: 100, characters: 60_000 };
+/** What the model sees of a conversation's past, where it has room for it. */
+const HISTORY = { entries: 400, tokens: 24_000 };
 
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
@@ -155,8 +155,6 @@ async function compose(
     },
   };
 }
-
-const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
 
 /** The settings count in megabytes, everything else in bytes. */
 function mediaLimits(media: LoadedSettings['settings']['media']) {

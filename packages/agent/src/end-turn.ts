@@ -8,6 +8,7 @@ import { whatIsSeen } from './answer/what-is-seen.ts';
 import { NOTHING_TO_SHOW } from './failure-words.ts';
 import type { FinalStep, StepUsage } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
+import { withPlanButton } from './modes/plan-button.ts';
 import { accountOf } from './spend/spend-guard.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
@@ -51,7 +52,7 @@ export async function giveAnswer(
     return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
   // Behind the answer, whose parts may have been streamed to their places already.
-  const all = [...parts, ...(await noticeOf(seen))];
+  const all = [...withPlanButton(parts, turn.mode), ...(await noticeOf(seen))];
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all });
 }
 
@@ -80,6 +81,18 @@ export async function giveUp(
     usage,
     account: accountIn(deps, turn),
   });
+}
+
+/** Commits words of the system in place of an answer; the history knows nothing of them. */
+export async function giveNotice(
+  deps: EndTurnDeps,
+  turn: ClaimedTurn,
+  lease: Lease,
+  words: string,
+): Promise<Ending> {
+  const parts = await partsOf(turn, marked(words));
+  const said = { turnId: turn.turnId, entries: [], usage: null };
+  return commit(deps, lease, { ...said, outcome: 'answered', parts });
 }
 
 async function commit(deps: EndTurnDeps, lease: Lease, turn: TurnCommit): Promise<Ending> {

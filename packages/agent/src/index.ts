@@ -29,6 +29,7 @@ export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
 export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
+export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export {

@@ -36,7 +36,7 @@ export async function previewTurn(
   const draft = {
     prompt,
     transcript: [],
-    history: { entries: 0, characters: 0 },
+    history: { entries: 0, tokens: 0 },
     now: { role: 'user', content: words },
     rounds: [],
     tools: [],

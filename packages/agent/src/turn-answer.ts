@@ -3,13 +3,18 @@ import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
+import type { ApprovalGate } from './approvals/approval-gate.ts';
+import type { Compactor } from './context/compactor.ts';
+import type { HistoryFill, HistoryLimits } from './context/history-budget.ts';
+import { readHistory } from './context/read-history.ts';
+import { whenTooLong } from './context/when-too-long.ts';
 import type { FinalStep, StepUsage } from './final-step.ts';
-import type { HistoryLimits } from './history.ts';
 import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
 import type { TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './loop/turn-limits.ts';
 import { turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
+import { toolsInMode } from './modes/tools-in-mode.ts';
 import { type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
 import { accountOf, type SpendGuard } from './spend/spend-guard.ts';
 import type { OpenedTurn } from './turn-opening.ts';
@@ -20,11 +25,15 @@ export interface TurnAnswerDeps
   extends TurnPromptDeps,
     HookDeps,
     Pick<RecordPromptDeps, 'prompts'> {
-  readonly store: Pick<Store, 'turns' | 'transcript' | 'pins'>;
+  readonly store: Pick<Store, 'turns' | 'transcript' | 'summaries' | 'pins'>;
   readonly model: ChatModel;
   /** Where they differ from `DEFAULT_TURN_LIMITS`. */
   readonly limits?: Partial<TurnLimits>;
   readonly history: HistoryLimits;
+  /** What the model can take at a time, in tokens; all that is wanted when absent. */
+  readonly contextTokens?: (() => number) | undefined;
+  /** Sums up what is too long; without it the oldest is left out. */
+  readonly compactor?: Compactor | undefined;
   /** Without it nothing is capped (G17). */
   readonly spendGuard?: SpendGuard;
   readonly bus: LiveBus;
@@ -38,16 +47,18 @@ export interface SeenTurn {
   readonly media: TurnMedia;
   readonly opened: OpenedTurn;
   readonly journal: TurnJournal;
+  /** Stands before its tools; without it those that need a yes are not run. */
+  readonly gate?: ApprovalGate | undefined;
 }
 
 /**
  * The answer of a turn: from its journal when an earlier run had got it, else from the model and its
- * tools (G16). Null when the lease was lost meanwhile. Throws ModelError and TurnLimitError, and
+ * tools (G16). Null when the lease was lost meanwhile. Throws ModelError, TurnLimitError, TurnSuspendedError and
  * whatever the signal fires with.
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
-  { turn, media, opened, journal }: SeenTurn,
+  { turn, media, opened, journal, gate }: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
@@ -55,10 +66,10 @@ export async function turnAnswer(
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the model is told of exactly those tools that it is offered.
-  const tools = toolsOf(deps, reader);
-  const [prompt, transcript] = await Promise.all([
+  const tools = toolsInMode(toolsOf(deps, reader), turn.mode);
+  const [prompt, past] = await Promise.all([
     turnPrompt(turn, deps, { opened, additions, tools }),
-    deps.store.transcript.recent(conversationId, session, deps.history.entries),
+    readHistory(deps.store, turn, reader, deps.history.entries),
   ]);
   const now = wordsOf(opened, media, turn);
   const loop = {
@@ -66,16 +77,21 @@ export async function turnAnswer(
     conversationId,
     turnId,
     journal,
+    gate,
     tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session, messages },
     quotable: quotableIn(turn),
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
-    draft: { prompt, transcript, history: deps.history, now },
+    draft: { prompt, ...past, history: deps.history, contextTokens: deps.contextTokens?.(), now },
     record: (sent: AssembledPrompt, request: ModelRequest) =>
       recordPrompt(deps, turn, sent, request),
+    notice: (fill: HistoryFill) =>
+      deps.compactor?.notice({ conversationId, session, reader }, fill),
   };
-  return turnLoop(loop, signal);
+  return whenTooLong(deps, { conversationId, session, reader }, signal, (shorter) =>
+    turnLoop({ ...loop, draft: { ...loop.draft, ...shorter } }, signal),
+  );
 }
 
 async function maySpend(

@@ -3,7 +3,10 @@ import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
-import { type Ending, giveAnswer, giveUp } from './end-turn.ts';
+import { type ApprovalDeps, openGate } from './approvals/approval-gate.ts';
+import { TurnSuspendedError } from './approvals/turn-suspended-error.ts';
+import { askedToCompact } from './context/asked-to-compact.ts';
+import { type Ending, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
 import { failureWords, GAVE_UP } from './failure-words.ts';
 import type { FinalStep } from './final-step.ts';
 import { textOf } from './history.ts';
@@ -21,16 +24,21 @@ import { openTurn, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps {
-  readonly store: Pick<Store, 'lanes' | 'turns' | 'transcript' | 'attachments' | 'pins'>;
+  readonly store: Pick<
+    Store,
+    'lanes' | 'turns' | 'transcript' | 'summaries' | 'attachments' | 'pins' | 'approvals' | 'inbox'
+  >;
   readonly media: MediaDeps;
   /** Saves what people asked to be remembered and the model has not saved (G13). */
   readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
+  /** Which calls of tools need a yes; without it those of tools that ask for one are not run (G05). */
+  readonly approvals?: Pick<ApprovalDeps, 'rules' | 'newCode'>;
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
 }
 
 /** A turn that was begun this often and never ended probably kills its worker: give up and say so. */
-const MAX_ATTEMPTS = 5;
+export const MAX_ATTEMPTS = 5;
 
 /** How a turn ended, and what the hooks are told of it; nothing where no answer was sought. */
 interface Ended extends Ending {
@@ -69,6 +77,7 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
     if (ending.outcome === 'answered' || ending.outcome === 'failed') {
       await deps.deliver(route.channel, route.account, route.chatId);
     }
+    deps.compactor?.afterTurn(conversationId);
     if (closing !== undefined) await tellHooks(deps, ending, closing);
   };
 }
@@ -85,10 +94,32 @@ async function answerTurn(
     const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
+  const asked = await askedToCompact(deps, turn, signal);
+  if (asked === 'stopped') return { outcome: AFTER_STOP[stopReasonOf(signal) ?? 'handed-back'] };
+  if (asked === null) return answerMessages(deps, { turn, journal }, lease, signal);
+  const { words: notice, rest } = asked;
+  if (rest === null) return giveNotice(deps, turn, lease, notice);
+  return answerMessages(deps, { turn: rest, journal, notice }, lease, signal);
+}
+
+/** A turn whose commands have been carried out; `notice`: what the person is told of that. */
+interface Answerable extends Pick<SeenTurn, 'turn' | 'journal'> {
+  readonly notice?: string;
+}
+
+async function answerMessages(
+  deps: TurnRunnerDeps,
+  { turn, journal, notice }: Answerable,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<Ended> {
   const reader = turnReader(turn, deps);
-  const media = await readTurnMedia(deps, turn.messages, reader, signal);
+  const read = await readTurnMedia(deps, turn.messages, reader, signal);
+  const notices = [notice, read.notice].filter((words) => words != null);
+  const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
-  const seen = { turn, media, opened, journal };
+  const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
+  const seen = { turn, media, opened, journal, gate };
   const { identity: _identity, ...closing } = opened;
   const answer = await answerOrWhy(deps, seen, signal);
   if ('outcome' in answer) return answer;
@@ -112,7 +143,7 @@ async function rememberAsked(
 }
 
 /** The answer, what to tell the person instead, or how the turn ended without either. */
-async function answerOrWhy(
+export async function answerOrWhy(
   deps: TurnRunnerDeps,
   seen: SeenTurn,
   signal: AbortSignal,
@@ -123,6 +154,7 @@ async function answerOrWhy(
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
+    if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
     if (error instanceof TurnLimitError || error instanceof SpendCapError)
       return { words: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;

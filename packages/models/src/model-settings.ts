@@ -18,6 +18,14 @@ const Vision = z
   .optional()
   .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
 
+/** Shared by all that are no words. */
+const ContextTokens = z
+  .int()
+  .min(2_048)
+  .max(10_000_000)
+  .optional()
+  .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
+
 const Compatible = z.strictObject({
   provider: z.literal('openai-compatible'),
   /** Usually ends in `/v1`. */
@@ -26,6 +34,7 @@ const Compatible = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   model: Name,
   vision: Vision,
+  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -35,6 +44,7 @@ const Anthropic = z.strictObject({
   model: Name,
   baseUrl: Url.optional(),
   vision: Vision,
+  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -44,6 +54,7 @@ const OpenAi = z.strictObject({
   model: Name,
   baseUrl: Url.optional(),
   vision: Vision,
+  contextTokens: ContextTokens,
   price: ModelPrice.optional(),
 });
 
@@ -75,7 +86,11 @@ const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
     // `auto` and `offline` always answer, so there is nothing to fall back to.
-    z.strictObject({ provider: z.enum(['auto', 'offline']), timeouts: Extras.timeouts }),
+    z.strictObject({
+      provider: z.enum(['auto', 'offline']),
+      contextTokens: ContextTokens,
+      timeouts: Extras.timeouts,
+    }),
     Compatible.extend(Extras),
     Anthropic.extend(Extras),
     OpenAi.extend(Extras),
@@ -93,12 +108,15 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
+  /** Of a model that is chosen automatically. */
+  readonly contextTokens?: number;
 } {
   if (typeof written === 'string') {
     return { model: written, fallback: [], timeouts: ModelTimeouts.parse({}) };
   }
   if (!('fallback' in written)) {
-    return { model: written.provider, fallback: [], timeouts: written.timeouts };
+    const { provider: model, timeouts, contextTokens } = written;
+    return { model, fallback: [], timeouts, ...(contextTokens !== undefined && { contextTokens }) };
   }
   const { fallback, timeouts, ...model } = written;
   return { model, fallback, timeouts };

@@ -2,14 +2,20 @@ import type { Logger, PromptPart, Reader } from '@parley/contracts';
 import type { ModelMessage, ModelRequest, ModelTool, UserMessage } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import type { RememberedEntry } from '@parley/store';
-import { type HistoryLimits, modelMessages } from '../history.ts';
+import { assembleHistory } from '../context/assemble-history.ts';
+import { type HistoryFill, type HistoryLimits, historyBudget } from '../context/history-budget.ts';
+import { requestSize } from '../context/request-size.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
 
 /** Everything a request is made from, before anybody has looked who reads it. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
+  /** What stands for everything before the transcript. */
+  readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
+  /** What the model can take at a time; all that is wanted when absent. */
+  readonly contextTokens?: number | undefined;
   /** What the people wrote, without the context before it. */
   readonly now: UserMessage;
   /** What the turn has done so far; every call has its result. */
@@ -23,6 +29,8 @@ export interface RequestDraft {
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
+  /** How full its past is. */
+  readonly fill: HistoryFill;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
@@ -44,13 +52,21 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const userContext = check(draft.prompt.userContext);
   const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
   const rounds = draft.rounds.flatMap((round) => roundMessages(round, check));
-  const messages = modelMessages(draft.transcript, { ...draft.now, content }, draft.history);
+  const [summary] = check(draft.summary == null ? [] : [draft.summary]);
+  const now = { ...draft.now, content };
+  const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
+  const size = requestSize({ system, rounds, tools: draft.tools, now });
+  const { contextTokens = Number.POSITIVE_INFINITY } = draft;
+  const { messages, fill } = assembleHistory(
+    past,
+    historyBudget(contextTokens, size, draft.history),
+  );
   const request = {
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(draft.tools.length > 0 && { tools: draft.tools }),
   };
-  return { request, prompt: { ...draft.prompt, system, userContext } };
+  return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }
 
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];

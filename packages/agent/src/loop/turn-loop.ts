@@ -4,6 +4,7 @@ import type { AssembledPrompt } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';
 import type { QuotableMessages } from '../answer/what-is-seen.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
+import type { HistoryFill } from '../context/history-budget.ts';
 import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
@@ -26,6 +27,8 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly pass: PassPoint;
   /** Keeps what a turn began with, for people. */
   readonly record: (prompt: AssembledPrompt, request: ModelRequest) => void;
+  /** Hears how full the past is. */
+  readonly notice?: (fill: HistoryFill) => void;
 }
 
 /**
@@ -61,8 +64,11 @@ async function askStep(
   // A model that could call no tool any more in its only step is not offered any.
   const offered = closing !== null && step === 0 ? [] : tools.offered;
   const full = { ...draft, rounds, tools: offered, ...(closing !== null && { closing }) };
-  const { request, prompt } = checkedRequest(full, at.reader, log);
-  if (step === 0) deps.record(prompt, request);
+  const { request, prompt, fill } = checkedRequest(full, at.reader, log);
+  if (step === 0) {
+    deps.record(prompt, request);
+    deps.notice?.(fill);
+  }
   deps.pass('model-called');
   const stream = answerStream(deps.quotable, ({ text, replyTo }) => {
     const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };

@@ -14,10 +14,13 @@ import {
 } from '@parley/prompt';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
+import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import type { TurnHook } from '../hooks/turn-hook.ts';
 import { localTimeIn } from '../local-time.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
+import type { SpendCaps } from '../spend/spend-caps.ts';
+import { createSpendGuard, type SpendGuard } from '../spend/spend-guard.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentPlace } from '../turn-facts.ts';
@@ -30,6 +33,8 @@ export interface TurnScene {
   readonly store: Store;
   readonly model: ScriptedModel;
   readonly events: LiveEvent[];
+  /** Moves the clock on, in ms. */
+  later(ms: number): void;
   readonly logged: string[];
   readonly woken: string[];
   /** Folder of the workspace. */
@@ -51,6 +56,8 @@ export interface TurnScene {
 export interface SceneExtras {
   readonly tools?: readonly Tool[];
   readonly hooks?: readonly TurnHook[];
+  /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
+  readonly approvals?: Partial<ApprovalRules>;
   readonly limits?: Partial<TurnLimits>;
   /** In place of the house's. */
   readonly prompt?: PromptAssembler;
@@ -59,6 +66,8 @@ export interface SceneExtras {
   readonly model?: ChatModel;
   /** `test:1` when absent. */
   readonly owners?: readonly string[];
+  /** What may be used in a day; nothing is capped when absent. */
+  readonly caps?: SpendCaps;
 }
 
 /**
@@ -69,10 +78,10 @@ export async function openTurnScene(
   media: Partial<MediaDeps> = {},
   extras: SceneExtras = {},
 ): Promise<TurnScene> {
-  const { tools = [], sources = [], ...more } = extras;
+  const { tools = [], sources = [], approvals, ...more } = extras;
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
-  const clock = () => Date.UTC(2026, 10, 21, 13, 5);
+  const { clock, later } = movableTime();
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const layers = createLayerRegistry(houseLayers());
@@ -90,42 +99,42 @@ export async function openTurnScene(
     sources,
     tools: createToolRegistry({ builtIn: tools }).registry,
     hookMs: 50,
+    approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
-    history: { entries: 100, characters: 1_000 },
+    history: { entries: 100, tokens: 250 },
     media: { ...quietMedia(), ...media },
     deliver: async (...chat) => void woken.push(chat.join('/')),
     bus: { publish: (event) => void events.push(event), subscribe: () => () => {} },
     log: loggerInto(logged),
+    spendGuard: guardIn(store, loggerInto(logged), extras.caps),
     meter: { count() {}, observe() {} },
     clock,
     pass() {},
     ...more,
   });
-  const begin: TurnScene['begin'] = async (conversationId = OWNER_CHAT) => {
+  const begin: TurnScene['begin'] = (conversationId = OWNER_CHAT) => {
     made += 1;
-    const taken = await store.lanes.acquire(conversationId, 'worker', clock(), 10_000);
-    if (taken.kind === 'busy') throw new Error('the lane is busy');
-    const claimed = await store.lanes.claim(taken.lease, 'collect', `turn-${made}`, clock());
-    if (claimed.kind !== 'turn') throw new Error(`no turn: ${claimed.kind}`);
-    return { turn: claimed.turn, lease: taken.lease };
+    return beginTurn(store, conversationId, `turn-${made}`, clock());
   };
-  const run: TurnScene['run'] = ({ turn, lease }, signal = new AbortController().signal) =>
-    runTurn(turn, lease, signal);
   return {
     store,
     model,
     events,
+    later,
     logged,
     woken,
     folder: workspace.folder,
     begin,
-    run,
+    run: ({ turn, lease }, signal = NEVER) => runTurn(turn, lease, signal),
     write(text, writing = {}) {
       made += 1;
       return writeMessage(store, { messageId: `m${made}`, text, now: clock() }, writing);
     },
-    answerNext: async (conversationId) => run(await begin(conversationId)),
+    async answerNext(conversationId) {
+      const { turn, lease } = await begin(conversationId);
+      await runTurn(turn, lease, NEVER);
+    },
     async owed(chatId = OWNER_CHAT) {
       const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
       return rows.map(({ part }) => part.body.plain);
@@ -137,6 +146,35 @@ export async function openTurnScene(
   };
 }
 
+async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {
+  const taken = await store.lanes.acquire(conversationId, 'worker', now, 10_000);
+  if (taken.kind === 'busy') throw new Error('the lane is busy');
+  const claimed = await store.lanes.claim(taken.lease, 'collect', turnId, now);
+  if (claimed.kind !== 'turn') throw new Error(`no turn: ${claimed.kind}`);
+  return { turn: claimed.turn, lease: taken.lease };
+}
+
+const NEVER = new AbortController().signal;
+
+function movableTime() {
+  let now = Date.UTC(2026, 10, 21, 13, 5);
+  const later = (ms: number): void => {
+    now += ms;
+  };
+  return { clock: () => now, later };
+}
+
+/** Their codes are CODE1, CODE2, … */
+function approvalsWith(rules: Partial<ApprovalRules> = {}) {
+  let codes = 0;
+  const newCode = (): string => {
+    codes += 1;
+    return `CODE${codes}`;
+  };
+  const usual = { ask: [], auto: [], approvers: [], waitMs: 15 * 60_000 };
+  return { rules: { ...usual, ...rules }, newCode };
+}
+
 function quietMedia(): MediaDeps {
   return {
     readDocument: createDocumentReader(),
@@ -144,6 +182,10 @@ function quietMedia(): MediaDeps {
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,
   };
+}
+
+function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
+  return createSpendGuard({ store, log }, caps, { timeZone: 'Europe/Berlin' });
 }
 
 /** The agent of a scene, in a time zone. */
