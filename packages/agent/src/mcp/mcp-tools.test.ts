@@ -1,0 +1,149 @@
+import { recordingLogger } from '@parley/contracts';
+import type { McpServerView, McpTool } from '@parley/mcp';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { createToolRegistry } from '../tools/tool-registry.ts';
+import type { McpRules } from './mcp-rules.ts';
+import { type McpToolDeps, mcpTools } from './mcp-tools.ts';
+import { toolNames } from './tool-names.ts';
+
+const OWNER = { kind: 'owner', conversationId: 'c' } as const;
+const RULES: McpRules = { tools: { block: [] }, audience: 'owner', timeoutMs: 50 };
+
+function tool(name: string, change: Partial<McpTool> = {}): McpTool {
+  const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  return { name, description: '', schema, readOnly: true, ...change };
+}
+
+function viewOf(...tools: readonly McpTool[]): McpServerView {
+  return { name: 's', state: { kind: 'connected' }, tools, prompts: [], refused: [] };
+}
+
+/** A registry over one server whose view can be changed. */
+function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rules = RULES) {
+  let views = [first];
+  const { log, lines } = recordingLogger();
+  const said = call ?? (async (_server, name) => ({ text: name, failed: false }));
+  const live = mcpTools({ servers: { views: () => views, call: said }, rules: { s: rules }, log });
+  const problems: string[] = [];
+  const onProblem = ({ tool: name, code }: { tool: string; code: string }) =>
+    void problems.push(`${name} ${code}`);
+  const { registry } = createToolRegistry({ builtIn: [], live, onProblem });
+  const show = (view: McpServerView): void => {
+    views = [view];
+  };
+  return { registry, live, problems, lines, show };
+}
+
+let scene: ToolScene | undefined;
+afterEach(() => scene?.close());
+
+describe('[G03] the names of a server’s tools', () => {
+  it.each([
+    [['echo'], ['s_echo']],
+    [
+      ['getSum', 'get-env', 'Über.x'],
+      ['s_get_sum', 's_get_env', 's_ber_x'],
+    ],
+    [['…'], ['s_tool']],
+  ])('%j become %j', (originals, names) => {
+    expect([...toolNames('s', originals).values()]).toEqual(names);
+  });
+
+  it('[P11] are fit for every provider, apart from each other, and the same at every start', () => {
+    const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 }));
+    fc.assert(
+      fc.property(names, (originals) => {
+        const made = toolNames('server', originals);
+        const values = [...made.values()];
+        for (const name of values) expect(name).toMatch(/^server_[a-z0-9_]{1,57}$/);
+        expect(new Set(values).size).toBe(originals.length);
+        expect(toolNames('server', originals.toReversed())).toEqual(
+          new Map([...made].toReversed()),
+        );
+      }),
+    );
+  });
+});
+
+describe('[G03] tools that come and go', () => {
+  it('are there while the server has them; a set that was given out stays as it is', () => {
+    const { registry, show } = stage(viewOf(tool('a')));
+    const before = registry.for(OWNER);
+    expect(registry.for(OWNER)).toBe(before);
+    show(viewOf(tool('b'), tool('c')));
+    expect(registry.for(OWNER).names).toEqual(['s_b', 's_c']);
+    expect(before.names).toEqual(['s_a']);
+    expect(before.get('s_a')).toBeDefined();
+    show({ ...viewOf(), state: { kind: 'waiting', reason: 'gone', nextAttemptAt: 0 } });
+    expect(registry.for(OWNER).names).toEqual([]);
+  });
+
+  it('never take the place of a built-in tool, and that is told once per change', () => {
+    const { live } = stage(viewOf(tool('a')));
+    const [added] = live();
+    const problems: string[] = [];
+    const { registry } = createToolRegistry({
+      builtIn: added?.tools ?? [],
+      live,
+      onProblem: ({ tool: name, code }) => void problems.push(`${name} ${code}`),
+    });
+    registry.for(OWNER);
+    registry.for(OWNER);
+    expect(problems).toEqual(['s_a tool-clash']);
+  });
+
+  it('are for the owner alone unless the settings say otherwise', () => {
+    const guest = { kind: 'guest', conversationId: 'c' } as const;
+    expect(stage(viewOf(tool('a'))).registry.for(guest).names).toEqual([]);
+    const open = stage(viewOf(tool('a')), undefined, { ...RULES, audience: 'everyone' });
+    expect(open.registry.for(guest).names).toEqual(['s_a']);
+  });
+
+  it('need a yes and count as changing the world unless they say that they only read', () => {
+    const view = viewOf(tool('reads'), tool('writes', { readOnly: false }));
+    const [reads, writes] = stage(view).live()[0]?.tools ?? [];
+    expect(reads).toMatchObject({ effect: 'read', approval: 'never', tier: 'external-mcp' });
+    expect(writes).toMatchObject({ effect: 'external', approval: 'ask' });
+    const strict = stage(view, undefined, { ...RULES, approval: 'ask' }).live()[0]?.tools ?? [];
+    expect(strict.map(({ approval }) => approval)).toEqual(['ask', 'ask']);
+  });
+
+  it('are taken as the settings allow, by the names of the server', () => {
+    const rules = { ...RULES, tools: { allow: ['a', 'b'], block: ['b'] } };
+    const view = viewOf(tool('a'), tool('b'), tool('c'));
+    expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
+  });
+
+  it('that cannot be checked are left out and told', () => {
+    const odd = tool('odd', { schema: { type: 'object', properties: { a: { type: 'odd' } } } });
+    const { registry, lines } = stage(viewOf(odd, tool('fine')));
+    expect(registry.for(OWNER).names).toEqual(['s_fine']);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('[G03] a call', () => {
+  const used = async (change: Partial<McpTool>, call: McpToolDeps['servers']['call']) => {
+    scene = await openToolScene();
+    const [made] = stage(viewOf(tool('a', change)), call).live()[0]?.tools ?? [];
+    if (made === undefined) throw new Error('there is one tool');
+    return scene.use(made, { n: 1 });
+  };
+
+  it('takes no longer than the server may', async () => {
+    const never = used({}, () => new Promise(() => {}));
+    await expect(never).rejects.toThrow('it took longer than 0.05 s');
+  });
+
+  it.each([
+    ['one that changes something may have been done', false],
+    ['one that reads has simply failed', true],
+  ])('whose connection is lost: %s', async (_what, readOnly) => {
+    const lost = Object.assign(new Error('closed'), { code: 'mcp-lost' });
+    const outcome = used({ readOnly }, () => Promise.reject(lost));
+    if (readOnly) await expect(outcome).rejects.toBe(lost);
+    else expect((await outcome).text).toContain('took effect is not known');
+  });
+});
