@@ -17,8 +17,8 @@ export interface IndexedMemory {
 export interface MemoryIndex {
   add(memory: IndexedMemory): Promise<void>;
   remove(memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void>;
-  /** Makes the index of these files anew (all, when null); what is known of their use is kept. */
-  rebuild(memories: readonly IndexedMemory[], files: readonly string[] | null): Promise<void>;
+  /** Makes the index of these files anew; what is known of their use is kept. */
+  rebuild(memories: readonly IndexedMemory[], files: readonly string[]): Promise<void>;
   /** Counts one use of each. A power cut may take the last ones. */
   used(ids: readonly string[]): Promise<void>;
   /** How often each was of use; those that never were are left out. */

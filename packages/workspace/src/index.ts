@@ -23,6 +23,7 @@ export {
   type MemorySearch,
   openMemorySearch,
 } from './memory/memory-search.ts';
+export { SAVED_FILES } from './memory/passages.ts';
 export { profileOf } from './memory/profile.ts';
 export {
   DEFAULT_WORKSPACE_LIMITS,

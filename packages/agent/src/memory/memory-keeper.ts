@@ -5,6 +5,7 @@ import {
   type MemoryEntry,
   openMemories,
   type Removal,
+  SAVED_FILES,
   type SavedMemory,
   type SaveResult,
   type WorkspaceView,
@@ -69,7 +70,8 @@ export function createMemoryKeeper({ index, log }: MemoryKeeperDeps): MemoryKeep
     },
     async rebuild(view) {
       const all = await memories.list(view);
-      await index.rebuild(all.map(indexed), null);
+      const files = [...Object.values(SAVED_FILES), view.groupMemory];
+      await index.rebuild(all.map(indexed), files);
       return all.length;
     },
   };

@@ -79,7 +79,8 @@ function inConversation(
       (await inRecordings(sql, conversation, change)),
     answers: await inAnswers(sql, conversation, change),
     steps: await inSteps(sql, conversation, change),
-    pins: await inPins(sql, conversation, change),
+    pins:
+      (await inPins(sql, conversation, change)) + (await inSummaries(sql, conversation, change)),
   }));
 }
 
@@ -214,6 +215,22 @@ async function inPins(sql: Sql, conversation: string, change: Change): Promise<n
         .where('session', '=', row.session)
         .where('pin_key', '=', row.pin_key)
         .execute(),
+  );
+}
+
+/** A summary is made of what was said and may say it again. */
+async function inSummaries(sql: Sql, conversation: string, change: Change): Promise<number> {
+  const rows = await sql
+    .selectFrom('summary')
+    .select(['seq', 'content'])
+    .where('conversation_id', '=', conversation)
+    .where('content', 'is not', null)
+    .execute();
+  return changed(
+    rows,
+    ({ content }) => (content === null ? null : change(content)),
+    ({ seq }, content) =>
+      sql.updateTable('summary').set({ content }).where('seq', '=', seq).execute(),
   );
 }
 

@@ -25,8 +25,7 @@ export function memoryIndexRepository(database: Database): MemoryIndex {
     rebuild: (memories, files) =>
       database.write(async (sql) => {
         const known = await usesOf(sql);
-        if (files === null) await sql.deleteFrom('memory_entry').execute();
-        else if (files.length > 0) {
+        if (files.length > 0) {
           await sql.deleteFrom('memory_entry').where('file', 'in', files).execute();
         }
         await insert(sql, memories, known);
