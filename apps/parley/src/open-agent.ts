@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import {
   type AgentMcp,
   type AgentPlace,
+  type BuiltInToolDeps,
   bootSource,
   createBootstrapSource,
   localTimeIn,
@@ -11,6 +12,7 @@ import {
   skillsSource,
   type ToolRegistry,
   type TurnHook,
+  todosSource,
 } from '@parley/agent';
 import type { Logger, Reader } from '@parley/contracts';
 import {
@@ -67,6 +69,7 @@ export async function openAgent(
   plugins: AgentPlugins = NO_PLUGINS,
   mcp: AgentMcp = NO_MCP,
   memoryStore?: MemoryStore,
+  own: Pick<BuiltInToolDeps, 'delegation' | 'todos'> = {},
 ): Promise<OpenAgent> {
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
@@ -97,18 +100,24 @@ export async function openAgent(
     store: memoryStore,
     log,
   });
-  const own = [
+  const house = [
     character,
     bootSource,
     createBootstrapSource(workspace),
     skillsSource(skills),
+    ...(own.todos === undefined ? [] : [todosSource(own.todos)]),
     ...remembering.sources,
   ];
   // Later ones win: what Parley itself has to say stands above what plugins say.
-  const sources = [...plugins.sources, ...own, ...mcp.sources];
+  const sources = [...plugins.sources, ...house, ...mcp.sources];
   const tools = openTools(
     settings.tools,
-    { skills, ...outsideTools(settings, workspace.folder, surroundings), ...remembering.tools },
+    {
+      skills,
+      ...outsideTools(settings, workspace.folder, surroundings),
+      ...remembering.tools,
+      ...own,
+    },
     plugins.tools,
     log,
     mcp.tools,

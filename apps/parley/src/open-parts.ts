@@ -7,6 +7,7 @@ import { chooseModel } from './choose-model.ts';
 import { openInspector } from './inspector/open-inspector.ts';
 import { previewOnPage } from './inspector/preview-on-page.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
+import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
 import type { PluggedIn } from './plug-in.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -38,7 +39,11 @@ export async function openParts(
   if (settings.store.url === undefined) await store.lanes.releaseAll();
   const mcp = await openMcp(settings.mcp, { env: options.env, clock, random: Math.random, log });
   opened.defer(() => mcp.close());
-  const agent = await openAgent(settings, log, options, plugins, mcp, store);
+  const wake = (conversationId: string) => queues.lanes.kick(conversationId);
+  const agent = await openAgent(settings, log, options, plugins, mcp, store, {
+    delegation: { subAgents: store.subAgents, wake, newId, clock },
+    todos: store.todos,
+  });
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage({ agent, owners, channels, clock, log });

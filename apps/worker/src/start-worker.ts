@@ -1,4 +1,4 @@
-import { createTurnRunner, type TurnRunnerDeps } from '@parley/agent';
+import { createTurnRunner, type TurnRunnerDeps, withSubAgents } from '@parley/agent';
 import type { NewId } from '@parley/contracts';
 import { type LaneWorker, type Queues, startLaneWorker } from '@parley/queue';
 import type { ClaimMode, Store } from '@parley/store';
@@ -21,10 +21,13 @@ const SWEEP_MS = 5_000;
 /** Starts the process role that runs turns. */
 export function startWorker(options: WorkerOptions): Promise<LaneWorker> {
   const { store, queues, newId, owner, mode, collectPauseMs, clock, log, bus } = options;
-  const runTurn = createTurnRunner({
+  const deps = {
     ...options,
-    deliver: (channel, account, chatId) => queues.deliveries(channel, account).kick(chatId),
-  });
+    deliver: (channel: string, account: string, chatId: string) =>
+      queues.deliveries(channel, account).kick(chatId),
+    wake: (conversationId: string) => queues.lanes.kick(conversationId),
+  };
+  const runTurn = withSubAgents(deps, createTurnRunner(deps));
   return startLaneWorker(
     { lanes: store.lanes, runTurn, mode, collectPauseMs, owner, clock, newId, log },
     { queue: queues.lanes, bus, concurrency: CONCURRENCY, sweepMs: SWEEP_MS },

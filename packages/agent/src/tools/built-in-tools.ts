@@ -1,6 +1,7 @@
 import type { MemorySearch, Skills } from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
 import { currentTimeTool } from './current-time.ts';
+import { type DelegateTaskDeps, delegateTaskTool } from './delegate-task.ts';
 import { editTool } from './edit.ts';
 import { type ExecDeps, execTool } from './exec.ts';
 import { grepTool } from './grep.ts';
@@ -18,6 +19,8 @@ export interface BuiltInToolDeps {
   readonly skills?: Pick<Skills, 'read'>;
   /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  /** Without it nothing can be handed on. */
+  readonly delegation?: DelegateTaskDeps;
   /** Absent where commands are switched off, which they are by default. */
   readonly exec?: ExecDeps;
   /** What may be read on the web; nothing when absent. */
@@ -25,7 +28,13 @@ export interface BuiltInToolDeps {
 }
 
 /** The tools that Parley brings (G02), in the order in which the model is told of them. */
-export function builtInTools({ skills, memory, exec, web }: BuiltInToolDeps): readonly Tool[] {
+export function builtInTools({
+  skills,
+  memory,
+  delegation,
+  exec,
+  web,
+}: BuiltInToolDeps): readonly Tool[] {
   return [
     readTool,
     listTool,
@@ -38,6 +47,7 @@ export function builtInTools({ skills, memory, exec, web }: BuiltInToolDeps): re
       : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),
+    ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     currentTimeTool,
   ];
 }

@@ -76,7 +76,10 @@ export async function carryOut(
   deps.pass('inbox-committed');
   // A /stop that is told twice must not stop what was asked after it.
   const isStop = decision.kind === 'run' && decision.name === 'stop';
-  if (isStop && !result.duplicate) deps.bus.publish({ type: 'stop-turn', conversationId });
+  const lanes = isStop && !result.duplicate ? [conversationId] : [];
+  for (const lane of [...lanes, ...(result.stoppedSubAgents ?? [])]) {
+    deps.bus.publish({ type: 'stop-turn', conversationId: lane });
+  }
   for (const each of woken) await deps.deliver(each);
   return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name: command.name };
 }

@@ -123,7 +123,8 @@ function helpText(
 }
 
 function stopText(result: CommandResult): string {
-  const stopped = result.stoppedTurn ? 'Stopped.' : 'Nothing was running.';
+  const isStopped = result.stoppedTurn !== null || (result.stoppedSubAgents ?? []).length > 0;
+  const stopped = isStopped ? 'Stopped.' : 'Nothing was running.';
   if (result.setAside === 0) return stopped;
   const messages =
     result.setAside === 1

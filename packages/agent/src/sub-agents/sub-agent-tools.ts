@@ -1,0 +1,36 @@
+import type { SubAgentRun } from '@parley/store';
+import type { ToolRegistry, ToolSet } from '../tools/tool-registry.ts';
+import { SUB_AGENT_BOUNDS } from './sub-agent-limits.ts';
+
+/**
+ * The tools of a sub-agent: those of whoever it works for, without the one that speaks to people, those
+ * that somebody has to say yes to (there is nobody to ask), and, at the last depth, without handing on.
+ */
+export function subAgentTools(
+  tools: ToolRegistry,
+  { depth }: Pick<SubAgentRun, 'depth'>,
+): ToolRegistry {
+  return {
+    for(reader) {
+      const all = tools.for(reader);
+      const isLast = depth >= SUB_AGENT_BOUNDS.depth;
+      return without(
+        all,
+        (name) =>
+          name === 'message' ||
+          (isLast && name === 'delegate_task') ||
+          all.get(name)?.approval === 'ask',
+      );
+    },
+  };
+}
+
+function without(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
+  const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
+  return {
+    get: (name) => (isLeftOut(name) ? undefined : set.get(name)),
+    names: set.names.filter((name) => !isLeftOut(name)),
+    notes: set.notes.filter(stays),
+    offered: set.offered.filter(stays),
+  };
+}
