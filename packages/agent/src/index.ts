@@ -31,6 +31,7 @@ export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills
 export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
+export { todosSource } from './todos/todos-source.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export {
   defineTool,
