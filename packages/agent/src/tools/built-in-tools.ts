@@ -1,3 +1,4 @@
+import type { TodoRepository } from '@parley/store';
 import type { MemorySearch, Skills } from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
 import { currentTimeTool } from './current-time.ts';
@@ -13,12 +14,15 @@ import { searchMemoryTool } from './search-memory.ts';
 import type { Tool } from './tool.ts';
 import { type WebSettings, webTools } from './web-tools.ts';
 import { writeTool } from './write.ts';
+import { writeTodosTool } from './write-todos.ts';
 
 /** What the built-in tools work with; without skills there is no `load_skill`. */
 export interface BuiltInToolDeps {
   readonly skills?: Pick<Skills, 'read'>;
   /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  /** Without it there are no lists. */
+  readonly todos?: TodoRepository;
   /** Without it nothing can be handed on. */
   readonly delegation?: DelegateTaskDeps;
   /** Absent where commands are switched off, which they are by default. */
@@ -32,6 +36,7 @@ export function builtInTools({
   skills,
   memory,
   delegation,
+  todos,
   exec,
   web,
 }: BuiltInToolDeps): readonly Tool[] {
@@ -45,9 +50,10 @@ export function builtInTools({
     ...(memory === undefined
       ? []
       : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
+    ...(todos === undefined ? [] : [writeTodosTool(todos)]),
+    ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),
-    ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     currentTimeTool,
   ];
 }
