@@ -3,11 +3,14 @@ import { createSpendGuard, openMedia } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, PassPoint } from '@parley/contracts';
 import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
+import { contextTokensOf } from '@parley/models';
 import { createLocalBus } from '@parley/queue';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
+import { approvalsOf } from './approval-settings.ts';
 import { type BannerFacts, bannerFacts } from './banner.ts';
+import type { InstalledModel } from './choose-model.ts';
 import { containPlugins } from './contain-plugins.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
@@ -57,6 +60,10 @@ const SEND_GRACE_MS = 3_000;
 
 /** What the model sees of a conversation's past, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
+
+function pastOf({ settings }: LoadedSettings, { model }: InstalledModel) {
+  return { history: HISTORY, contextTokens: () => contextTokensOf(settings.model, model.id) };
+}
 
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
@@ -131,13 +138,14 @@ async function compose(
     sources: agent.sources,
     tools: agent.tools,
     limits: turnLimits(settings),
+    approvals: approvalsOf(settings),
     spendGuard: createSpendGuard(shared, settings.spend, agent.place),
     hooks: agent.hooks,
     ...(agent.memory !== undefined && { memory: agent.memory }),
     workspace: agent.workspace,
     agent: agent.place,
     owners,
-    history: HISTORY,
+    ...pastOf(loaded, model),
     media: openMedia(settings.media),
   });
   opened.defer(() => worker.close(TURN_GRACE_MS));

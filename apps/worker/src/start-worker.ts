@@ -1,7 +1,14 @@
-import { createTurnRunner, type TurnRunnerDeps, withSubAgents } from '@parley/agent';
+import {
+  type Compacting,
+  createCompactor,
+  createTurnRunner,
+  type TurnRunnerDeps,
+  withSubAgents,
+} from '@parley/agent';
 import type { NewId } from '@parley/contracts';
 import { type LaneWorker, type Queues, startLaneWorker } from '@parley/queue';
 import type { ClaimMode, Store } from '@parley/store';
+import { expireApprovals } from './expire-approvals.ts';
 
 /** What a worker is started with. */
 export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'> {
@@ -12,6 +19,8 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly owner: string;
   readonly mode: ClaimMode;
   readonly collectPauseMs: number;
+  /** Hears what is about to be summed up. */
+  readonly beforeCompact?: (compacting: Compacting) => Promise<void>;
 }
 
 /** Turns of different conversations that one worker runs at the same time; they mostly wait for models. */
@@ -19,17 +28,29 @@ const CONCURRENCY = 50;
 const SWEEP_MS = 5_000;
 
 /** Starts the process role that runs turns. */
-export function startWorker(options: WorkerOptions): Promise<LaneWorker> {
+export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
   const { store, queues, newId, owner, mode, collectPauseMs, clock, log, bus } = options;
+  const compactor = createCompactor(options);
+  const yesterday = yesterdaySource({ ...options, localTime: options.agent.localTime });
   const deps = {
     ...options,
+    compactor,
+    sources: [...options.sources, yesterday],
     deliver: (channel: string, account: string, chatId: string) =>
       queues.deliveries(channel, account).kick(chatId),
     wake: (conversationId: string) => queues.lanes.kick(conversationId),
   };
   const runTurn = withSubAgents(deps, createTurnRunner(deps));
-  return startLaneWorker(
+  const worker = await startLaneWorker(
     { lanes: store.lanes, runTurn, mode, collectPauseMs, owner, clock, newId, log },
     { queue: queues.lanes, bus, concurrency: CONCURRENCY, sweepMs: SWEEP_MS },
   );
+  const expiring = expireApprovals(options);
+  return {
+    async close(graceMs) {
+      await expiring.stop();
+      await worker.close(graceMs);
+      await Promise.all([compactor.close(), yesterday.close()]);
+    },
+  };
 }

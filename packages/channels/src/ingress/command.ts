@@ -2,27 +2,31 @@ import type { CommandInfo } from '../adapter.ts';
 
 /** A command, who may use it and where. */
 interface CommandSpec extends CommandInfo {
-  readonly who: 'everyone' | 'owner';
+  /** `approver`: owners, and whoever the settings name. */
+  readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are nobody else's business. */
   readonly where: 'anywhere' | 'direct';
   /** What it will do, for commands that are not there yet. */
   readonly later?: string;
+  /** It waits for the turn before it and is carried out as a turn: it asks the model. */
+  readonly inTurn?: true;
 }
 
 const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
+const APPROVER = { who: 'approver', where: 'anywhere' } as const;
 const OWNER = { who: 'owner', where: 'anywhere' } as const;
 
-/** All commands (F09), in the order of the menus; each is answered without the model. */
+/** All commands (F09), in the order of the menus; nearly all are answered without the model. */
 const TABLE = [
   { name: 'help', summary: 'what I can do', ...ANYONE },
   { name: 'new', summary: 'start afresh; I forget what was said in this chat', ...ANYONE },
   { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE },
-  { name: 'mode', summary: 'how freely I act', ...ANYONE, later: 'switching modes' },
+  { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE },
   { name: 'model', summary: 'choose the model', ...OWNER, later: 'choosing a model in the chat' },
   { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
-  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, later: 'shortening a talk' },
-  { name: 'approve', summary: 'allow what I asked for', ...OWNER, later: 'asking for approval' },
-  { name: 'deny', summary: 'refuse what I asked for', ...OWNER, later: 'asking for approval' },
+  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, inTurn: true },
+  { name: 'approve', summary: 'allow what I asked for', ...APPROVER },
+  { name: 'deny', summary: 'refuse what I asked for', ...APPROVER },
   { name: 'whoami', summary: 'how I know you', ...ANYONE },
   { name: 'memory', summary: 'what I know about you', ...ANYONE },
   { name: 'forget', summary: 'forget what I know', ...ANYONE },
@@ -35,8 +39,11 @@ const TABLE = [
 /** The name of a command, without its slash. */
 export type CommandName = (typeof TABLE)[number]['name'];
 
-/** The names of the commands that do something already. */
-export type ReadyCommand = Exclude<(typeof TABLE)[number], { readonly later: string }>['name'];
+/** The names of the commands that do something at once. */
+export type ReadyCommand = Exclude<
+  (typeof TABLE)[number],
+  { readonly later: string } | { readonly inTurn: true }
+>['name'];
 
 /** A command as somebody typed it. */
 export interface TypedCommand {
@@ -79,6 +86,11 @@ export function parseCommand(text: string): TypedCommand | null {
   return name === undefined ? null : { name, argument: argument.trim() };
 }
 
+/** Whether a command goes through the lane like any message. */
+export function isInTurn(name: CommandName): boolean {
+  return TABLE.some((spec) => spec.name === name && 'inTurn' in spec);
+}
+
 /** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
 export const RESERVED_COMMANDS: readonly string[] = [...ALIASES.keys()];
 
@@ -93,17 +105,23 @@ export function isCommand(text: string, commands: readonly CommandInfo[]): boole
 export type CommandDecision =
   | { readonly kind: 'run'; readonly name: ReadyCommand }
   | { readonly kind: 'decline'; readonly why: 'not-there-yet'; readonly feature: string }
-  | { readonly kind: 'decline'; readonly why: 'owner-only' | 'direct-only' };
+  | { readonly kind: 'decline'; readonly why: 'owner-only' | 'approver-only' | 'direct-only' };
 
 /** Decides by who asks and where; permission comes first, so that nobody learns what is there. */
 export function decideCommand(
   name: CommandName,
-  { isOwner, isDirect }: { readonly isOwner: boolean; readonly isDirect: boolean },
+  {
+    isOwner,
+    isDirect,
+    isApprover = isOwner,
+  }: { readonly isOwner: boolean; readonly isDirect: boolean; readonly isApprover?: boolean },
 ): CommandDecision {
   const spec = TABLE.find((one) => one.name === name);
   if (spec === undefined) throw new Error(`The command /${name} is in no table.`);
   if (spec.who === 'owner' && !isOwner) return { kind: 'decline', why: 'owner-only' };
+  if (spec.who === 'approver' && !isApprover) return { kind: 'decline', why: 'approver-only' };
   if (spec.where === 'direct' && !isDirect) return { kind: 'decline', why: 'direct-only' };
+  if ('inTurn' in spec) throw new Error(`The command /${name} is carried out as a turn.`);
   if ('later' in spec) return { kind: 'decline', why: 'not-there-yet', feature: spec.later };
   return { kind: 'run', name: spec.name };
 }

@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/contracts';
 import { decideAccess, type StrangerNews } from './access.ts';
 import { decideActivation } from './activation.ts';
-import { parseCommand, type TypedCommand } from './command.ts';
+import { isInTurn, parseCommand, type TypedCommand } from './command.ts';
 import type { AccountPolicy, IngressLimits } from './policy.ts';
 import type { Standing } from './standing.ts';
 
@@ -19,6 +19,8 @@ export type IngressDecision = { readonly reason: string } & (
 export interface DecisionRules {
   readonly policy: AccountPolicy;
   readonly owners: readonly string[];
+  /** Who may decide approvals besides owners. */
+  readonly approvers?: readonly string[];
   readonly limits: IngressLimits;
 }
 
@@ -41,7 +43,7 @@ export function decideIngress(
   if (isEmpty) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
   const command = parseCommand(message.text);
-  if (command) return { kind: 'command', command, reason };
+  if (command && !isInTurn(command.name)) return { kind: 'command', command, reason };
   if (message.text.length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
     return { kind: 'refuse', reason: tooLong, tell: 'too-long' };
