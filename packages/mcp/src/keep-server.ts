@@ -39,7 +39,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 /** The time before the next attempt: doubles up to five minutes, half of it left to chance. */
-export function waitBefore(failures: number, random: () => number): number {
+function waitBefore(failures: number, random: () => number): number {
   const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), LONGEST_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
