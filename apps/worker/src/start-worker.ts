@@ -4,6 +4,7 @@ import {
   createTurnRunner,
   type TurnRunnerDeps,
   withSubAgents,
+  yesterdaySource,
 } from '@parley/agent';
 import type { NewId } from '@parley/contracts';
 import { type LaneWorker, type Queues, startLaneWorker } from '@parley/queue';
