@@ -2,7 +2,7 @@
 export const SILENT_TOKEN = 'NO_REPLY';
 
 /** The whole message of a heartbeat that found nothing to tell (H03); nobody must read it either. */
-export const QUIET_TOKEN = 'HEARTBEAT_OK';
+const QUIET_TOKEN = 'HEARTBEAT_OK';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
