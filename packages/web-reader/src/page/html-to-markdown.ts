@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import TurndownService from 'turndown';
+import { gfm } from 'turndown-plugin-gfm';
 import { markLinks } from './mark-links.ts';
 import type { PageDocument } from './page-dom.ts';
 import { removeUnseen } from './remove-unseen.ts';
@@ -11,11 +11,6 @@ export interface ReadablePage {
   readonly title: string;
   readonly markdown: string;
 }
-
-/** It has no types of its own, and adds tables, strikethrough and task lists. */
-const { gfm }: { gfm: TurndownService.Plugin } = createRequire(import.meta.url)(
-  'turndown-plugin-gfm',
-);
 
 /**
  * The main text of a page as Markdown, or all of it where there is no main text. Takes as long and as
