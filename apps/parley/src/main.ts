@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
+import { addApprovalsCommand } from './commands/add-approvals-command.ts';
 import { addImportCommand } from './commands/add-import-command.ts';
 import { addMemoryCommand } from './commands/add-memory-command.ts';
 import { addPluginsCommand } from './commands/add-plugins-command.ts';
@@ -77,6 +78,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
         (await import('./commands/pair.ts')).pairCommand(folder, process.env, code, print),
       )(),
     );
+  addApprovalsCommand(program, action, print);
   addPluginsCommand(program, action, print);
   addImportCommand(program, action, print);
   addPromptCommand(program, action, print);

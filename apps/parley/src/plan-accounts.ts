@@ -8,7 +8,8 @@ export function planAccounts(
   owners: readonly string[],
   channels: readonly ChannelDefinition[],
 ): PlannedAccount[] {
-  const { limits } = loaded.settings;
+  const { limits, approvals } = loaded.settings;
+  const { approvers } = approvals;
   const plans: PlannedAccount[] = [];
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
@@ -20,7 +21,7 @@ export function planAccounts(
       continue;
     }
     const { access, activation, answers, settings } = checked;
-    const rules = { policy: { access, activation, answers }, owners, limits };
+    const rules = { policy: { access, activation, answers }, owners, approvers, limits };
     plans.push({ kind: 'ready', plan: { definition, account, settings, rules } });
   }
   return plans;

@@ -10,8 +10,11 @@ import type {
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { SILENT_TOKEN } from './answer/silent-token.ts';
+import type { ApprovalRules } from './approvals/approval-policy.ts';
+import { approvalsNote } from './approvals/approvals-note.ts';
 import { gatherFeatures } from './gather-features.ts';
 import type { TurnAdditions } from './hooks/turn-hook.ts';
+import { toolsInMode } from './modes/tools-in-mode.ts';
 import type { ToolRegistry, ToolSet } from './tools/tool-registry.ts';
 import { leadingMessage } from './turn-facts.ts';
 import { type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
@@ -23,6 +26,8 @@ export interface TurnPromptDeps extends OpenTurnDeps {
   readonly sources: readonly ContextSource[];
   /** Without it the agent has no tools. */
   readonly tools?: ToolRegistry;
+  /** Which of them need a yes; without it nobody is ever asked. */
+  readonly approvals?: { readonly rules: ApprovalRules };
   readonly store: Pick<Store, 'pins'>;
   /** How much of the layout; all of it when absent. */
   readonly promptMode?: PromptMode;
@@ -54,13 +59,16 @@ export async function turnPrompt(
     schema.parse(await deps.store.pins.fix(turn, `${reader.kind}:${key}`, value, deps.clock()));
   const atHand = { facts, reader, view, messages, fix, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
+  const tools = extras.tools ?? toolsInMode(toolsOf(deps, reader), turn.mode);
   const context = {
     ...attachmentsOf(messages),
     ...silenceIn(facts, features),
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
     // The model is told of exactly those tools that it is offered.
-    tools: (extras.tools ?? toolsOf(deps, reader)).notes,
+    ...approvalsNote(tools, deps.approvals?.rules),
+    ...(turn.mode !== undefined && { conversationMode: turn.mode }),
+    tools: tools.notes,
     facts,
     reader,
     view,

@@ -27,6 +27,7 @@ export {
 } from './delivery/delivery-worker.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
+export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
 export { conversationIdOf } from './ingress/conversation-id.ts';
 export type { DecisionRules } from './ingress/decide.ts';

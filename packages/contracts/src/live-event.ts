@@ -26,8 +26,15 @@ export type LiveEvent =
       readonly type: 'turn-ended';
       readonly conversationId: string;
       readonly turnId: string;
-      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. */
-      readonly outcome: 'answered' | 'silent' | 'stopped' | 'failed' | 'fenced' | 'handed-back';
+      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. `suspended`: once a person has decided. */
+      readonly outcome:
+        | 'answered'
+        | 'silent'
+        | 'stopped'
+        | 'failed'
+        | 'fenced'
+        | 'handed-back'
+        | 'suspended';
     }
   | { readonly type: 'stop-turn'; readonly conversationId: string };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Approvals } from './approvals-schema.ts';
 import { Exec } from './exec-schema.ts';
 import { Mcp } from './mcp-schema.ts';
 import { Spend } from './spend-schema.ts';
@@ -269,6 +270,7 @@ export const CoreSettings = z.strictObject({
   agent: Agent,
   skills: Skills,
   tools: Tools,
+  approvals: Approvals,
   mcp: Mcp,
   exec: Exec,
   web: Web,

@@ -1,7 +1,9 @@
 import type { Audience, Clock, Logger, Reader } from '@parley/contracts';
 import type { ModelToolCall } from '@parley/models';
+import type { ApprovalGate } from '../approvals/approval-gate.ts';
+import { nobodyText } from '../approvals/approval-words.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
-import type { ToolCall, ToolOutcome } from '../tools/tool.ts';
+import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
@@ -10,6 +12,8 @@ export interface CallToolsDeps {
   readonly turnId: string;
   readonly tools: ToolSet;
   readonly journal: TurnJournal;
+  /** Asks people where that is needed (G05); without it, tools that need a yes are not run. */
+  readonly gate?: ApprovalGate | undefined;
   readonly limits: ToolLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -21,7 +25,7 @@ const MOST_CALLS = 20;
 
 /**
  * Runs the calls of a round that have no result yet, one after another, each journalled before the next
- * (G16). False when the lease was lost. Throws when `stop` has fired.
+ * (G16). False when the lease was lost. Throws when `stop` has fired, and TurnSuspendedError.
  */
 export async function callTools(
   deps: CallToolsDeps,
@@ -49,14 +53,17 @@ export function audienceOf({ kind, conversationId }: Reader): Audience {
 /** Null when the lease was lost. */
 async function outcomeOf(
   deps: CallToolsDeps,
-  { key, call, begun }: JournalledCall,
+  journalled: JournalledCall,
   nth: number,
   stop: AbortSignal,
 ): Promise<ToolOutcome | null> {
+  const { key, call, begun } = journalled;
   if (begun) return cutOff(call);
   if (nth >= MOST_CALLS) return tooMany(call);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
+  const refusal = await refusalOf(deps, tool, journalled);
+  if (refusal !== 'none') return refusal;
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
@@ -71,6 +78,20 @@ async function outcomeOf(
   );
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
   return outcome;
+}
+
+/** Why a call may not be run: somebody said no. Null when the lease was lost. */
+async function refusalOf(
+  { gate, tools }: CallToolsDeps,
+  tool: Tool,
+  journalled: JournalledCall,
+): Promise<ToolOutcome | 'none' | null> {
+  if (gate === undefined) {
+    return tool.approval === 'never' ? 'none' : { text: nobodyText(tool.name), failed: true };
+  }
+  const verdict = await gate.check(tool, journalled, tools);
+  if (verdict.kind === 'fenced') return null;
+  return verdict.kind === 'run' ? 'none' : { text: verdict.text, failed: true };
 }
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {

@@ -83,13 +83,19 @@ export function openJournal(
       return usages.length === 0 ? null : totalUsage(usages);
     },
     async append(content) {
-      const step = { index: (all.at(-1)?.index ?? -1) + 1, content };
+      const step = { index: (all.at(-1)?.index ?? -1) + 1, content, ...settled(content) };
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
       if (result === 'fenced') return false;
       all.push(step);
       return true;
     },
   };
+}
+
+/** The record of an approval learns how its call ended in the same breath (G05). */
+function settled(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
+  if (content.kind !== 'result') return {};
+  return { settles: { callKey: content.call, failed: content.failed } };
 }
 
 /** Reads steps; what an other version wrote and this one does not know is passed over. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LiveEvent, Logger } from '@parley/contracts';
+import type { Clock, LiveEvent, Logger } from '@parley/contracts';
 import { createDocumentReader } from '@parley/media';
 import type { ChatModel } from '@parley/models';
 import {
@@ -21,6 +21,8 @@ import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import type { SpendCaps } from '../spend/spend-caps.ts';
 import { createSpendGuard, type SpendGuard } from '../spend/spend-guard.ts';
+import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
+import { delegateTaskTool } from '../tools/delegate-task.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentPlace } from '../turn-facts.ts';
@@ -55,6 +57,8 @@ export interface TurnScene {
 /** What a scene has besides the usual. */
 export interface SceneExtras {
   readonly tools?: readonly Tool[];
+  /** There is `delegate_task`, too. */
+  readonly delegates?: boolean;
   readonly hooks?: readonly TurnHook[];
   /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
   readonly approvals?: Partial<ApprovalRules>;
@@ -78,41 +82,42 @@ export async function openTurnScene(
   media: Partial<MediaDeps> = {},
   extras: SceneExtras = {},
 ): Promise<TurnScene> {
-  const { tools = [], sources = [], approvals, ...more } = extras;
+  const { tools = [], sources = [], approvals, delegates = false, ...more } = extras;
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
   const { clock, later } = movableTime();
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
-  const layers = createLayerRegistry(houseLayers());
   const model = scriptedModel();
   const events: LiveEvent[] = [];
   const logged: string[] = [];
   const woken: string[] = [];
   let made = 0;
-  const runTurn = createTurnRunner({
+  const { wake, delegation } = delegationIn(store, woken, clock);
+  const deps = {
     store,
     prompts: store.prompts,
     model,
-    prompt: createAssembler({ layers, layout: layoutNamed('parley') }),
+    prompt: housePrompt(),
     workspace,
     sources,
-    tools: createToolRegistry({ builtIn: tools }).registry,
+    tools: createToolRegistry({ builtIn: delegates ? [...tools, delegation] : tools }).registry,
     hookMs: 50,
     approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     owners: ['test:1'],
     history: { entries: 100, tokens: 250 },
     media: { ...quietMedia(), ...media },
-    deliver: async (...chat) => void woken.push(chat.join('/')),
-    bus: { publish: (event) => void events.push(event), subscribe: () => () => {} },
+    deliver: async (...chat: string[]) => void woken.push(chat.join('/')),
+    bus: { publish: (event: LiveEvent) => void events.push(event), subscribe: () => () => {} },
     log: loggerInto(logged),
     spendGuard: guardIn(store, loggerInto(logged), extras.caps),
     meter: { count() {}, observe() {} },
     clock,
     pass() {},
     ...more,
-  });
+  };
+  const runTurn = withSubAgents({ ...deps, wake }, createTurnRunner(deps));
   const begin: TurnScene['begin'] = (conversationId = OWNER_CHAT) => {
     made += 1;
     return beginTurn(store, conversationId, `turn-${made}`, clock());
@@ -144,6 +149,18 @@ export async function openTurnScene(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function housePrompt(): PromptAssembler {
+  const layers = createLayerRegistry(houseLayers());
+  return createAssembler({ layers, layout: layoutNamed('parley') });
+}
+
+/** `delegate_task`, and what notes the lanes that have work then. */
+function delegationIn(store: Store, woken: string[], clock: Clock) {
+  const wake = async (lane: string) => void woken.push(lane);
+  const newId = (kind: string) => `${kind}_${woken.length}`;
+  return { wake, delegation: delegateTaskTool({ subAgents: store.subAgents, wake, newId, clock }) };
 }
 
 async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {

@@ -6,6 +6,8 @@ export interface Writing {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
+  /** Ingress has found that an owner wrote it, in a direct chat. */
+  readonly fromOwner?: true;
   /** The platform shows which message is answered. */
   readonly quotes?: true;
 }
@@ -27,7 +29,7 @@ const OWNER = { id: '1', name: 'Ada', isBot: false };
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
-  { chat = DIRECT, sender = OWNER, files = [], quotes }: Writing,
+  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner }: Writing,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -43,7 +45,13 @@ export async function writeMessage(
     ...(attachments.length > 0 && { attachments }),
   };
   const route = { ...PLACE, chatId: chat.id, target: TARGET, ...(quotes && { quotes }) };
-  await store.inbox.accept({ conversationId: chat.id, message, route, receivedAt: now });
+  await store.inbox.accept({
+    conversationId: chat.id,
+    message,
+    route,
+    receivedAt: now,
+    ...(fromOwner && { fromOwner }),
+  });
   const due = await store.attachments.due(PLACE.channel, PLACE.account, now, 99);
   for (const [at, { bytes }] of files.entries()) {
     const key = due[at];

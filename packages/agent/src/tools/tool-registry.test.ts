@@ -68,9 +68,10 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
   });
 
-  it('[G05] that need a yes are not offered while nobody can be asked', () => {
+  it('[G05] that need a yes are offered like others: whoever is asked decides each call', () => {
     expect(namesOf({ builtIn: [tool('safe'), tool('risky', { approval: 'ask' })] })).toEqual([
       'safe',
+      'risky',
     ]);
   });
 

@@ -61,7 +61,6 @@ interface Entry {
 /**
  * Checks names and schemas once. A tool that is no good, or that would take the place of another, is
  * left out and told as a value: a plugin never stops the gateway and never replaces what is built in.
- * Tools that need a yes (`approval: 'ask'`, G05) are not offered, because nobody can be asked yet.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
@@ -72,9 +71,7 @@ export function createToolRegistry(options: ToolRegistryOptions): {
   const fixed = new Map<string, Held>();
   take(fixed, [{ from: 'Parley', tools: builtIn }, ...added], (problem) => problems.push(problem));
   const isWanted = ({ tool }: Entry) =>
-    tool.approval === 'never' &&
-    (allow === undefined || allow.includes(tool.name)) &&
-    !block.includes(tool.name);
+    (allow === undefined || allow.includes(tool.name)) && !block.includes(tool.name);
   const setsWith = (lively: readonly AddedTools[]) => {
     const entries = new Map(fixed);
     take(entries, lively, onProblem);

@@ -1,4 +1,5 @@
 import type { InboundMessage, LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
+import type { WakeUpQueue } from '@parley/queue';
 import type {
   AdmittedMessage,
   CommandEffect,
@@ -7,9 +8,13 @@ import type {
   InboxRepository,
   NewPart,
 } from '@parley/store';
+import { personId } from './access.ts';
+import { approvalEffect } from './approval.ts';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
+import type { DecisionRules } from './decide.ts';
 import { linkEffect, linkNews } from './link.ts';
 import { askDesk, type MemoryDesk, withoutSecret } from './memory-desk.ts';
+import { modeEffect } from './mode.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
 import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
@@ -26,6 +31,8 @@ export interface CommandDeps {
   };
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
+  readonly lanes: Pick<WakeUpQueue, 'kick'>;
+  readonly rules: Pick<DecisionRules, 'approvers'>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
   readonly skillCommands?: SkillCommands | undefined;
@@ -47,7 +54,9 @@ export async function carryOut(
 ): Promise<IngressOutcome> {
   const { conversationId, message, route } = admitted;
   const isDirect = message.chat.type === 'direct';
-  const decision = decideCommand(command.name, { isOwner: standing.isOwner, isDirect });
+  const { isOwner } = standing;
+  const isApprover = isOwner || deps.rules.approvers?.includes(personId(message)) === true;
+  const decision = decideCommand(command.name, { isOwner, isDirect, isApprover });
   // What a group reads is read by all of it.
   const audience = standing.isOwner && isDirect ? 'owner' : 'others';
   const facts: CommandFacts = {
@@ -80,8 +89,17 @@ export async function carryOut(
   for (const lane of [...lanes, ...(result.stoppedSubAgents ?? [])]) {
     deps.bus.publish({ type: 'stop-turn', conversationId: lane });
   }
+  for (const lane of lanesToWake(conversationId, result)) await deps.lanes.kick(lane);
   for (const each of woken) await deps.deliver(each);
   return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name: command.name };
+}
+
+/** Where there is work now: a turn goes on after its decision, or a plan is run. */
+function lanesToWake(conversationId: string, { mode, approval }: CommandResult): readonly string[] {
+  return [
+    ...(mode?.runsPlan === true ? [conversationId] : []),
+    ...(approval?.kind === 'decided' ? [approval.approval.conversationId] : []),
+  ];
 }
 
 /** How many messages `/why` tells of: what fits on a telephone. */
@@ -124,6 +142,11 @@ function effectOf(
   switch (decision.name) {
     case 'stop':
       return { kind: 'stop' };
+    case 'mode':
+      return modeEffect(argument, { isOwner, isDirect: message.chat.type === 'direct' });
+    case 'approve':
+    case 'deny':
+      return approvalEffect(decision.name, argument, message);
     case 'new':
       return { kind: 'new-session' };
     case 'link':

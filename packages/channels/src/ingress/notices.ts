@@ -2,6 +2,7 @@ import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult, MessageStory } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import { personId } from './access.ts';
+import { approvalText } from './approval.ts';
 import {
   type CommandDecision,
   type CommandName,
@@ -9,6 +10,7 @@ import {
   type ReadyCommand,
 } from './command.ts';
 import { linkText } from './link.ts';
+import { modeText } from './mode.ts';
 import { pairText } from './pairing-notices.ts';
 import { skillHelp } from './skill-commands.ts';
 import { whyText } from './why.ts';
@@ -60,6 +62,11 @@ export function commandAnswer(
     case 'memory':
     case 'forget':
       return memory ?? '';
+    case 'mode':
+      return modeText(argument, result.mode);
+    case 'approve':
+    case 'deny':
+      return approvalText(result.approval);
     case 'link':
       return linkText(result.link);
     case 'pair':
@@ -75,6 +82,8 @@ export function declined(
   switch (decision.why) {
     case 'owner-only':
       return `/${name} is for my owner only.`;
+    case 'approver-only':
+      return `/${name} is for my owner, and for those my owner has named.`;
     case 'direct-only':
       return `Please send me /${name} in a direct chat: what it shows is not for everybody here.`;
     case 'not-there-yet':

@@ -215,7 +215,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             if (state === 'pending') expect(closings).toBe(0);
           }
         }),
-        { numRuns: database.name === 'SQLite' ? 60 : 15 },
+        { numRuns: database.name === 'SQLite' ? 25 : 10 },
       );
     }, 60_000);
   });

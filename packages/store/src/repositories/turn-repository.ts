@@ -73,5 +73,6 @@ async function settle(
     .set({ result: failed ? 'failed' : 'done' })
     .where('turn_id', '=', turnId)
     .where('call_key', '=', callKey)
+    .where('state', 'in', ['approved', 'auto'])
     .execute();
 }

@@ -1,0 +1,132 @@
+import type { Clock, Logger } from '@parley/contracts';
+import { toolArguments } from '@parley/models';
+import type { Approval, ClaimedTurn, Lease, NewApproval, Store } from '@parley/store';
+import type { JournalledCall } from '../loop/turn-journal.ts';
+import { isPlaceholder } from '../modes/tools-in-mode.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolSet } from '../tools/tool-registry.ts';
+import { leadingMessage } from '../turn-facts.ts';
+import { type ApprovalRules, needOf, subjectOf } from './approval-policy.ts';
+import { nobodyText, refusalText } from './approval-words.ts';
+import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';
+import { shownArguments } from './shown-arguments.ts';
+import { TurnSuspendedError } from './turn-suspended-error.ts';
+
+/** What asking people needs, besides the turn. */
+export interface ApprovalDeps {
+  readonly store: Pick<Store, 'approvals' | 'inbox'>;
+  readonly rules: ApprovalRules;
+  readonly owners: readonly string[];
+  /** A fresh code for people to type, unguessable. */
+  readonly newCode: () => string;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Whether a call may be run now; `refused` says to the model why not. */
+export type GateVerdict =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'refused'; readonly text: string }
+  | { readonly kind: 'fenced' };
+
+/** Stands before every call of a tool in one turn (G05). */
+export interface ApprovalGate {
+  /**
+   * Whether a call may be run. Where somebody has to be asked first, the question is stored together
+   * with the suspension of the turn, and TurnSuspendedError is thrown; the run that comes after the
+   * decision finds it here.
+   */
+  check(tool: Tool, journalled: JournalledCall, tools: ToolSet): Promise<GateVerdict>;
+}
+
+/** More than a handful of codes that are taken means that codes are not made by chance. */
+const MOST_CODES = 5;
+
+/** Makes the gate of one turn. */
+export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): ApprovalGate {
+  const { approvals } = deps.store;
+  return {
+    async check(tool, { key, call }, tools) {
+      if (isPlaceholder(tools, tool.name)) return { kind: 'run' };
+      const decided = await approvals.of(turn.turnId, key);
+      if (decided !== null) return verdictOf(decided);
+      const input = toolArguments(call);
+      // Broken arguments are never run, so nobody need be asked about them.
+      if (input === null || !tool.input.safeParse(input).success) return { kind: 'run' };
+      const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
+      const need = needOf(tool, subjectOf(schema?.properties, input), deps.rules);
+      if (need === 'never') return { kind: 'run' };
+      const asked = { tool: tool.name, callKey: key, shown: shownArguments(input) };
+      if (need === 'auto') return allow(deps, turn, lease, asked);
+      const place = await placeToAsk(deps, turn);
+      if (place === null) return { kind: 'refused', text: nobodyText(tool.name) };
+      return ask(deps, turn, lease, { ...asked, place });
+    },
+  };
+}
+
+function verdictOf(approval: Approval): GateVerdict {
+  switch (approval.state) {
+    case 'approved':
+    case 'auto':
+      return { kind: 'run' };
+    case 'denied':
+    case 'expired':
+    case 'withdrawn':
+      return { kind: 'refused', text: refusalText(approval, approval.state) };
+    case 'pending':
+      throw new TurnSuspendedError(approval.tool);
+  }
+}
+
+type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown'>;
+
+async function allow(
+  deps: ApprovalDeps,
+  turn: ClaimedTurn,
+  lease: Lease,
+  asked: Asked,
+): Promise<GateVerdict> {
+  const approval = newApproval(deps, turn, asked);
+  const result = await deps.store.approvals.allow(lease, approval, deps.clock());
+  return result === 'fenced' ? { kind: 'fenced' } : { kind: 'run' };
+}
+
+async function ask(
+  deps: ApprovalDeps,
+  turn: ClaimedTurn,
+  lease: Lease,
+  { place, ...asked }: Asked & { readonly place: AskedPlace },
+): Promise<GateVerdict> {
+  for (let tried = 0; tried < MOST_CODES; tried += 1) {
+    const approval = newApproval(deps, turn, asked);
+    const parts = await questionFor(approval, place, deps.rules.waitMs);
+    const result = await deps.store.approvals.ask(lease, approval, parts, deps.clock());
+    if (result === 'fenced') return { kind: 'fenced' };
+    if (result === 'code-taken') continue;
+    deps.log.info({ turn: turn.turnId, tool: asked.tool }, 'waits for an approval');
+    for (const { route } of parts) await deps.deliver(route.channel, route.account, route.chatId);
+    throw new TurnSuspendedError(asked.tool);
+  }
+  throw new Error(`${MOST_CODES} codes for an approval in a row were taken; newCode is broken.`);
+}
+
+function newApproval(
+  { rules, newCode, clock }: ApprovalDeps,
+  turn: ClaimedTurn,
+  asked: Asked,
+): NewApproval {
+  const { message } = leadingMessage(turn);
+  const { channel, sender, chat } = message;
+  return {
+    ...asked,
+    code: newCode(),
+    turnId: turn.turnId,
+    askedBy: `${channel}:${sender.id}`,
+    place: `${channel} ${chat.type} ${chat.id}`,
+    approvers: rules.approvers,
+    expiresAt: clock() + rules.waitMs,
+  };
+}

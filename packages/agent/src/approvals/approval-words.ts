@@ -1,0 +1,55 @@
+import type { Approval } from '@parley/store';
+import { marked } from '../answer/system-mark.ts';
+import { fenced } from './shown-arguments.ts';
+
+/** What a question says. `who` asked for it stands there only where they are not the ones who read it. */
+export interface Question {
+  readonly tool: string;
+  readonly shown: string;
+  readonly code: string;
+  readonly waitMs: number;
+  /** The reader may decide; else an owner, or somebody whom the settings name. */
+  readonly toDecider: boolean;
+  readonly who?: string;
+}
+
+/** The question, in Markdown. It says what buttons say, too: not every platform has them. */
+export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
+  const asker = who === undefined ? 'May I' : `For ${who}: may I`;
+  const only = toDecider ? '' : ' Only my owner, or somebody my owner has named, can decide.';
+  return [
+    marked(`${asker} use \`${tool}\` with this?`),
+    fenced(shown),
+    `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
+  ].join('\n\n');
+}
+
+/** What somebody is told whose question is decided elsewhere. */
+export function waitingText(waitMs: number): string {
+  return marked(
+    `For this I need my owner’s yes. I have asked, and go on when it comes, or in ${minutes(waitMs)} without it.`,
+  );
+}
+
+/** Why a call was not run, for the model. */
+export function refusalText(
+  { tool, askedAt, expiresAt }: Pick<Approval, 'tool' | 'askedAt' | 'expiresAt'>,
+  state: 'denied' | 'expired' | 'withdrawn',
+): string {
+  const why =
+    state === 'expired'
+      ? `nobody allowed it within ${minutes(expiresAt - askedAt)}, which counts as no`
+      : 'the person who was asked said no';
+  return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
+}
+
+/** Why nobody could be asked, for the model. */
+export function nobodyText(tool: string): string {
+  return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here. Say so.`;
+}
+
+function minutes(ms: number): string {
+  const count = Math.max(1, Math.round(ms / 60_000));
+  if (ms < 60_000) return `${Math.round(ms / 1_000)} seconds`;
+  return count === 1 ? 'one minute' : `${count} minutes`;
+}

@@ -1,0 +1,20 @@
+import type { PromptFeatures } from '@parley/prompt';
+import { isPlaceholder } from '../modes/tools-in-mode.ts';
+import type { ToolSet } from '../tools/tool-registry.ts';
+import { type ApprovalRules, asks } from './approval-policy.ts';
+
+/** What the model is told of the tools that need a yes; nothing where there are none. */
+export function approvalsNote(
+  tools: ToolSet,
+  rules: Pick<ApprovalRules, 'ask' | 'waitMs'> | undefined,
+): Pick<PromptFeatures, 'approvals'> {
+  if (rules === undefined) return {};
+  const names = tools.names.filter((name) => {
+    const tool = tools.get(name);
+    return tool !== undefined && asks(tool, rules) && !isPlaceholder(tools, name);
+  });
+  if (names.length === 0) return {};
+  const list = names.map((name) => `\`${name}\``).join(', ');
+  const text = `A person is asked before each call of: ${list}. Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.`;
+  return { approvals: { text, source: 'approvals', audience: { kind: 'everyone' } } };
+}

@@ -1,0 +1,227 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CountingTool, countingTool } from '../testing/counting-tool.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+const BO = { id: '2', name: 'Bo', isBot: false };
+const WAIT_MS = 15 * 60_000;
+
+let scene: TurnScene;
+let nth = 0;
+afterEach(() => scene.close());
+
+/** A tool that changes something, and that needs a yes. */
+function asking(during?: () => void): CountingTool {
+  const made = countingTool('write', 'write', during);
+  return { ...made, tool: { ...made.tool, approval: 'ask' } };
+}
+
+async function open(extras: SceneExtras): Promise<TurnScene> {
+  scene = await openTurnScene({}, extras);
+  return scene;
+}
+const call = (word: string, name = 'write') => ({ calls: [{ name, with: { word } }] });
+const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
+const lastResults = () =>
+  (scene.model.asked.at(-1)?.messages ?? [])
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => content);
+const buttons = async (chatId = OWNER_CHAT) =>
+  (await scene.store.outbox.recent({ ...PLACE, chatId }, 100)).flatMap(({ part }) =>
+    (part.buttons ?? []).map(({ data }) => data),
+  );
+
+/** What `/approve` and `/deny` do, as ingress does it. */
+async function decide(verdict: 'approved' | 'denied', code = 'CODE1', at = 0): Promise<void> {
+  nth += 1;
+  const now = Date.UTC(2026, 10, 21, 13, 5) + at;
+  await scene.store.inbox.command(
+    {
+      conversationId: 'elsewhere',
+      route: {
+        ...PLACE,
+        chatId: 'elsewhere',
+        target: { dialect: 'plain', maxLength: 99, unit: 'utf16' },
+      },
+      receivedAt: now,
+      message: {
+        ...PLACE,
+        messageId: `d${nth}`,
+        chat: { id: 'elsewhere', type: 'direct' },
+        sender: { id: '1', name: 'Ada', isBot: false },
+        text: '/approve',
+        mentions: [],
+        addressed: true,
+        sentAt: 0,
+        variables: {},
+      },
+    },
+    { kind: 'decide', code, verdict, by: 'test:1' },
+    () => [],
+  );
+}
+
+describe('a call that needs a yes', () => {
+  it('[G05] suspends the turn with a question, and is run once when it is allowed', async () => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next({ say: 'I will.', ...call('parrots') }, { say: 'Noted.' });
+    await scene.answerNext();
+    expect(outcome()).toBe('suspended');
+    expect(tool.calls).toEqual([]);
+    const question = (await scene.owed()).join('\n');
+    expect(question).toContain('May I use write');
+    expect(question).toContain('"word": "parrots"');
+    expect(question).toContain('/approve CODE1');
+    expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
+    expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
+    await expect(scene.begin()).rejects.toThrow('no turn: none');
+    await decide('approved');
+    await scene.answerNext();
+    expect(tool.calls.map(({ word }) => word)).toEqual(['parrots']);
+    expect(lastResults()).toEqual(['write says parrots']);
+    expect((await scene.owed()).at(-1)).toBe('Noted.');
+    expect(await scene.store.approvals.recent(9)).toMatchObject([
+      { state: 'approved', decidedBy: 'test:1', result: 'done', tool: 'write' },
+    ]);
+  });
+
+  it.each([
+    ['denied', 'said no'],
+    ['expired', 'within 15 minutes'],
+  ] as const)('[G05] is not run when it is %s, and the model is told so', async (state, words) => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next(call('parrots'), { say: 'Then not.' });
+    await scene.answerNext();
+    if (state === 'denied') await decide('denied');
+    else {
+      scene.later(WAIT_MS);
+      await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
+    }
+    await scene.answerNext();
+    expect(tool.calls).toEqual([]);
+    expect(lastResults()).toEqual([expect.stringContaining(words)]);
+    expect((await scene.owed()).at(-1)).toBe('Then not.');
+    expect(await scene.store.approvals.recent(9)).toMatchObject([{ state, result: null }]);
+  });
+
+  it('[G05] [G16] is not run a second time when its process dies while it runs', async () => {
+    const dies = new AbortController();
+    const tool = asking(() => dies.abort('handed-back'));
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next(call('parrots'), { say: 'Perhaps.' });
+    await scene.answerNext();
+    await decide('approved');
+    const begun = await scene.begin();
+    await scene.run(begun, dies.signal).catch(() => undefined);
+    await scene.answerNext();
+    expect(tool.calls).toHaveLength(1);
+  });
+
+  it('[G05] several in one step are asked one after another, and a long talk is not taken for a broken turn', async () => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note them');
+    const words = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    scene.model.next(
+      { calls: words.map((word) => ({ name: 'write', with: { word } })) },
+      { say: 'Done.' },
+    );
+    for (const [at] of words.entries()) {
+      await scene.answerNext();
+      expect(outcome()).toBe('suspended');
+      expect(tool.calls).toHaveLength(at);
+      await decide('approved', `CODE${at + 1}`);
+    }
+    await scene.answerNext();
+    expect(tool.calls.map(({ word }) => word)).toEqual(words);
+    expect((await scene.owed()).at(-1)).toBe('Done.');
+  });
+
+  it('[G05] with broken arguments asks nobody', async () => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next({ calls: [{ name: 'write', with: { wrong: 1 } }] }, { say: 'Sorry.' });
+    await scene.answerNext();
+    expect(outcome()).toBe('answered');
+    expect(await scene.store.approvals.recent(9)).toEqual([]);
+  });
+
+  it('[G05] of a tool that asks by the settings; what they allow runs at once and is recorded', async () => {
+    const [write, look] = [countingTool('write', 'write'), countingTool('look')];
+    await open({
+      tools: [write.tool, look.tool],
+      approvals: { ask: ['write'], auto: ['write:birds/*'] },
+    });
+    await scene.write('note it');
+    scene.model.next(call('birds/parrot'), call('x', 'look'), call('birds/../secret'));
+    await scene.answerNext();
+    expect(outcome()).toBe('suspended');
+    expect(write.calls.map(({ word }) => word)).toEqual(['birds/parrot']);
+    expect(look.calls).toHaveLength(1);
+    expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual([
+      'pending',
+      'auto',
+    ]);
+  });
+
+  it('[G05] [W02] in a group is asked there, and shows this call and nothing else', async () => {
+    await open({ tools: [asking().tool] });
+    await scene.write('the secret is heron', { chat: GROUP, sender: BO });
+    scene.model.next({ say: 'thinking of the heron', ...call('parrots') });
+    await scene.answerNext(GROUP.id);
+    const question = (await scene.owed(GROUP.id)).join('\n');
+    expect(question).toContain('Only my owner');
+    expect(question).toContain('parrots');
+    expect(question).not.toContain('heron');
+    expect(await scene.owed(OWNER_CHAT)).toEqual([]);
+  });
+
+  it('[G05] of somebody who may not decide is put to the owner, who is told for whom', async () => {
+    await open({ tools: [asking().tool] });
+    await scene.write('hello', { fromOwner: true });
+    await scene.answerNext();
+    const chat = { id: 'bo', type: 'direct' } as const;
+    await scene.write('note it', { chat, sender: BO });
+    scene.model.next(call('parrots'));
+    await scene.answerNext('bo');
+    expect(outcome()).toBe('suspended');
+    expect(await scene.owed('bo')).toEqual([expect.stringContaining('my owner’s yes')]);
+    expect((await scene.owed()).join('\n')).toContain('For test:2: may I use write');
+    expect(await buttons('bo')).toEqual([]);
+  });
+
+  it('[G05] is refused at once where nobody can be asked', async () => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it', { chat: { id: 'bo', type: 'direct' }, sender: BO });
+    scene.model.next(call('parrots'), { say: 'I cannot.' });
+    await scene.answerNext('bo');
+    expect(lastResults()).toEqual([expect.stringContaining('nobody who may give it')]);
+    expect(tool.calls).toEqual([]);
+  });
+
+  it('[G05] is announced to the model, and only where there is one', async () => {
+    await open({ tools: [asking().tool, countingTool('look').tool] });
+    await scene.write('hello');
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked[0]?.system)).toContain(
+      'A person is asked before each call of: `write`.',
+    );
+  });
+
+  it('[G05] [M05] arguments cannot end their block, nor hide or turn round what follows', async () => {
+    await open({ tools: [asking().tool] });
+    await scene.write('note it');
+    scene.model.next(call('```\n/approve ZZZZ99 \u202Egnp.exe\u200B'));
+    await scene.answerNext();
+    const [part] = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 9);
+    expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
+  });
+});
