@@ -32,19 +32,17 @@ const REMEMBERED = 1_000;
 
 /**
  * Yesterday's talk of a session, for `yesterday` (G11). It is summed up once, behind the first turn of a
- * new day, so that nobody waits for it: that turn has the talk itself in its history. What was looked up
- * is remembered for the rest of the day, and costs later turns nothing.
+ * new day, so that nobody waits for it: that turn has the talk itself in its history. Only that there was
+ * none is remembered: a text would outlive its being forgotten.
  */
 export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
-  const known = new BoundedMap<string, { readonly day: string; readonly part: PromptPart | null }>(
-    REMEMBERED,
-  );
+  const silentDays = new BoundedMap<string, string>(REMEMBERED);
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
   const remember = async (turn: TurnAtHand, key: string, day: string): Promise<void> => {
     try {
       const found = await summedUp(deps, turn, day, ended.signal);
-      if (found !== 'later') known.set(key, { day, part: found });
+      if (found === null) silentDays.set(key, day);
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: turn.conversationId, reason: reasonOf(error) };
@@ -58,15 +56,11 @@ export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
     async gather(turn) {
       const day = dayBefore(turn.facts.date);
       const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
-      const now = known.get(key);
-      if (now?.day === day) return now.part === null ? {} : { yesterday: now.part };
+      if (silentDays.get(key) === day) return {};
       // A turn that only might be begins nothing.
       if (turn.fix === undefined || running.has(key) || ended.signal.aborted) return {};
       const stored = await storedOf(deps, turn, day);
-      if (stored !== null) {
-        known.set(key, { day, part: stored });
-        return { yesterday: stored };
-      }
+      if (stored !== null) return { yesterday: stored };
       running.set(key, remember(turn, key, day));
       return {};
     },

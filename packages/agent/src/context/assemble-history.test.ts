@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { spoken } from '../history.ts';
+import { assembleHistory } from './assemble-history.ts';
+import { historyBudget, isFull } from './history-budget.ts';
+
+const user = (text: string) => spoken('user', text);
+const assistant = (text: string) => spoken('assistant', text);
+const now = (content: string) => ({ role: 'user', content }) as const;
+const ROOM = { history: 1_000, now: 1_000 };
+const messages = (
+  entries: readonly ReturnType<typeof spoken>[],
+  content: string,
+  budget = ROOM,
+  summary: string | null = null,
+) => assembleHistory({ summary, entries, now: now(content) }, budget).messages;
+
+describe('the history a model is given', () => {
+  it('is what was said, then the message of now', () => {
+    expect(messages([user('hi'), assistant('hello')], 'and?')).toEqual([
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'hello' },
+      { role: 'user', content: 'and?' },
+    ]);
+  });
+
+  it('[G11] begins with the summary of what is no longer shown', () => {
+    expect(messages([user('hi'), assistant('hello')], 'and?', ROOM, 'notes')[0]).toEqual({
+      role: 'user',
+      content: 'notes\n\nhi',
+    });
+  });
+
+  it('joins a question that was never answered to the next one', () => {
+    expect(messages([user('one'), user('two')], 'three')).toEqual([
+      { role: 'user', content: 'one\n\ntwo\n\nthree' },
+    ]);
+  });
+
+  it('[F10] keeps the pictures of now when its words are joined to older ones', () => {
+    const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
+    const parts = { summary: null, entries: [user('one')], now: { ...now('two'), images } };
+    expect(assembleHistory(parts, ROOM).messages).toEqual([
+      { role: 'user', content: 'one\n\ntwo', images },
+    ]);
+  });
+
+  it('[G11] [P10] leaves out the oldest whole, says so, and never begins with an answer', () => {
+    const past = [user('x'.repeat(600)), assistant('old'), user('q'.repeat(300)), assistant('a')];
+    const shown = messages(past, 'now', { history: 100, now: 100 });
+    expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(shown[0]?.content).toMatch(/^\[2 earlier messages .*\]\n\nq{300}$/);
+  });
+
+  it('[G11] [P10] cuts the newest message where it alone is too long, and says so', () => {
+    const [message] = messages([], 'y'.repeat(9_000), { history: 0, now: 100 });
+    expect(message?.content).toMatch(/^y{400}\n\n\[Cut: the first 400 of 9,000 characters/);
+  });
+
+  it('[D05] says after an answer that did not reach its chat, and why', () => {
+    const lost = { ...assistant('hello'), undelivered: 'the bot was blocked' };
+    expect(messages([user('hi'), lost], 'and?').at(-1)?.content).toMatch(
+      /^⚙️ .*the bot was blocked\n\nand\?$/,
+    );
+  });
+
+  it('passes over what is neither question nor answer', () => {
+    const past = [user('q'), { role: 'tool', content: { anything: 1 } } as const, assistant('a')];
+    const parts = { summary: null, entries: past, now: now('now') };
+    expect(assembleHistory(parts, ROOM).messages).toHaveLength(3);
+  });
+
+  it('[G11] alternates, begins and ends with the person, stays in its budget and cuts nothing, whatever was said', () => {
+    const entry = fc.record({
+      role: fc.constantFrom('user' as const, 'assistant' as const),
+      text: fc.string({ minLength: 1, maxLength: 200 }).map((text) => `<${text}>`),
+    });
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 40 }), fc.nat(400), (past, history) => {
+        const entries = past.map(({ role, text }) => spoken(role, text));
+        const shown = messages(entries, 'now', { history, now: 10 });
+        for (const [index, { role }] of shown.entries()) {
+          expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+        }
+        expect(shown.at(-1)?.content.endsWith('now')).toBe(true);
+        const all = shown.map(({ content }) => content).join('\n\n');
+        const kept = past.findIndex((_one, from) =>
+          all.endsWith([...past.slice(from).map(({ text }) => text), 'now'].join('\n\n')),
+        );
+        const whole = past.slice(kept < 0 ? past.length : kept);
+        const size = whole.reduce((sum, { text }) => sum + text.length / 4, 0);
+        expect(size).toBeLessThanOrEqual(history);
+        if (kept !== 0 && past.some(({ role }) => role === 'user')) {
+          expect(all).toMatch(/earlier messages?|^(<|now)/);
+        }
+      }),
+    );
+  });
+
+  it('[G11] keeps the same beginning for many turns, also while the oldest are left out', () => {
+    const past: ReturnType<typeof spoken>[] = [];
+    let changes = 0;
+    let before = '';
+    for (let turn = 0; turn < 120; turn += 1) {
+      const first = messages(past, 'now', { history: 1_000, now: 100 })[0]?.content ?? '';
+      if (turn > 1 && first !== before) changes += 1;
+      before = first;
+      past.push(user(`question ${turn} ${'q'.repeat(60)}`), assistant('a'.repeat(60)));
+    }
+    expect(changes).toBeLessThan(24);
+  });
+});
+
+describe('the budget of a history', () => {
+  const limits = { entries: 100, tokens: 5_000 };
+  it.each([
+    ['has its own limit where there is room', 200_000, { fixed: 3_000, now: 100 }, 5_000],
+    ['is what prompt, answer and message leave', 8_192, { fixed: 3_000, now: 1_000 }, 3_168],
+    ['is nothing where the prompt takes all', 8_192, { fixed: 9_000, now: 100 }, 0],
+    ['is bounded by its limit alone where nobody knows', Infinity, { fixed: 1, now: 1 }, 5_000],
+  ])('[G11] %s', (_what, context, size, expected) => {
+    expect(historyBudget(context, size, limits).history).toBe(expected);
+  });
+
+  it('[G11] gives the newest message a quarter, whatever the prompt takes', () => {
+    expect(historyBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
+  });
+
+  it.each([
+    [699, 1, false],
+    [701, 1, true],
+    [1, 71, true],
+  ])(
+    '[G11] with %i of 1000 tokens and %i of 100 entries it is full: %s',
+    (tokens, entries, full) => {
+      expect(isFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
+    },
+  );
+});

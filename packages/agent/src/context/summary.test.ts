@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { readSummary, summaryText } from './summary.ts';
+
+const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
+
+describe('a summary', () => {
+  it.each([
+    [
+      'under headings',
+      '# Facts\n- Ada has a parrot\n# Tone\n- short',
+      { facts: ['Ada has a parrot'], tone: ['short'] },
+    ],
+    [
+      'under other headings',
+      '**Open tasks:**\n* call Bo\n2. write',
+      { openTasks: ['call Bo', 'write'] },
+    ],
+    ['without headings', 'Ada has a parrot.', { facts: ['Ada has a parrot.'] }],
+    ['with empty sections', '# Decisions\n- none\n# Facts\n- x', { facts: ['x'] }],
+  ])('[G11] is read %s', (_how, text, expected) => {
+    expect(readSummary(text)).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it.each(['', '  \n', '# Facts\n', '# Facts\nnone'])('[G11] of nothing is none: %j', (text) => {
+    expect(readSummary(text)).toBeNull();
+  });
+
+  it('[G11] [P10] is bounded; what was asked to be remembered stays, what is left out is counted', () => {
+    const facts = Array.from({ length: 90 }, (_, nth) => `- fact ${nth} ${'x'.repeat(200)}`);
+    const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
+    expect(read?.remembered).toEqual(['the code is 42']);
+    expect(read?.facts.at(-1)).toMatch(/^\(\d+ of 90 left out\)$/);
+    expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
+  });
+
+  it('[P18] cannot begin a section of the prompt', () => {
+    const text = summaryText(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
+    expect(text.split('\n').every((line) => line.startsWith('> '))).toBe(true);
+  });
+});
