@@ -64,6 +64,10 @@ describe('whether a command is carried out', () => {
     ['pair', 'guest', 'direct', ownerOnly],
     ['pair', 'guest', 'group', ownerOnly],
     ['memory', 'guest', 'group', { kind: 'run', name: 'memory' }],
+    ['mode', 'guest', 'group', run],
+    ['approve', 'owner', 'group', run],
+    ['approve', 'guest', 'group', { kind: 'decline', why: 'approver-only' }],
+    ['deny', 'guest', 'direct', { kind: 'decline', why: 'approver-only' }],
     ['model', 'owner', 'direct', later],
     ['model', 'guest', 'direct', ownerOnly],
   ])('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {

@@ -1,0 +1,200 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { untilConnected } from './channel-states.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+
+const ANN = '200000000000000501';
+const BO = '200000000000000502';
+const FILE = 'notes/birds.md';
+
+const closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A model that wants to write a file once it is asked to, and tells what came of it. */
+async function writingModel(): Promise<ModelDouble> {
+  const model = await startModelDouble();
+  closing.push(() => model.close());
+  model.reply(({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return `It said: ${textOf(last)}`;
+    const question = textOf(last).split('\n').at(-1) ?? '';
+    if (question.includes('what time'))
+      return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    if (!question.includes('note it')) return `You said: ${question}`;
+    const write = { path: FILE, text: 'Parrots talk.' };
+    return { text: 'I will note it.', toolCalls: [{ name: 'write', arguments: write }] };
+  });
+  return model;
+}
+
+interface Started {
+  readonly folder: DataFolder;
+  readonly process: () => ParleyProcess;
+  readonly restart: (while_?: () => Promise<void> | void) => Promise<void>;
+}
+
+async function start(model: ModelDouble, settings: object): Promise<Started> {
+  const folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    ...settings,
+  });
+  let process = await startParleyProcess(folder.path);
+  closing.push(async () => {
+    await process.end('SIGKILL');
+    folder.remove();
+  });
+  return {
+    folder,
+    process: () => process,
+    async restart(meanwhile = () => {}) {
+      await process.end('SIGKILL');
+      await meanwhile();
+      process = await startParleyProcess(folder.path);
+    },
+  };
+}
+
+const noted = ({ folder }: Started) => {
+  const path = join(folder.path, 'workspace', FILE);
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
+};
+const record = async ({ folder }: Started) =>
+  (await runParley(['--data', folder.path, 'approvals', '--last', '5'])).out;
+
+async function onDiscord(approvals: object = {}) {
+  const [discord, model] = await Promise.all([startDiscordDouble(), writingModel()]);
+  closing.push(() => discord.close());
+  const parley = await start(model, {
+    owners: [`discord:${ANN}`],
+    approvals: { ask: ['write', 'current_time'], ...approvals },
+    channels: {
+      discord: {
+        token: discord.token,
+        apiRoot: discord.apiRoot,
+        access: { allowGroups: [discord.channelId], direct: 'allowlist', allow: [BO] },
+      },
+    },
+  });
+  await connected(discord, 1);
+  return { discord, model, parley };
+}
+
+const connected = (discord: DiscordDouble, times: number) =>
+  discord.waitFor(() => discord.gateway().identifies >= times, 15_000);
+const said = (discord: DiscordDouble, channel: string) =>
+  discord
+    .conversation(channel)
+    .filter(({ from }) => from === 'bot')
+    .map(({ visible }) => visible);
+const until = (discord: DiscordDouble, channel: string, words: string) =>
+  discord.waitFor(() => said(discord, channel).some((text) => text.includes(words)), 20_000);
+const question = (discord: DiscordDouble, channel: string) => {
+  const found = discord.conversation(channel).find(({ visible }) => visible.includes('May I use'));
+  if (found === undefined) throw new Error('nothing was asked');
+  return found;
+};
+
+/** Somebody presses the button that stands for a command. */
+function press(discord: DiscordDouble, channel: string, from: string, command: string): void {
+  const { id, message } = question(discord, channel);
+  const customId = /"custom_id":"(\d:(\/\w+) \w+)"/g;
+  const ids = [...JSON.stringify(message.components).matchAll(customId)];
+  const found = ids.find(([, , name]) => name === command)?.[1];
+  if (found === undefined) throw new Error(`no button for ${command}`);
+  discord.press({ channel, message: id, from, customId: found });
+}
+
+describe('approvals', () => {
+  it('[G05] on Discord: a button, a restart between question and answer, and the call is run once', async () => {
+    const { discord, model, parley } = await onDiscord();
+    const direct = discord.dmWith(ANN);
+    discord.say({ channel: direct, text: 'please note it' });
+    await until(discord, direct, 'May I use');
+    await parley.restart();
+    await connected(discord, 2);
+    discord.say({ channel: direct, text: 'and something else' });
+    expect(noted(parley)).toBeNull();
+    // Twice, as impatient people do.
+    press(discord, direct, ANN, '/approve');
+    press(discord, direct, ANN, '/approve');
+    await until(discord, direct, 'You said: and something else');
+    expect(noted(parley)).toBe('Parrots talk.\n');
+    const results = model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
+    expect(results).toHaveLength(1);
+    const texts = said(discord, direct);
+    expect(texts.filter((text) => text.includes('Allowed: write'))).toHaveLength(1);
+    expect(texts.filter((text) => text.includes('decided already'))).toHaveLength(1);
+    expect(await record(parley)).toMatch(
+      /write for discord:\d+501 .*: allowed by discord:\d+501 .*; the call worked/,
+    );
+  }, 90_000);
+
+  it('[G05] in a group somebody else is refused politely, and a no is told to the model', async () => {
+    const { discord, parley } = await onDiscord();
+    const group = discord.channelId;
+    discord.say({ channel: group, from: BO, text: `<@${discord.me.id}> what time is it` });
+    await until(discord, group, 'Only my owner');
+    press(discord, group, BO, '/approve');
+    await until(discord, group, 'is for my owner, and for those');
+    expect(said(discord, group).join()).not.toContain('It said:');
+    press(discord, group, ANN, '/deny');
+    await until(discord, group, 'It said: current_time was not run');
+    expect(await record(parley)).toMatch(
+      /current_time for discord:\d+502 .*: refused by discord:\d+501/,
+    );
+  }, 90_000);
+
+  it('[G05] on WhatsApp: a code in words, and a restart between question and answer', async () => {
+    const [peer, model] = await Promise.all([whatsappPeer(), writingModel()]);
+    closing.push(() => peer.close());
+    const parley = await start(model, {
+      owners: [peer.owner],
+      approvals: { ask: ['write'] },
+      channels: { whatsapp: peer.settings },
+    });
+    await peer.link?.(parley.process());
+    await untilConnected(parley.process());
+    const place = peer.ownerPlace;
+    const texts = () => peer.seen(place).map(({ text }) => text);
+    const code = (nth: number) =>
+      texts().flatMap((text) => /\/approve (\w{6}) allows/.exec(text)?.[1] ?? [])[nth];
+    await peer.say(place, { text: 'please note it' });
+    await peer.waitFor(() => code(0), 20_000);
+    await parley.restart();
+    await untilConnected(parley.process());
+    expect(noted(parley)).toBeNull();
+    await peer.say(place, { text: `/approve ${code(0)?.toLowerCase()}` });
+    await peer.waitFor(() => texts().some((text) => text.includes('It said:')), 20_000);
+    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(await record(parley)).toContain('the call worked');
+  }, 90_000);
+
+  it('[G05] a question whose time ran out while nothing ran counts as no', async () => {
+    const { discord, parley } = await onDiscord({ waitMinutes: 0.05 });
+    const direct = discord.dmWith(ANN);
+    discord.say({ channel: direct, text: 'please note it' });
+    await until(discord, direct, 'May I use');
+    await parley.restart(() => new Promise((wake) => setTimeout(wake, 3_100)));
+    await connected(discord, 2);
+    await until(discord, direct, 'which counts as no');
+    press(discord, direct, ANN, '/approve');
+    await until(discord, direct, 'Too late');
+    expect(noted(parley)).toBeNull();
+    expect(await record(parley)).toContain('nobody answered');
+  }, 90_000);
+});
