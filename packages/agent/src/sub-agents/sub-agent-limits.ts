@@ -5,7 +5,7 @@ import type { TurnLimits } from '../loop/turn-limits.ts';
 export const SUB_AGENT_BOUNDS: SubAgentBounds = { depth: 2, atOnce: 3 };
 
 /** What one sub-agent may use in all its turns together. */
-export const SUB_AGENT_LIMITS: Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> = {
+const SUB_AGENT_LIMITS: Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> = {
   steps: 20,
   turnMs: 30 * 60_000,
   tokens: 500_000,

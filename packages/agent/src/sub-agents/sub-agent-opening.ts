@@ -19,7 +19,7 @@ export function turnOfItsChat(turn: ClaimedTurn): ClaimedTurn {
  * For whom a sub-agent runs (W02): for the conversation that it works for, as an owner only if the turn
  * that started it did and this conversation is still an owner's. Never more than its parent.
  */
-export function subAgentReader(
+function subAgentReader(
   turn: ClaimedTurn,
   run: Pick<SubAgentRun, 'reader' | 'rootConversation'>,
   deps: Parameters<typeof turnReader>[1],
