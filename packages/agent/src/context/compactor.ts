@@ -10,6 +10,8 @@ export interface Compactor {
   afterTurn(conversationId: string): void;
   /** Does it now. Throws only what `stop` fired with. */
   now(order: CompactionOrder, stop: AbortSignal): Promise<Compaction>;
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>;
   /** Breaks off what is under way; a later turn finds its history full again. */
   close(): Promise<void>;
 }
@@ -43,6 +45,9 @@ export function createCompactor(deps: CompactDeps): Compactor {
       running.set(conversationId, begin(conversationId, order));
     },
     now: (order, stop) => compact(deps, order, stop),
+    async settled() {
+      await Promise.all(running.values());
+    },
     async close() {
       ended.abort(new Error('the worker ends'));
       await Promise.all(running.values());

@@ -26,6 +26,7 @@ import { delegateTaskTool } from '../tools/delegate-task.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { AgentPlace } from '../turn-facts.ts';
+import type { TurnAnswerDeps } from '../turn-answer.ts';
 import { createTurnRunner } from '../turn-runner.ts';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
@@ -55,7 +56,8 @@ export interface TurnScene {
 }
 
 /** What a scene has besides the usual. */
-export interface SceneExtras {
+export interface SceneExtras
+  extends Partial<Pick<TurnAnswerDeps, 'history' | 'contextTokens' | 'compactor'>> {
   readonly tools?: readonly Tool[];
   /** There is `delegate_task`, too. */
   readonly delegates?: boolean;

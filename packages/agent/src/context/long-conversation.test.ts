@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type LongTalk, openLongTalk, QUESTION, tokensOf } from '../testing/long-talk.ts';
+import { OWNER_CHAT } from '../testing/write-message.ts';
+import { Summary } from './summary.ts';
+
+let talk: LongTalk | undefined;
+afterEach(async () => {
+  await talk?.scene.close();
+});
+
+const place = { conversationId: OWNER_CHAT, session: 0 };
+const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
+const order = { ...place, reader: owner, forced: true };
+const never = new AbortController().signal;
+const chatter = (turn: number) => `Tell me more, number ${turn}: ${'words '.repeat(40)}`;
+
+async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
+  talk = await openLongTalk({ contextTokens: 8_192, compacts });
+  for (let turn = 1; turn <= turns; turn += 1) {
+    await talk.say(turn === 3 ? 'Remember: the code is 4711.' : chatter(turn));
+  }
+  return talk;
+}
+
+describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
+  it('[G11] stays in its budget, knows a fact of turn 3, and costs linear tokens; its beginning stays the same', async () => {
+    const { asked, summaries, say, scene } = await talkFor(299, true);
+    await say(QUESTION);
+    expect((await scene.owed()).at(-1)).toBe('the code is 4711');
+    const costs = asked.map(tokensOf);
+    expect(Math.max(...costs)).toBeLessThan(8_192);
+    const sum = (from: number, to: number) => costs.slice(from, to).reduce((a, b) => a + b, 0);
+    const summing = summaries.map(tokensOf).reduce((a, b) => a + b, 0);
+    // Of quadratic growth the later half would have three times the earlier one.
+    expect(sum(150, 300) / sum(0, 150)).toBeLessThan(1.3);
+    expect(summing).toBeLessThan(sum(0, 300) / 4);
+    let changes = 0;
+    for (const [turn, { messages }] of asked.entries()) {
+      const before = asked[turn - 1]?.messages.slice(0, -1) ?? [];
+      const isPrefix = JSON.stringify(messages.slice(0, before.length)) === JSON.stringify(before);
+      if (!isPrefix) changes += 1;
+    }
+    expect(changes).toBeLessThanOrEqual(summaries.length);
+    expect(summaries.length).toBeLessThan(40);
+    expect(await scene.store.summaries.latest({ ...place, reader: 'guest' })).toBeNull();
+  });
+
+  it('[G11] without summaries stays in its budget, too, but has forgotten', async () => {
+    const { asked, say, scene } = await talkFor(60, false);
+    await say(QUESTION);
+    expect((await scene.owed()).at(-1)).toBe('I do not know.');
+    expect(Math.max(...asked.map(tokensOf))).toBeLessThan(8_192);
+  });
+});
+
+describe('summing up', () => {
+  it('[G11] happens once, although two workers begin at the same moment', async () => {
+    const { compactor, otherWorker, summaries } = await talkFor(6, true);
+    const both = [compactor, otherWorker()].map((one) => one.now(order, never));
+    expect((await Promise.all(both)).map(({ kind }) => kind).toSorted()).toEqual(['busy', 'done']);
+    expect(summaries).toHaveLength(1);
+  });
+
+  it('[G11] that fails leaves everything as it was, and a later one succeeds', async () => {
+    const { compactor, fail, scene, say } = await talkFor(6, true);
+    fail('summary', 1);
+    expect(await compactor.now(order, never)).toMatchObject({ kind: 'failed' });
+    expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
+    expect(await compactor.now({ ...order, forced: false }, never)).toEqual({ kind: 'nothing' });
+    expect(await compactor.now(order, never)).toMatchObject({ kind: 'done' });
+    await say(QUESTION);
+    expect((await scene.owed()).at(-1)).toBe('the code is 4711');
+  });
+
+  it('[G11] takes the summary before along, and goes on behind it', async () => {
+    const { compactor, summaries, scene, say } = await talkFor(6, true);
+    await compactor.now(order, never);
+    for (let turn = 7; turn < 12; turn += 1) await say(chatter(turn));
+    await compactor.now(order, never);
+    const record = summaries[1]?.messages[0]?.content ?? '';
+    expect(record).toContain('the code is 4711');
+    expect(record).not.toContain('number 1:');
+    const stored = await scene.store.summaries.latest({ ...place, reader: 'owner' });
+    expect(Summary.parse(stored?.content).remembered).toEqual(['the code is 4711']);
+  });
+
+  it('[G11] [W02] for an owner is not shown to another kind of reader', async () => {
+    const { compactor, otherWorker, summaries } = await talkFor(6, true);
+    await compactor.now(order, never);
+    const guest = { kind: 'guest', conversationId: OWNER_CHAT } as const;
+    await otherWorker().now({ ...order, reader: guest }, never);
+    expect(summaries[1]?.messages[0]?.content).not.toContain('Your notes so far');
+  });
+
+  it('[G11] saves first what must not be lost, and goes on where that fails', async () => {
+    const { otherWorker, summaries } = await talkFor(6, true);
+    const saved: number[] = [];
+    const keeper = otherWorker({
+      beforeCompact: async ({ entries }) => {
+        expect(summaries).toHaveLength(0);
+        saved.push(entries.length);
+        throw new Error('the disk is full');
+      },
+    });
+    expect(await keeper.now(order, never)).toMatchObject({ kind: 'done', entries: saved[0] });
+  });
+
+  it('[G11] is asked for with /compact, and tells how much became how much', async () => {
+    const { say, scene, asked } = await talkFor(6, true);
+    await say('/compact');
+    expect((await scene.owed()).at(-1)).toMatch(
+      /^⚙️ .* 8 messages.* tokens are now notes of about \d+/s,
+    );
+    expect(asked).toHaveLength(6);
+    await say('/compact');
+    expect((await scene.owed()).at(-1)).toContain('nothing to sum up');
+  });
+
+  it('[G11] happens when the provider says that it was too long, and the turn is asked once more', async () => {
+    const { say, fail, scene, asked, summaries } = await talkFor(8, true);
+    fail('turn', 1);
+    await say(QUESTION);
+    expect((await scene.owed()).at(-1)).toBe('the code is 4711');
+    expect([asked.length, summaries.length]).toEqual([10, 1]);
+    fail('turn', 2);
+    await say('once more');
+    expect((await scene.owed()).at(-1)).toContain('⚙️');
+    expect(asked).toHaveLength(12);
+  });
+});

@@ -1,0 +1,131 @@
+import { silentLogger, silentMeter } from '@parley/contracts';
+import { type ChatModel, ModelError, type ModelRequest } from '@parley/models';
+import type { ContextSource, TurnAtHand } from '@parley/prompt';
+import { estimateTokens } from '@parley/workspace';
+import type { CompactDeps } from '../context/compact.ts';
+import { type Compactor, createCompactor } from '../context/compactor.ts';
+import { openTurnScene, type TurnScene } from './turn-scene.ts';
+
+/** For tests: a conversation with a model that knows only what it is shown. */
+export interface LongTalk {
+  readonly scene: TurnScene;
+  /** What turns were asked with. */
+  readonly asked: ModelRequest[];
+  /** What summaries were asked with. */
+  readonly summaries: ModelRequest[];
+  readonly compactor: Compactor;
+  readonly model: ChatModel;
+  /** What sources were asked about, turn by turn. */
+  readonly atHand: TurnAtHand[];
+  /** Another worker on the same database. */
+  otherWorker(more?: Partial<CompactDeps>): Compactor;
+  /** The next requests for a summary fail, or those of turns are too long. */
+  fail(what: 'summary' | 'turn', times: number): void;
+  say(text: string): Promise<void>;
+}
+
+/** What it may cost; `compacts: false` leaves the oldest out instead. */
+export interface TalkOptions {
+  readonly contextTokens: number;
+  readonly compacts?: boolean;
+}
+
+/** What the person asks for the fact of `say('Remember: the code is 4711.')`. */
+export const QUESTION = 'What is the code?';
+
+/** Opens one; the model answers at length, and `QUESTION` only where it sees the code. */
+export async function openLongTalk({
+  contextTokens,
+  compacts = true,
+}: TalkOptions): Promise<LongTalk> {
+  const asked: ModelRequest[] = [];
+  const summaries: ModelRequest[] = [];
+  const failing = { summary: 0, turn: 0 };
+  const model: ChatModel = {
+    id: 'test/long',
+    async *stream(request) {
+      const isSummary = request.system.some(({ text }) => text.startsWith('You keep the notes'));
+      (isSummary ? summaries : asked).push(request);
+      const what = isSummary ? 'summary' : 'turn';
+      failing[what] -= 1;
+      if (failing[what] >= 0) throw new ModelError({ kind: 'too-long' }, 'test/long', 'too long');
+      const text = isSummary ? notesOf(request) : answerTo(request);
+      yield { type: 'text', text };
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
+      yield {
+        type: 'finish',
+        text,
+        usage,
+        finishReason: 'stop',
+        model: 'test/long',
+        costUsd: null,
+      };
+    },
+  };
+  const history = { entries: 400, tokens: 24_000 };
+  const atHand: TurnAtHand[] = [];
+  const source: ContextSource = {
+    id: 'test',
+    async gather(turn) {
+      atHand.push(turn);
+      return {};
+    },
+  };
+  let inner: Compactor | undefined;
+  const compactor: Compactor = {
+    notice: (order, fill) => inner?.notice(order, fill),
+    afterTurn: (conversationId) => inner?.afterTurn(conversationId),
+    now: async (order, stop) => (await inner?.now(order, stop)) ?? { kind: 'nothing' },
+    settled: async () => inner?.settled(),
+    close: async () => inner?.close(),
+  };
+  const size = { history, contextTokens: () => contextTokens };
+  const scene = await openTurnScene(
+    {},
+    { model, sources: [source], ...size, ...(compacts && { compactor }) },
+  );
+  let ids = 0;
+  const newId = (prefix: string) => {
+    ids += 1;
+    return `${prefix}-${ids}`;
+  };
+  const deps = { ...size, store: scene.store, model, newId, clock: () => 0, meter: silentMeter };
+  const otherWorker = (more: Partial<CompactDeps> = {}) =>
+    createCompactor({ ...deps, log: silentLogger, ...more });
+  inner = otherWorker();
+  return {
+    scene,
+    asked,
+    summaries,
+    compactor,
+    model,
+    atHand,
+    otherWorker,
+    fail(what, times) {
+      failing[what] = times;
+    },
+    async say(text) {
+      await scene.write(text);
+      await scene.answerNext();
+      await compactor.settled();
+    },
+  };
+}
+
+/** About how many tokens a request costs. */
+export function tokensOf({ system, messages }: ModelRequest): number {
+  const texts = [...system.map(({ text }) => text), ...messages.map(({ content }) => content)];
+  return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+}
+
+const codeIn = (request: ModelRequest) =>
+  /the code is \d+/.exec(request.messages.map(({ content }) => content).join('\n'))?.[0];
+
+function answerTo(request: ModelRequest): string {
+  if (!request.messages.at(-1)?.content.endsWith(QUESTION)) return 'I see. '.repeat(40);
+  return codeIn(request) ?? 'I do not know.';
+}
+
+function notesOf(request: ModelRequest): string {
+  return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.`;
+}
