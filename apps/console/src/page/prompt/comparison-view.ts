@@ -16,7 +16,7 @@ export function ComparisonView({ comparison }: { readonly comparison: Comparison
         'p',
         { class: 'shared-words' },
         h('b', null, percent(share)),
-        ` of this prompt is the same beginning: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens that a provider’s cache can keep.`,
+        ` of this prompt is the same from its beginning on: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens.`,
       ),
       h(
         'div',
