@@ -12,6 +12,7 @@ export default defineConfig({
     // Generous, because a busy machine is slow and no test asserts speed.
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

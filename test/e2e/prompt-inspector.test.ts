@@ -121,7 +121,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
       await narrow.getByRole('link', { name: 'Prompt' }).click();
       await narrow.locator('.turn-link').first().waitFor();
       expect(await fits(narrow)).toBe(true);
-      expect(await narrow.locator('.turn').isVisible()).toBe(false);
+      await narrow.locator('.turn').waitFor({ state: 'hidden' });
       await narrow.locator('.turn-link').first().click();
       await narrow.locator('.sheet').waitFor();
       await layer('soul-file', narrow).locator('summary').click();
@@ -130,7 +130,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
       await narrow.locator('.comparison').waitFor();
       expect(await fits(narrow)).toBe(true);
       await narrow.getByRole('link', { name: 'All turns' }).click();
-      expect(await narrow.locator('.turn').isVisible()).toBe(false);
+      await narrow.locator('.turn').waitFor({ state: 'hidden' });
       await narrow.context().close();
     },
   );

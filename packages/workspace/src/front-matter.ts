@@ -1,6 +1,9 @@
-import matter from 'gray-matter';
+import { createRequire } from 'node:module';
+import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
+
+const require = createRequire(import.meta.url);
 
 /** Longest front matter that is parsed, in characters. Real ones have a few hundred. */
 const MAX_FRONT_MATTER = 16_000;
@@ -65,7 +68,7 @@ function check<Data extends object>(
 ): FrontMatter<Data> {
   let data: unknown;
   try {
-    data = matter(head, { language: 'yaml', engines }).data;
+    data = grayMatter()(head, { language: 'yaml', engines }).data;
   } catch (error) {
     return refuse(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
   }
@@ -79,6 +82,11 @@ function check<Data extends object>(
     );
   }
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
+}
+
+/** Its thirty modules are loaded with the first file that needs them. */
+function grayMatter(): typeof Matter {
+  return require('gray-matter');
 }
 
 /** Always handed to gray-matter: without options it would use its cache and its own engines. */

@@ -25,8 +25,8 @@ export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
-   * The beginning that is the same byte for byte: what a provider's cache can keep (P09). It goes on
-   * into the user message only when the system prompts are the same throughout.
+   * The beginning that is the same byte for byte (P09). It goes on into the user message only when the
+   * system prompts are the same throughout; a provider's cache has the history between the two.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt that lies in the prefix, from 0 to 1; 1 for an empty one. */

@@ -16,7 +16,7 @@ export function ComparisonView({ comparison }: { readonly comparison: Comparison
         'p',
         { class: 'shared-words' },
         h('b', null, percent(share)),
-        ` of this prompt is the same beginning: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens that a provider’s cache can keep.`,
+        ` of this prompt is the same from its beginning on: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens.`,
       ),
       h(
         'div',
@@ -64,11 +64,12 @@ function ChangeRow({ layer }: { readonly layer: LayerChange }): VNode {
   );
 }
 
-const ELEMENTS = { same: 'span', removed: 'del', added: 'ins' } as const;
-
 function StretchText({ stretch }: { readonly stretch: Stretch }): VNode {
   const { kind, text, shared } = stretch;
-  return h(ELEMENTS[kind], { class: shared ? 'is-shared' : undefined }, text);
+  const look = shared ? { class: 'is-shared' } : {};
+  if (kind === 'removed') return h('del', look, text);
+  if (kind === 'added') return h('ins', look, text);
+  return h('span', look, text);
 }
 
 /** Whether a layer lies in the shared beginning to its end. */
