@@ -67,7 +67,7 @@ export async function turnPrompt(
     ...features,
     // The model is told of exactly those tools that it is offered.
     ...approvalsNote(tools, deps.approvals?.rules),
-    ...(turn.mode !== undefined && { conversationMode: turn.mode }),
+    conversationMode: turn.mode ?? 'agent',
     tools: tools.notes,
     facts,
     reader,
