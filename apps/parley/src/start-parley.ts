@@ -17,6 +17,7 @@ import { firstStates } from './first-states.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
 import { newId } from './new-id.ts';
+import type { OpenAgent } from './open-agent.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openParts } from './open-parts.ts';
 import { skillCommandsOf } from './open-skills.ts';
@@ -134,16 +135,10 @@ async function compose(
     mode: settings.lanes.busy,
     collectPauseMs: settings.lanes.collectPauseMs,
     model: model.model,
-    prompt: agent.prompt,
-    sources: agent.sources,
-    tools: agent.tools,
+    ...workOf(agent),
     limits: turnLimits(settings),
     approvals: approvalsOf(settings),
     spendGuard: createSpendGuard(shared, settings.spend, agent.place),
-    hooks: agent.hooks,
-    ...(agent.memory !== undefined && { memory: agent.memory }),
-    workspace: agent.workspace,
-    agent: agent.place,
     owners,
     ...pastOf(loaded, model),
     media: openMedia(settings.media),
@@ -162,6 +157,12 @@ async function compose(
       return bannerFacts({ agent, model: await model.known, channels, address, token, folder });
     },
   };
+}
+
+/** What a worker needs of the agent. */
+function workOf({ prompt, sources, tools, hooks, memory, workspace, place }: OpenAgent) {
+  const remembers = memory !== undefined && { memory };
+  return { prompt, sources, tools, hooks, workspace, agent: place, ...remembers };
 }
 
 /** The settings count in megabytes, everything else in bytes. */

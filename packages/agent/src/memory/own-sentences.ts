@@ -22,7 +22,7 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
 }
 
 /** The text without what is likely somebody else's. */
-export function ownText(text: string): string {
+function ownText(text: string): string {
   return text
     .slice(0, LOOKED_AT)
     .toWellFormed()

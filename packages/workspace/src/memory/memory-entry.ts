@@ -43,7 +43,7 @@ export interface MemoryEntry {
 }
 
 /** Longest memory, in characters. */
-export const MEMORY_CHARACTERS = 500;
+const MEMORY_CHARACTERS = 500;
 
 /** A text as one plain line that can neither begin nor end a mark of the file. */
 export function memoryLine(text: string): string {
