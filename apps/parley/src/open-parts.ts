@@ -3,6 +3,7 @@ import { type Logger, reasonOf } from '@parley/contracts';
 import { openQueues } from '@parley/queue';
 import { openStore } from '@parley/store';
 import { createMetrics } from '@parley/telemetry';
+import { approvalsOf } from './approval-settings.ts';
 import { chooseModel } from './choose-model.ts';
 import { openInspector } from './inspector/open-inspector.ts';
 import { previewOnPage } from './inspector/preview-on-page.ts';
@@ -46,7 +47,8 @@ export async function openParts(
   });
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const channels = definitions.map(({ id }) => id);
-  const preview = previewOnPage({ agent, owners, channels, clock, log });
+  const approvals = approvalsOf(settings);
+  const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
   opened.use(inspector);
   const model = chooseModel(loaded, options, log);

@@ -26,6 +26,8 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
   telegram: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
   whatsapp: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
 };
+/** Channels whose answers can show which message they answer. */
+const QUOTING: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
 /** How a channel shows text; plain where it is not one of Parley's own. */
@@ -49,7 +51,8 @@ export function hypotheticalTurn(
   }
   const chat = chatOf(asked);
   const { id, name } = personOf(asked);
-  const route = { channel, account, chatId: chat.id, chatType: chat.type };
+  const quotes = QUOTING.has(channel) && ({ quotes: true } as const);
+  const route = { channel, account, chatId: chat.id, chatType: chat.type, ...quotes };
   const message = {
     channel,
     account,

@@ -1,4 +1,4 @@
-import { previewTurn } from '@parley/agent';
+import { type PreviewDeps, previewTurn } from '@parley/agent';
 import type { Clock, Logger } from '@parley/contracts';
 import type { PromptInspector } from '@parley/gateway';
 import { sentPromptOf } from '@parley/prompt';
@@ -10,6 +10,7 @@ import { hypotheticalTurn } from './hypothetical-turn.ts';
 export interface PagePreviewDeps {
   readonly agent: OpenAgent;
   readonly owners: readonly string[];
+  readonly approvals: NonNullable<PreviewDeps['approvals']>;
   /** The names of the channels there are. */
   readonly channels: readonly string[];
   readonly clock: Clock;
@@ -18,13 +19,13 @@ export interface PagePreviewDeps {
 
 /** Answers the page with the prompt of a turn that might be, by the agent that runs. Throws CliError. */
 export function previewOnPage(deps: PagePreviewDeps): PromptInspector['preview'] {
-  const { agent, owners, channels, clock, log } = deps;
+  const { agent, owners, approvals, channels, clock, log } = deps;
   return async ({ heartbeat, ...asked }) => {
     const flags = { ...asked, heartbeat: heartbeat === '1' ? (true as const) : undefined };
     const { message, mode, heartbeat: isHeartbeat } = previewRequest(flags);
     const turn = hypotheticalTurn(message, channels, clock());
     const change = { mode, heartbeat: isHeartbeat };
-    const made = { ...agent, agent: agent.place, owners, clock, log };
+    const made = { ...agent, agent: agent.place, owners, approvals, clock, log };
     return sentPromptOf(await previewTurn(turn, change, made));
   };
 }

@@ -1,10 +1,11 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PreviewChange, previewTurn } from '@parley/agent';
+import { type BuiltInToolDeps, NO_MCP, type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, SentPrompt } from '@parley/contracts';
 import { sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
+import { approvalsOf } from '../approval-settings.ts';
 import { LOCAL_OWNERS } from '../local-owners.ts';
 import { openAgent } from '../open-agent.ts';
 import type { Surroundings } from '../open-skills.ts';
@@ -40,14 +41,32 @@ export async function previewPrompt(
   const copy = fromTemplates ? copyOf(workspace) : null;
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
-    const opened = await openAgent({ ...settings, agent }, log, around, plugins);
+    const all = { ...settings, agent };
+    const opened = await openAgent(all, log, around, plugins, NO_MCP, undefined, UNUSED);
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = [...settings.owners, ...LOCAL_OWNERS];
-    const prompt = await previewTurn(turn, change, { ...opened, agent: place, owners, clock, log });
+    const approvals = approvalsOf(settings);
+    const deps = { ...opened, agent: place, owners, approvals, clock, log };
+    const prompt = await previewTurn(turn, change, deps);
     return { prompt: sentPromptOf(prompt), fromTemplates };
   } finally {
     if (copy !== null) rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** The model is told of these tools; here nothing calls them. */
+const UNUSED: Pick<BuiltInToolDeps, 'delegation' | 'todos'> = {
+  todos: { replace: unused, of: async () => [] },
+  delegation: {
+    subAgents: { start: unused },
+    wake: unused,
+    newId: (prefix) => prefix,
+    clock: () => 0,
+  },
+};
+
+function unused(): Promise<never> {
+  return Promise.reject(new Error('A preview calls no tool.'));
 }
 
 /** A folder to make a workspace in, with what the real one has already. */
