@@ -173,7 +173,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const result = await send('m4', STOP);
         await store.inbox.accept(message('m5'));
 
-        expect(result).toEqual({ duplicate: false, stoppedTurn: 't1', setAside: 2 });
+        expect(result).toEqual({
+          duplicate: false,
+          stoppedTurn: 't1',
+          setAside: 2,
+          stoppedSubAgents: [],
+        });
         const outcomes = (await store.inbox.recent(CHAT, 9)).map((row) => row.outcome);
         expect(outcomes).toEqual(['stopped', 'stopped', 'stopped', 'command', null]);
         expect((await store.turns.totals(0)).stopped).toBe(1);
