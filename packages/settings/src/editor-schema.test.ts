@@ -21,6 +21,7 @@ describe('settingsJsonSchema', () => {
       'agent',
       'skills',
       'tools',
+      'approvals',
       'mcp',
       'exec',
       'web',
