@@ -13,7 +13,7 @@ import {
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
-const WREN = 'You are Wren';
+const WREN = 'You are company rather than a service';
 const EXAMINER = 'You are a sober examiner';
 const PIPE = 'Begin every answer with one feeling, a vertical bar';
 const BRACKET = 'Begin every answer with one feeling in square brackets';

@@ -3,6 +3,8 @@ import type { Database, Sql } from '../database.ts';
 import type { Forgetting, ForgettingRepository, Forgotten } from '../forgetting.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { forgetInPrompts } from './forget-in-prompts.ts';
+import { forgetInWork } from './forget-in-work.ts';
+import { type Change, changed, inPlain } from './rewritten-rows.ts';
 import { withoutWords } from './without-words.ts';
 
 /** Forgetting on SQL. Rows are read and changed one table at a time, so that others wait only shortly. */
@@ -38,8 +40,6 @@ export function forgettingRepository(
   };
 }
 
-type Change = (stored: string) => string | null;
-
 function isPart(what: string): what is keyof Forgotten {
   return ['history', 'messages', 'answers', 'steps', 'pins'].includes(what);
 }
@@ -53,16 +53,24 @@ async function conversationsOf(
   database: Database,
   { conversations, ownersToo }: Forgetting,
 ): Promise<readonly string[]> {
-  if (!ownersToo) return [...new Set(conversations)];
-  const rows = await database.read((sql) =>
-    sql
-      .selectFrom('inbox')
+  return database.read(async (sql) => {
+    const owners = ownersToo
+      ? await sql
+          .selectFrom('inbox')
+          .select('conversation_id')
+          .distinct()
+          .where('from_owner', '=', 1)
+          .execute()
+      : [];
+    const own = [...conversations, ...owners.map((row) => row.conversation_id)];
+    // What was handed on went on in conversations of its own.
+    const handedOn = await sql
+      .selectFrom('sub_agent')
       .select('conversation_id')
-      .distinct()
-      .where('from_owner', '=', 1)
-      .execute(),
-  );
-  return [...new Set([...conversations, ...rows.map((row) => row.conversation_id)])];
+      .where('root_conversation', 'in', own)
+      .execute();
+    return [...new Set([...own, ...handedOn.map((row) => row.conversation_id)])];
+  });
 }
 
 /** One transaction for each conversation. */
@@ -80,7 +88,9 @@ function inConversation(
     answers: await inAnswers(sql, conversation, change),
     steps: await inSteps(sql, conversation, change),
     pins:
-      (await inPins(sql, conversation, change)) + (await inSummaries(sql, conversation, change)),
+      (await inPins(sql, conversation, change)) +
+      (await inSummaries(sql, conversation, change)) +
+      (await forgetInWork(sql, conversation, change)),
   }));
 }
 
@@ -145,11 +155,6 @@ async function inRecordings(sql: Sql, conversation: string, change: Change): Pro
         .where('attachment_index', '=', row.attachment_index)
         .execute(),
   );
-}
-
-function inPlain(text: string, change: Change): string | null {
-  const after = change(toJson(text));
-  return after === null ? null : String(fromJson(after));
 }
 
 /** What went to the chats of the conversation, answers to commands included. */
@@ -232,20 +237,4 @@ async function inSummaries(sql: Sql, conversation: string, change: Change): Prom
     ({ seq }, content) =>
       sql.updateTable('summary').set({ content }).where('seq', '=', seq).execute(),
   );
-}
-
-/** Writes those rows back whose text is another now; how many these are. */
-async function changed<Row>(
-  rows: readonly Row[],
-  textOf: (row: Row) => string | null,
-  write: (row: Row, text: string) => Promise<unknown>,
-): Promise<number> {
-  let count = 0;
-  for (const row of rows) {
-    const text = textOf(row);
-    if (text === null) continue;
-    await write(row, text);
-    count += 1;
-  }
-  return count;
 }
