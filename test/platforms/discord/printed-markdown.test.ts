@@ -1,6 +1,7 @@
 import { type RenderTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RUN_LENGTH } from '../../conformance/markup/run-length.ts';
 import { readStrictHtml } from '../../conformance/strict-html.ts';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 
@@ -61,7 +62,7 @@ describe('what is printed for Discord', () => {
           .flatMap((run) => [{ text: run.marker, formats: NONE }, run]);
         expect(charactersOf(seen)).toEqual(charactersOf(meant));
       }),
-      { numRuns: 600 },
+      { ...RUN_LENGTH, numRuns: 600 },
     );
   });
 });
