@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Approval, NewApproval } from '../approvals.ts';
 import type { Sql } from '../database.ts';
-import type { ApprovalTable } from '../tables.ts';
+import type { ApprovalTable } from '../tables/work-tables.ts';
 
 /** The row of a question that is being asked, or that the settings have answered already. */
 export function newApprovalRow(

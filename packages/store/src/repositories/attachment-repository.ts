@@ -1,7 +1,8 @@
 import type { ExpressionBuilder, Updateable } from 'kysely';
 import type { AttachmentKey, AttachmentRepository, StoredAttachment } from '../attachments.ts';
 import type { Database, Sql } from '../database.ts';
-import type { AttachmentTable, Tables } from '../tables.ts';
+import type { AttachmentTable } from '../tables/inbound-tables.ts';
+import type { Tables } from '../tables.ts';
 import { dueAttachments } from './due-attachments.ts';
 import { PENDING } from './literals.ts';
 

@@ -2,7 +2,7 @@ import { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { Insertable, Selectable } from 'kysely';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { AdmittedMessage, InboxRow } from '../rows.ts';
-import type { InboxTable } from '../tables.ts';
+import type { InboxTable } from '../tables/inbound-tables.ts';
 
 /** The columns that make an `InboxRow`. */
 export const INBOX_COLUMNS = [

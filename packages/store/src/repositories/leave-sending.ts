@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely';
 import type { Sql } from '../database.ts';
 import type { PartState } from '../outbox.ts';
 import { StoreError } from '../store-error.ts';
-import type { OutboxTable } from '../tables.ts';
+import type { OutboxTable } from '../tables/outbound-tables.ts';
 
 type Change = Updateable<OutboxTable> & { readonly state: Exclude<PartState, 'sending'> };
 

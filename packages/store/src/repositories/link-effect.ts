@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { LinkAction, LinkAsker, LinkResult } from '../links.ts';
-import type { LinkCodeTable } from '../tables.ts';
+import type { LinkCodeTable } from '../tables/people-tables.ts';
 import { join, leave, linkOf } from './link-repository.ts';
 
 const VALID_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import type { IndexedMemory, MemoryIndex } from '../memory-index.ts';
-import type { MemoryEntryTable } from '../tables.ts';
+import type { MemoryEntryTable } from '../tables/memory-tables.ts';
 
 /** Rows that are written in one statement. */
 const AT_ONCE = 200;

@@ -4,7 +4,7 @@ import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import { idempotencyKeyOf } from '../new-id.ts';
 import type { NewPart } from '../rows.ts';
-import type { OutboxTable } from '../tables.ts';
+import type { OutboxTable } from '../tables/outbound-tables.ts';
 
 /** Who wrote the parts (null: no turn did), about which other part if any, and when. */
 interface Origin {

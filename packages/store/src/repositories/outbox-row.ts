@@ -1,7 +1,7 @@
 import { type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { fromCheckedJson } from '../json-column.ts';
-import type { OutboxTable } from '../tables.ts';
+import type { OutboxTable } from '../tables/outbound-tables.ts';
 
 /** The columns that make an `OutboundPart`. */
 export const OUTBOX_COLUMNS = [

@@ -3,7 +3,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { PairingRepository, PairingRequest } from '../pairing.ts';
-import type { PairingRequestTable } from '../tables.ts';
+import type { PairingRequestTable } from '../tables/people-tables.ts';
 import { insertParts } from './new-parts.ts';
 
 const VALID_MS = 60 * 60_000;

@@ -3,7 +3,7 @@ import { PromptLists, PromptPlace } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from '../prompts.ts';
-import type { TurnPromptTable } from '../tables.ts';
+import type { TurnPromptTable } from '../tables/prompt-tables.ts';
 
 /** A text and what it is known by; `content` is JSON, in which every character survives. */
 export interface HashedText {

@@ -7,7 +7,7 @@ import {
   type SubAgentOrder,
   type SubAgentRepository,
 } from '../sub-agents.ts';
-import type { SubAgentTable } from '../tables.ts';
+import type { SubAgentTable } from '../tables/work-tables.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING } from './literals.ts';

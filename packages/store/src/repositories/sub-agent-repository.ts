@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import type { Lease } from '../rows.ts';
 import type { SubAgentRepository, SubAgentTurn } from '../sub-agents.ts';
-import type { SubAgentTable } from '../tables.ts';
+import type { SubAgentTable } from '../tables/work-tables.ts';
 import { commitTurn } from './commit-turn.ts';
 import { lockConversation } from './conversation.ts';
 import { RUNNING, WAITING } from './literals.ts';

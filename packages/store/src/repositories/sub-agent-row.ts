@@ -4,7 +4,7 @@ import type { Sql } from '../database.ts';
 import { fromCheckedJson } from '../json-column.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import type { SubAgentRun } from '../sub-agents.ts';
-import type { SubAgentTable } from '../tables.ts';
+import type { SubAgentTable } from '../tables/work-tables.ts';
 import { ensureConversation } from './conversation.ts';
 import { newInboxRow } from './inbox-row.ts';
 

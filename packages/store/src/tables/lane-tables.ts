@@ -1,0 +1,63 @@
+import type { Generated } from 'kysely';
+import type { ConversationMode } from '../modes.ts';
+import type { TranscriptEntry, TurnCommit } from '../rows.ts';
+import type { Seq } from './seq.ts';
+
+/** One chat as a lane: fencing epoch, `/new` counter and the lease of the worker on it. */
+export interface ConversationTable {
+  id: string;
+  epoch: Generated<number>;
+  session: Generated<number>;
+  lease_owner: Generated<string | null>;
+  lease_until: Generated<number | null>;
+  mode: Generated<ConversationMode>;
+  /** When the mode was last changed. */
+  mode_since: Generated<number>;
+  created_at: number;
+}
+
+/** Turns; at most one per conversation is `running`, and the database enforces it. */
+export interface TurnTable {
+  id: string;
+  conversation_id: string;
+  session: number;
+  state: 'running' | 'stopped' | TurnCommit['outcome'];
+  /** How often the turn was begun. */
+  attempts: number;
+  /** Code of the approval it waits for; until then nobody claims it. */
+  awaits: Generated<string | null>;
+  reason: Generated<string | null>;
+  model: Generated<string | null>;
+  input_tokens: Generated<number | null>;
+  output_tokens: Generated<number | null>;
+  cost_usd: Generated<number | null>;
+  started_at: number;
+  finished_at: Generated<number | null>;
+}
+
+/** The turn journal; `content` is JSON. */
+export interface TurnStepTable {
+  turn_id: string;
+  step_index: number;
+  content: string;
+  created_at: number;
+}
+
+/** The model's history; `content` is JSON. */
+export interface TranscriptTable {
+  seq: Seq;
+  conversation_id: string;
+  session: number;
+  turn_id: string;
+  role: TranscriptEntry['role'];
+  content: string;
+  created_at: number;
+}
+
+/** Lanes: conversations, their turns, and the journal and history of these. */
+export interface LaneTables {
+  conversation: ConversationTable;
+  turn: TurnTable;
+  turn_step: TurnStepTable;
+  transcript: TranscriptTable;
+}

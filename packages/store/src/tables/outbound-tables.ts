@@ -1,0 +1,41 @@
+import type { Generated } from 'kysely';
+import type { PartState } from '../outbox.ts';
+import type { Seq } from './seq.ts';
+
+/** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */
+export interface OutboxTable {
+  seq: Seq;
+  id: string;
+  idempotency_key: string;
+  turn_id: string | null;
+  part_index: number | null;
+  /** The part whose fate this one tells. */
+  notice_of: string | null;
+  channel: string;
+  account: string;
+  chat_id: string;
+  route: string;
+  body: string;
+  state: PartState;
+  attempts: Generated<number>;
+  not_before: number;
+  error: Generated<string | null>;
+  platform_message_id: Generated<string | null>;
+  created_at: number;
+  updated_at: number;
+}
+
+/** What adapters remember; `value` is theirs to understand. */
+export interface AdapterValueTable {
+  channel: string;
+  account: string;
+  kind: string;
+  id: string;
+  value: string;
+}
+
+/** What goes out, and what the adapters keep for it. */
+export interface OutboundTables {
+  outbox: OutboxTable;
+  adapter_value: AdapterValueTable;
+}
