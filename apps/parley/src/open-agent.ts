@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   type AgentMcp,
   type AgentPlace,
@@ -18,18 +17,14 @@ import type { Logger, Reader } from '@parley/contracts';
 import {
   type ContextSource,
   characterSource,
-  createAssembler,
-  createLayerRegistry,
   firstSet,
-  houseLayers,
-  layoutNamed,
   type PromptAssembler,
-  readChannelFormats,
   readIdentity,
 } from '@parley/prompt';
 import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
 import { openCharacter } from './open-character.ts';
 import { type MemoryStore, openMemory } from './open-memory.ts';
+import { openPrompt } from './open-prompt.ts';
 import { openInstalledSkills, type Surroundings } from './open-skills.ts';
 import { openTools } from './open-tools.ts';
 import { outsideTools } from './outside-tools.ts';
@@ -56,41 +51,29 @@ export interface OpenAgent {
   readonly emoji: string | undefined;
 }
 
-const FORMATS = fileURLToPath(new URL('../../../config/channel-formats', import.meta.url));
+/** What an agent is opened with; what is left out, it does without. */
+export interface OpenAgentOptions extends Surroundings {
+  readonly settings: LoadedSettings['settings'];
+  readonly log: Logger;
+  readonly plugins?: AgentPlugins;
+  readonly mcp?: AgentMcp;
+  /** Where it is kept which memories were used, and who is whom. */
+  readonly memoryStore?: MemoryStore;
+  /** What its tools for to-dos and for handing work on write to. */
+  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'todos'>;
+}
 
 /** Whose tools are all tools there are. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
-/** Opens (at the first start: makes) the workspace and builds the prompt assembler, with what plugins add. */
-export async function openAgent(
-  settings: LoadedSettings['settings'],
-  log: Logger,
-  surroundings: Surroundings,
-  plugins: AgentPlugins = NO_PLUGINS,
-  mcp: AgentMcp = NO_MCP,
-  memoryStore?: MemoryStore,
-  own: Pick<BuiltInToolDeps, 'delegation' | 'todos'> = {},
-): Promise<OpenAgent> {
+/** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
+export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
+  const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, memoryStore, work = {} } = options;
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
   const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, memory, log });
-  const formats = await readChannelFormats(FORMATS);
-  const layers = createLayerRegistry([...houseLayers(formats), ...plugins.layers]);
-  const layout = plugins.place(layoutNamed(agent.layout ?? 'parley'), layers.get);
-  const prompt = createAssembler({ layers, layout, log });
-  // What a group may see of IDENTITY.md is what the agent is called everywhere.
-  const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
-  const identity = firstSet([settings.identity, agent]);
-  const { name, emoji } = await readIdentity(everyone, { agent: identity });
-  const place = {
-    id: agent.id,
-    identity,
-    workspace: workspace.folder,
-    timeZone: agent.timeZone,
-    localTime: localTimeIn(agent.timeZone),
-  };
-  const character = characterSource(await openCharacter(agent, workspace, log));
-  const skills = openInstalledSkills(settings, surroundings, {
+  // Skills, memory and tools know of each other; what is asked of the tools is asked in a turn.
+  const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
     log,
@@ -100,39 +83,43 @@ export async function openAgent(
     store: memoryStore,
     log,
   });
+  const outside = outsideTools(settings, workspace.folder, options);
+  const tools = openTools(
+    settings.tools,
+    { skills, ...outside, ...remembering.tools, ...work },
+    { added: plugins.tools, live: mcp.tools, log },
+  );
   const house = [
-    character,
+    characterSource(await openCharacter(agent, workspace, log)),
     bootSource,
     createBootstrapSource(workspace),
     skillsSource(skills),
-    ...(own.todos === undefined ? [] : [todosSource(own.todos)]),
+    ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later ones win: what Parley itself has to say stands above what plugins say.
-  const sources = [...plugins.sources, ...house, ...mcp.sources];
-  const tools = openTools(
-    settings.tools,
-    {
-      skills,
-      ...outsideTools(settings, workspace.folder, surroundings),
-      ...remembering.tools,
-      ...own,
-    },
-    plugins.tools,
-    log,
-    mcp.tools,
-  );
-  const hooks = [...remembering.hooks, ...plugins.hooks];
   return {
-    place,
+    ...(await introduced(settings, workspace)),
     workspace,
-    prompt,
-    sources,
+    prompt: await openPrompt(agent.layout ?? 'parley', plugins, log),
+    // Later ones win: what Parley itself has to say stands above what plugins say.
+    sources: [...plugins.sources, ...house, ...mcp.sources],
     skills,
     tools,
-    hooks,
-    name,
-    emoji,
+    hooks: [...remembering.hooks, ...plugins.hooks],
     ...remembering.parts,
   };
+}
+
+/** Where the agent is and what it is called. */
+async function introduced(
+  { agent, identity: given }: Pick<LoadedSettings['settings'], 'agent' | 'identity'>,
+  workspace: Workspace,
+): Promise<Pick<OpenAgent, 'place' | 'name' | 'emoji'>> {
+  // What a group may see of IDENTITY.md is what the agent is called everywhere.
+  const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
+  const identity = firstSet([given, agent]);
+  const { name, emoji } = await readIdentity(everyone, { agent: identity });
+  const { id, timeZone } = agent;
+  const localTime = localTimeIn(timeZone);
+  return { place: { id, identity, workspace: workspace.folder, timeZone, localTime }, name, emoji };
 }

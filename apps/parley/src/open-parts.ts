@@ -37,13 +37,22 @@ export async function openParts(
   const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
-  if (settings.store.url === undefined) await store.lanes.releaseAll();
+  if (settings.store.url === undefined) {
+    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+  }
   const mcp = await openMcp(settings.mcp, { env: options.env, clock, random: Math.random, log });
   opened.defer(() => mcp.close());
   const wake = (conversationId: string) => queues.lanes.kick(conversationId);
-  const agent = await openAgent(settings, log, options, plugins, mcp, store, {
-    delegation: { subAgents: store.subAgents, wake, newId, clock },
-    todos: store.todos,
+  const delegation = { subAgents: store.subAgents, wake, newId, clock };
+  const agent = await openAgent({
+    folder,
+    env: options.env,
+    settings,
+    log,
+    plugins,
+    mcp,
+    memoryStore: store,
+    work: { delegation, todos: store.todos },
   });
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const channels = definitions.map(({ id }) => id);

@@ -28,9 +28,9 @@ export async function skillsCommand(
   const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
   const { loaded, agent } = await plugIn(first, deps);
   const { settings } = loaded;
-  const tools = openTools(settings.tools, {}, agent.tools, silentLogger).for(OWNER).names;
+  const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
   const skills = openInstalledSkills(settings, deps, {
-    tools: () => [...tools, 'load_skill'],
+    tools: () => [...known.for(OWNER).names, 'load_skill'],
     added: agent.skills,
     log: silentLogger,
   });

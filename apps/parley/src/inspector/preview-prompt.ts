@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BuiltInToolDeps, NO_MCP, type PreviewChange, previewTurn } from '@parley/agent';
+import { type BuiltInToolDeps, type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, SentPrompt } from '@parley/contracts';
 import { sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
@@ -42,7 +42,7 @@ export async function previewPrompt(
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
     const all = { ...settings, agent };
-    const opened = await openAgent(all, log, around, plugins, NO_MCP, undefined, UNUSED);
+    const opened = await openAgent({ ...around, settings: all, log, plugins, work: UNUSED });
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = [...settings.owners, ...LOCAL_OWNERS];
     const approvals = approvalsOf(settings);
