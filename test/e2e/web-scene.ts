@@ -23,8 +23,8 @@ export interface WebScene {
   close(): Promise<void>;
 }
 
-/** Starts everything on a port that survives a restart. */
-export async function startWebScene(chromiumPath: string): Promise<WebScene> {
+/** Starts everything on a port that survives a restart; `settings` stand beside those it needs. */
+export async function startWebScene(chromiumPath: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
     freePort(),
@@ -35,6 +35,7 @@ export async function startWebScene(chromiumPath: string): Promise<WebScene> {
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 50 },
     http: { port },
+    ...settings,
   });
   let parley = await startParleyProcess(folder.path);
   return {

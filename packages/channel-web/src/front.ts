@@ -6,6 +6,8 @@ export interface WebFront {
   /** Named in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
+  /** Choices can be pressed there; else they are typed. */
+  readonly buttons: boolean;
 }
 
 /** The only chat of a front: whoever holds the token is the owner, and talks in one place. */
@@ -22,6 +24,7 @@ export const WEB: WebFront = {
   channel: 'web',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
+  buttons: true,
 };
 
 /** `parley chat`: plain text. */
@@ -29,4 +32,5 @@ export const TERMINAL: WebFront = {
   channel: 'terminal',
   as: 'parley chat',
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
+  buttons: false,
 };

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { readEvents, webFront } from './testing/web-front.ts';
 
 const ID = 'message-0001';
+const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 const accepted = () => ({ kind: 'accepted' as const, conversationId: 'c' });
 
 describe('a message from the page', () => {
@@ -109,6 +110,33 @@ describe('the events', () => {
   });
 });
 
+describe('a part with buttons', () => {
+  it('[F04] [G05] comes to the page with them, as the page declares', async () => {
+    const { adapter, ask } = webFront(accepted);
+    expect(adapter.capabilities.buttons).toBe(true);
+    const page = await ask('/events');
+    await adapter.send(
+      {
+        id: 'p1',
+        idempotencyKey: 'k1',
+        turnId: null,
+        index: null,
+        route: {
+          channel: 'web',
+          account: 'default',
+          chatId: 'main',
+          target: adapter.capabilities.target,
+        },
+        body: { text: '<p>May I?</p>', plain: 'May I?' },
+        buttons: BUTTONS,
+      },
+      new AbortController().signal,
+    );
+    const [, part] = await readEvents(page, 2);
+    expect(part).toMatchObject({ type: 'part', partId: 'p1', buttons: BUTTONS });
+  });
+});
+
 describe('the history', () => {
   it('[F03] has the same ids as the events, and the commands there are', async () => {
     const { ask } = webFront(accepted, [
@@ -118,13 +146,14 @@ describe('the history', () => {
         partId: 'p1',
         turnId: 't1',
         body: { text: '<p>ho</p>', plain: 'ho' },
+        buttons: BUTTONS,
         at: 2,
       },
     ]);
     expect(await (await ask('/history')).json()).toEqual({
       entries: [
         { type: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered' },
-        { type: 'part', partId: 'p1', turnId: 't1', text: '<p>ho</p>', at: 2 },
+        { type: 'part', partId: 'p1', turnId: 't1', text: '<p>ho</p>', buttons: BUTTONS, at: 2 },
       ],
       commands: expect.arrayContaining([{ name: 'stop', summary: expect.any(String) }]),
     });

@@ -97,8 +97,8 @@ function shown(entry: HistoryEntry): WebHistoryEntry {
     const { messageId, text, at, outcome } = entry;
     return { type: 'inbound', messageId, text, at, outcome };
   }
-  const { partId, turnId, body, at } = entry;
-  return { type: 'part', partId, turnId, text: body.text, at };
+  const { partId, turnId, body, buttons, at } = entry;
+  return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
-import type { Capabilities, RenderTarget } from '@parley/contracts';
+import type { Capabilities } from '@parley/contracts';
 import { createEventHub } from './event-hub.ts';
 import type { WebFront } from './front.ts';
 import { createStreaming } from './streaming.ts';
@@ -20,7 +20,7 @@ export function createWebAdapter(
     return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
   });
   return {
-    capabilities: capabilitiesOf(front.target),
+    capabilities: capabilitiesOf(front),
     async start() {
       context.report({ kind: 'connected', as: front.as });
     },
@@ -29,9 +29,9 @@ export function createWebAdapter(
       await Promise.allSettled(underWay);
       context.report({ kind: 'stopped' });
     },
-    async send({ id, turnId, body, route }) {
-      const at = context.clock();
-      hub.publish(route.chatId, { type: 'part', partId: id, turnId, text: body.text, at });
+    async send({ id, turnId, body, buttons, route }) {
+      const told = { partId: id, turnId, text: body.text, at: context.clock() };
+      hub.publish(route.chatId, { type: 'part', ...told, ...(buttons && { buttons }) });
       return { platformMessageId: id };
     },
     typing: {
@@ -62,7 +62,7 @@ function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<
   };
 }
 
-function capabilitiesOf(target: RenderTarget): Capabilities {
+function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   return {
     target,
     // A page knows each part by its id and shows it once, however often it is told.
@@ -72,7 +72,7 @@ function capabilitiesOf(target: RenderTarget): Capabilities {
     delete: false,
     react: false,
     threads: false,
-    buttons: false,
+    buttons,
     streaming: 'replace',
     media: [],
   };

@@ -1,3 +1,5 @@
+import type { Button } from '@parley/contracts';
+
 /**
  * What an open page or terminal is told while it watches a chat. Events may be missed: after a
  * reconnect the history is fetched again, and every id in it is the same.
@@ -16,6 +18,8 @@ export type WebEvent =
       readonly partId: string;
       readonly turnId: string | null;
       readonly text: string;
+      /** Below it; pressing one is as writing its data. */
+      readonly buttons?: readonly Button[];
       readonly at: number;
     }
   | { readonly type: 'typing' }

@@ -1,4 +1,4 @@
-import type { RenderedPart } from '@parley/contracts';
+import type { Button, RenderedPart } from '@parley/contracts';
 import type { ChatKey, Store } from '@parley/store';
 
 /** One line of a chat as the person sees it. Times in ms. */
@@ -16,6 +16,7 @@ export type HistoryEntry =
       readonly partId: string;
       readonly turnId: string | null;
       readonly body: RenderedPart;
+      readonly buttons?: readonly Button[];
       readonly at: number;
     };
 
@@ -47,6 +48,7 @@ export async function chatHistory(
       partId: part.id,
       turnId: part.turnId,
       body: part.body,
+      ...(part.buttons === undefined ? {} : { buttons: part.buttons }),
       at: createdAt,
     })),
   ];

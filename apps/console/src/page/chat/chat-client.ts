@@ -25,6 +25,8 @@ export interface ChatClientDeps {
   readonly clock: () => number;
 }
 
+/** Past whatever waits to be sent, as they overtake what waits to be answered. */
+const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
 /** Typing is told every 4 s while it lasts; a lost end must not leave it for good. */
 const TYPING_FADES_MS = 6_500;
 /** The final text follows the end of a stream at once; if not, the history knows why. */
@@ -48,7 +50,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
 
   function bring(message: { id: string; text: string; at: number }): void {
     apply({ type: 'composed', ...message });
-    if (message.text.trim().toLowerCase() === '/stop') sender.overtake(message);
+    if (OVERTAKES.test(message.text)) sender.overtake(message);
     else sender.send(message);
   }
 

@@ -14,6 +14,7 @@ const part = (id: string, at: number, turnId: string | null = 't1'): Part => ({
   id,
   turnId,
   html: `<p>${id}</p>`,
+  buttons: [],
   at,
 });
 const history = (...entries: (Inbound | Part)[]): Change => ({

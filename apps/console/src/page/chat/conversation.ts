@@ -1,4 +1,4 @@
-import type { ChatEvent, CommandHint, History, Inbound, Part } from './wire.ts';
+import type { Button, ChatEvent, CommandHint, History, Inbound, Part } from './wire.ts';
 
 /** How far a message of one's own has come. */
 export type Delivery =
@@ -24,6 +24,7 @@ export interface Answer {
   readonly id: string;
   readonly turnId: string | null;
   readonly html: string;
+  readonly buttons: readonly Button[];
   readonly at: number;
 }
 
@@ -145,8 +146,8 @@ function afterDelivery(
 
 function entryOf(told: Inbound | Part): Entry {
   if (told.type === 'part') {
-    const { id, turnId, html, at } = told;
-    return { kind: 'answer', id, turnId, html, at };
+    const { id, turnId, html, buttons, at } = told;
+    return { kind: 'answer', id, turnId, html, buttons, at };
   }
   const { id, text, at, outcome } = told;
   return { kind: 'mine', id, text, at, delivery: { kind: 'sent', outcome } };

@@ -2,15 +2,16 @@ import { Fragment, h, type VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { HtmlBlock } from '../ui/html-block.ts';
 import { dayOf } from '../ui/moment.ts';
+import { chosenOf, labelsOf } from './chosen.ts';
 import type { Conversation, Entry } from './conversation.ts';
-import { AnswerMessage, type MineActions, MineMessage } from './messages.ts';
+import { AnswerMessage, type MessageActions, MineMessage } from './messages.ts';
 import type { CommandHint } from './wire.ts';
 
 interface LogProps {
   readonly conversation: Conversation;
   /** The agent's name. */
   readonly agent: string;
-  readonly actions: MineActions;
+  readonly actions: MessageActions;
 }
 
 /**
@@ -42,9 +43,10 @@ function listOf(
   entries: readonly Entry[],
   commands: readonly CommandHint[],
   agent: string,
-  actions: MineActions,
+  actions: MessageActions,
 ): VNode[] {
   const list: VNode[] = [];
+  const labels = labelsOf(entries);
   let day = '';
   for (const entry of entries) {
     const itsDay = dayOf(entry.at, Date.now());
@@ -52,8 +54,20 @@ function listOf(
     day = itsDay;
     list.push(
       entry.kind === 'mine'
-        ? h(MineMessage, { key: entry.id, message: entry, commands, actions })
-        : h(AnswerMessage, { key: entry.id, message: entry, agent }),
+        ? h(MineMessage, {
+            key: entry.id,
+            message: entry,
+            commands,
+            label: labels.get(entry.text.trim()) ?? null,
+            actions,
+          })
+        : h(AnswerMessage, {
+            key: entry.id,
+            message: entry,
+            agent,
+            chosen: chosenOf(entry, entries),
+            onPress: actions.press,
+          }),
     );
   }
   return list;

@@ -2,33 +2,41 @@ import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { HtmlBlock } from '../ui/html-block.ts';
 import { timeOf } from '../ui/moment.ts';
+import { Choices } from './choices.ts';
 import type { Answer, Delivery, Mine } from './conversation.ts';
 import { commandIn } from './match-commands.ts';
-import type { CommandHint } from './wire.ts';
+import type { Button, CommandHint } from './wire.ts';
 
-/** What can be done with a message that was refused. */
-export interface MineActions {
+/** What can be done with messages. */
+export interface MessageActions {
+  /** Takes a refused message back into the field. */
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
+  readonly press: (message: Answer, button: Button) => void;
 }
 
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  readonly actions: MineActions;
+  /** What stood on the button, where it was a press. */
+  readonly label: string | null;
+  readonly actions: MessageActions;
 }
 
-/** What the person wrote: a bubble, or for a command a small mark in the middle. */
-export function MineMessage({ message, commands, actions }: MineProps): VNode {
+/** What the person wrote: a bubble, or for a command or a press a small mark in the middle. */
+export function MineMessage({ message, commands, label, actions }: MineProps): VNode {
   const { text, at, delivery } = message;
   const command = commandIn(text, commands);
-  const isQuiet = command !== null && delivery.kind === 'sent';
+  const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
+  const words = command === 'new' ? 'New conversation' : `/${command}`;
   const body = isQuiet
-    ? h('p', { class: 'command-mark' }, command === 'new' ? 'New conversation' : `/${command}`)
-    : h(Bubble, { text });
+    ? h('p', { class: 'command-mark' }, label ?? words)
+    : h(Bubble, { text: label ?? text });
   return h(
     'article',
-    { class: `mine ${isQuiet ? `is-command command-${command}` : ''} is-${delivery.kind}` },
+    {
+      class: `mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`,
+    },
     h('span', { class: 'visually-hidden' }, `You, ${timeOf(at)}:`),
     body,
     !isQuiet && h(DeliveryNote, { message, actions }),
@@ -63,7 +71,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   );
 }
 
-function DeliveryNote({ message, actions }: Omit<MineProps, 'commands'>): VNode {
+function DeliveryNote({ message, actions }: Omit<MineProps, 'commands' | 'label'>): VNode {
   const { delivery, id } = message;
   const words = deliveryWords(delivery, message.at);
   const notes = [h('span', null, words)];
@@ -90,14 +98,24 @@ function deliveryWords(delivery: Delivery, at: number): string {
   return delivery.outcome === 'stopped' ? `${timeOf(at)} · stopped` : timeOf(at);
 }
 
+interface AnswerProps {
+  readonly message: Answer;
+  /** The agent's name. */
+  readonly agent: string;
+  /** The button below it that was pressed before. */
+  readonly chosen: Button | null;
+  readonly onPress: (message: Answer, button: Button) => void;
+}
+
 /** What was answered; commands and notices, which no model wrote, are set apart. */
-export function AnswerMessage({ message, agent }: { message: Answer; agent: string }): VNode {
-  const { html, at, turnId } = message;
+export function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode {
+  const { html, buttons, at, turnId } = message;
   return h(
     'article',
     { class: turnId === null ? 'answer is-notice' : 'answer' },
     h('span', { class: 'visually-hidden' }, `${agent}, ${timeOf(at)}:`),
     h(HtmlBlock, { html }),
+    h(Choices, { buttons, chosen, onPress: (button) => onPress(message, button) }),
     h('p', { class: 'note' }, h('time', { dateTime: new Date(at).toISOString() }, timeOf(at))),
   );
 }

@@ -5,7 +5,7 @@ import { fieldsOf } from './wire.ts';
 /** Brings messages to the gateway, in order, each until it is taken or refused for good. */
 export interface Sender {
   send(message: Unsent): void;
-  /** Sends at once, past whatever waits: for `/stop`. */
+  /** Sends at once, past whatever waits: for `/stop` and decisions. */
   overtake(message: Unsent): void;
   /** The gateway is there again: do not wait out the pause. */
   retryNow(): void;

@@ -16,6 +16,7 @@ describe('what the gateway tells', () => {
       id: 'p',
       turnId: null,
       html: '<p>',
+      buttons: [],
       at,
     });
     expect(readEvent({ type: 'stream', turnId: 't', text: 'x' })).toEqual({
@@ -31,6 +32,13 @@ describe('what the gateway tells', () => {
       expect(readEvent(data)).toBeNull();
     },
   );
+
+  it('[G05] reads buttons, and leaves out those it cannot show', () => {
+    const approve = { label: 'Approve', data: '/approve ABC234' };
+    const buttons = [approve, { label: 'No data' }, null, 'x'];
+    const told = { type: 'part', partId: 'p', turnId: null, text: '<p>', buttons, at: 5 };
+    expect(readEvent(told)).toMatchObject({ buttons: [approve] });
+  });
 
   it('shows the rest of a history in which one entry is new to it', () => {
     const known = { type: 'inbound', messageId: 'm', text: 'hi', at: 5, outcome: 'answered' };

@@ -25,7 +25,15 @@ export interface Part {
   readonly id: string;
   readonly turnId: string | null;
   readonly html: string;
+  /** What can be pressed below it. */
+  readonly buttons: readonly Button[];
   readonly at: number;
+}
+
+/** A choice; pressing it is as writing `data`. */
+export interface Button {
+  readonly label: string;
+  readonly data: string;
 }
 
 /** One slash command, for the menu of the composer. */
@@ -70,15 +78,29 @@ export function readHistory(data: unknown): History {
 }
 
 function readEntry(data: unknown): Inbound | Part | null {
-  const { type, messageId, partId, turnId, text, at, outcome } = fieldsOf(data);
+  const { type, messageId, partId, turnId, text, buttons, at, outcome } = fieldsOf(data);
   if (typeof text !== 'string' || typeof at !== 'number') return null;
   if (type === 'inbound' && typeof messageId === 'string') {
     return { type, id: messageId, text, at, outcome: textOf(outcome) };
   }
   if (type === 'part' && typeof partId === 'string') {
-    return { type, id: partId, turnId: textOf(turnId), html: text, at };
+    return {
+      type,
+      id: partId,
+      turnId: textOf(turnId),
+      html: text,
+      buttons: readButtons(buttons),
+      at,
+    };
   }
   return null;
+}
+
+function readButtons(data: unknown): readonly Button[] {
+  return listOf(data).flatMap((button) => {
+    const { label, data } = fieldsOf(button);
+    return typeof label === 'string' && typeof data === 'string' ? { label, data } : [];
+  });
 }
 
 /** The fields of an object, none of anything else. */

@@ -1,10 +1,12 @@
 import { h, type VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { ChatClient } from '../chat/chat-client.ts';
+import { chosenOf } from '../chat/chosen.ts';
 import { Composer } from '../chat/composer.ts';
-import { type Conversation, isBusy } from '../chat/conversation.ts';
+import { type Answer, type Conversation, isBusy } from '../chat/conversation.ts';
 import { EmptyState } from '../chat/empty-state.ts';
 import { MessageLog } from '../chat/message-log.ts';
+import type { Button } from '../chat/wire.ts';
 import type { AgentInfo } from '../gateway-info.ts';
 import { Icon } from '../ui/icons.ts';
 import { useElement } from '../ui/use-element.ts';
@@ -33,7 +35,10 @@ export function ChatView({ client, conversation, agent }: ChatViewProps): VNode 
     write('');
     toEnd();
   };
-  const actions = useMemo(() => actionsOf(client, write), [client, write]);
+  const actions = useMemo(
+    () => actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
+    [client, write],
+  );
   useEffect(() => {
     // On a telephone this would push the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -95,12 +100,19 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
   );
 }
 
-function actionsOf(client: ChatClient, write: (text: string) => void) {
+function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
   return {
     dismiss: client.dismiss,
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
+    },
+    press(answer: Answer, { data }: Button) {
+      // A second click may come before the page is drawn again.
+      if (chosenOf(answer, client.now().entries) !== null) return;
+      client.send(data);
+      // The button goes; whoever came by keyboard is not left nowhere.
+      focus();
     },
   };
 }

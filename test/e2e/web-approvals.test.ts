@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { runParley } from './parley-process.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+const FILE = 'notes/birds.md';
+
+describe.runIf(chromiumPath)('approvals on the page', () => {
+  let scene: WebScene;
+  beforeEach(async () => {
+    scene = await startWebScene(chromiumPath ?? '', { approvals: { ask: ['write'] } });
+    scene.model.reply(({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
+      const question = textOf(last).split('\n').at(-1) ?? '';
+      if (!question.includes('note it')) return `You said: ${question}`;
+      return { toolCalls: [{ name: 'write', arguments: { path: FILE, text: 'Parrots talk.' } }] };
+    });
+  });
+  afterEach(() => scene.close());
+
+  const noted = () => {
+    const path = join(scene.folder.path, 'workspace', FILE);
+    return existsSync(path) ? readFileSync(path, 'utf8') : null;
+  };
+  const button = (page: Page, name: string) =>
+    page.getByRole('log').getByRole('button', { name, exact: true });
+  const askedAgain = () =>
+    scene.model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
+  const told = async (page: Page, words: string) =>
+    (await answers(page)).filter((text) => text.includes(words));
+
+  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call is run once', async () => {
+    const page = await scene.open();
+    await say(page, 'please note it');
+    await button(page, 'Approve').waitFor();
+    await scene.kill();
+    await scene.startAgain();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(scene.parley.address);
+    await button(other, 'Deny').waitFor();
+    expect(noted()).toBeNull();
+    await Promise.all([
+      button(page, 'Approve').dblclick(),
+      button(other, 'Approve')
+        .click()
+        .catch(() => undefined),
+    ]);
+    for (const each of [page, other]) {
+      await untilAnswer(each, 'It said: ');
+      expect(await button(each, 'Approve').count()).toBe(0);
+      await each.getByText('You chose Approve.').waitFor();
+    }
+    expect(noted()).toBe('Parrots talk.\n');
+    expect(askedAgain()).toHaveLength(1);
+    expect(await told(page, 'Allowed: write')).toHaveLength(1);
+    await page.reload();
+    await page.getByText('You chose Approve.').waitFor();
+    expect(await button(page, 'Approve').count()).toBe(0);
+    const record = await runParley(['--data', scene.folder.path, 'approvals']);
+    expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
+  }, 90_000);
+
+  it('[G05] by keyboard alone, and the focus is not lost; a no is told to the model', async () => {
+    const page = await scene.open();
+    await say(page, 'please note it');
+    await button(page, 'Deny').waitFor();
+    await page.getByRole('group', { name: 'Your choice' }).waitFor();
+    await button(page, 'Approve').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await untilAnswer(page, 'It said: write was not run');
+    expect(await field(page).evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+    expect(noted()).toBeNull();
+  }, 60_000);
+
+  it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
+    const page = await scene.open();
+    await say(page, 'please note it');
+    await button(page, 'Approve').waitFor();
+    await scene.kill();
+    await button(page, 'Approve').click();
+    await page.getByText('You chose Approve.').waitFor();
+    await page.getByText('Not sent yet, trying again…').waitFor();
+    await scene.startAgain();
+    await untilAnswer(page, 'It said: ');
+    expect(noted()).toBe('Parrots talk.\n');
+    expect(await told(page, 'decided already')).toEqual([]);
+  }, 90_000);
+
+  it.each(['light', 'dark'] as const)(
+    '[G05] [U03] are readable in %s and fit a telephone',
+    async (colorScheme) => {
+      const page = await scene.open({ colorScheme, viewport: { width: 360, height: 740 } });
+      await say(page, 'please note it');
+      await button(page, 'Approve').waitFor();
+      expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      for (const name of ['Approve', 'Deny']) {
+        expect((await button(page, name).boundingBox())?.height).toBeGreaterThanOrEqual(40);
+      }
+      const { SHOTS } = process.env;
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `choices-${colorScheme}.png`) });
+      await button(page, 'Deny').click();
+      await untilAnswer(page, 'It said: write was not run');
+      expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `chosen-${colorScheme}.png`) });
+    },
+    60_000,
+  );
+});
