@@ -12,13 +12,32 @@ export type {
 } from './attachments.ts';
 export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
 export type { Forgetting, ForgettingRepository, Forgotten } from './forgetting.ts';
+export {
+  type BeatAlert,
+  type BeatOrder,
+  type BeatPlan,
+  type BeatRun,
+  type BeatSlot,
+  type BeatState,
+  type BeatTurn,
+  HEARTBEAT_LANE,
+  type HeartbeatRepository,
+} from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
-export type { ChatKey, DuePart, OutboxEntry, OutboxRepository, PartState } from './outbox.ts';
+export type {
+  ChatKey,
+  DuePart,
+  OutboxEntry,
+  OutboxRepository,
+  PartState,
+  Post,
+  PostResult,
+} from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type { PinPlace } from './pins.ts';

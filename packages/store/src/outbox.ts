@@ -27,6 +27,24 @@ export interface OutboxEntry {
   readonly error: string | null;
 }
 
+/** Words for a chat in which no turn answers, such as a message to somebody else. */
+export interface Post {
+  /** Whoever posts under a key again changes nothing. */
+  readonly key: string;
+  /** All for one chat. */
+  readonly parts: readonly [NewPart, ...NewPart[]];
+  /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
+  readonly turn?: { readonly id: string; readonly most: number };
+}
+
+/**
+ * What came of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
+ * its turn was stopped, or its conversation begun anew. `too-many`: its turn has posted enough.
+ */
+export type PostResult =
+  | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
+  | { readonly kind: 'over' | 'too-many' };
+
 /** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
 export interface OutboxRepository {
   /** The oldest unfinished part of a chat; null when all is sent. */
@@ -54,6 +72,8 @@ export interface OutboxRepository {
   migrateChat(chat: ChatKey, newChatId: string): Promise<void>;
   /** Adds parts that no turn wrote (notices). */
   enqueue(parts: readonly NewPart[], now: number): Promise<void>;
+  /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
+  post(post: Post, now: number): Promise<PostResult>;
   /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
   chatsWithWork(
     channel: string,

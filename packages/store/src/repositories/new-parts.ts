@@ -25,7 +25,8 @@ export async function insertParts(
   await sql.insertInto('outbox').values(rows).execute();
 }
 
-function newOutboxRow(
+/** A part as a row that waits to be sent. */
+export function newOutboxRow(
   { route, body, buttons, file }: NewPart,
   index: number,
   { turnId, noticeOf, now, newId }: Origin,

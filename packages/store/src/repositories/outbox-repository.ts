@@ -5,6 +5,7 @@ import { leaveSending } from './leave-sending.ts';
 import { migrateChat } from './migrate-chat.ts';
 import { insertParts } from './new-parts.ts';
 import { chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
+import { postParts } from './post-parts.ts';
 
 /** The outbox on SQL. */
 export function outboxRepository(database: Database, newId: NewId): OutboxRepository {
@@ -55,6 +56,7 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
     migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
     enqueue: (parts, now) =>
       database.write((sql) => insertParts(sql, parts, { turnId: null, now, newId })),
+    post: (post, now) => database.write((sql) => postParts(database, sql, post, now)),
     chatsWithWork: (channel, account, now, limit) =>
       database.read((sql) => chatsWithWork(sql, { channel, account, now, limit })),
     counts: () => database.read(countStates),

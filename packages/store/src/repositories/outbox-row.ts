@@ -25,7 +25,8 @@ export function readPart(
   return {
     id: row.id,
     idempotencyKey: row.idempotency_key,
-    turnId: row.turn_id,
+    // What a turn posted to another chat is no part of its answer.
+    turnId: row.part_index === null ? null : row.turn_id,
     index: row.part_index,
     ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
     route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),

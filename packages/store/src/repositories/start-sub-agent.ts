@@ -11,6 +11,7 @@ import type { SubAgentTable } from '../tables/work-tables.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING } from './literals.ts';
+import { isTurnRunning } from './running-turn.ts';
 import { ownMessage, putOwnMessage } from './sub-agent-row.ts';
 
 /** Makes the run and the message that begins it, unless the call has done so before. */
@@ -37,7 +38,7 @@ export async function startSubAgent(
     .where('call_id', '=', order.callId)
     .executeTakeFirst();
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
-  if (!(await stillRuns(sql, order.turnId))) return { kind: 'over' };
+  if (!(await isTurnRunning(sql, order.turnId))) return { kind: 'over' };
   const depth = (parentRun?.depth ?? 0) + 1;
   if (depth > bounds.depth) return { kind: 'too-deep' };
   if ((await countRunning(sql, root)) >= bounds.atOnce) return { kind: 'too-many' };
@@ -74,18 +75,6 @@ function runOf(sql: Sql, lane: string): Promise<Selectable<SubAgentTable> | unde
     .selectAll()
     .where('conversation_id', '=', lane)
     .executeTakeFirst();
-}
-
-/** The turn is neither stopped nor of a session that `/new` has ended. */
-async function stillRuns(sql: Sql, turnId: string): Promise<boolean> {
-  const turn = await sql
-    .selectFrom('turn')
-    .innerJoin('conversation', 'conversation.id', 'turn.conversation_id')
-    .select(['turn.session as began', 'conversation.session as now'])
-    .where('turn.id', '=', turnId)
-    .where('turn.state', '=', 'running')
-    .executeTakeFirst();
-  return turn !== undefined && turn.began === turn.now;
 }
 
 async function countRunning(sql: Sql, root: string): Promise<number> {
