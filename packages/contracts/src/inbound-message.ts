@@ -69,10 +69,11 @@ export const InboundMessage = z.strictObject({
   variables: z.record(z.string(), z.string()).default({}),
   /**
    * Why Parley itself put this message here, where no person wrote it: `boot` after a start (W08),
-   * `sub-agent` for what one is to do or has done (G07).
+   * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`
+   * for a job whose time has come (H08).
    * Set by Parley alone; whatever an adapter hands over loses it (`fromOutside`).
    */
-  occasion: z.enum(['boot', 'sub-agent']).optional(),
+  occasion: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 

@@ -13,6 +13,7 @@ import { APPROVALS } from './migrations/0014-approvals.ts';
 import { SUB_AGENTS } from './migrations/0015-sub-agents.ts';
 import { SPEND } from './migrations/0016-spend.ts';
 import { TODOS } from './migrations/0017-todos.ts';
+import { HEARTBEATS } from './migrations/0018-heartbeats.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -147,4 +148,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SUB_AGENTS,
   SPEND,
   TODOS,
+  HEARTBEATS,
 ];

@@ -10,6 +10,7 @@ import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
 import { forgettingRepository } from './repositories/forgetting-repository.ts';
+import { heartbeatRepository } from './repositories/heartbeat-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
 import { linkRepository } from './repositories/link-repository.ts';
@@ -75,6 +76,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     memories: memoryIndexRepository(database),
     forgetting: forgettingRepository(database, () => prompts.textsChanged()),
     subAgents: subAgentRepository(database, newId),
+    heartbeats: heartbeatRepository(database, newId),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

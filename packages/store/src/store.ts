@@ -3,6 +3,7 @@ import type { ApprovalRepository } from './approvals.ts';
 import type { AttachmentRepository } from './attachments.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { ForgettingRepository } from './forgetting.ts';
+import type { HeartbeatRepository } from './heartbeats.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
 import type { LinkRepository } from './links.ts';
@@ -40,6 +41,7 @@ export interface Store {
   readonly forgetting: ForgettingRepository;
   readonly summaries: SummaryRepository;
   readonly subAgents: SubAgentRepository;
+  readonly heartbeats: HeartbeatRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

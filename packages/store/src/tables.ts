@@ -1,3 +1,4 @@
+import type { HeartbeatTables } from './tables/heartbeat-tables.ts';
 import type { InboundTables } from './tables/inbound-tables.ts';
 import type { LaneTables } from './tables/lane-tables.ts';
 import type { LedgerTables } from './tables/ledger-tables.ts';
@@ -16,4 +17,5 @@ export interface Tables
     PeopleTables,
     PromptTables,
     MemoryTables,
-    LedgerTables {}
+    LedgerTables,
+    HeartbeatTables {}

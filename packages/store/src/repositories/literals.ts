@@ -12,11 +12,14 @@ export const PENDING = raw.lit<'pending'>('pending');
 /** Messages of owners in direct chats; served by `inbox_owner`. */
 export const FROM_OWNER = raw.lit<1>(1);
 
-/** The turn of a conversation that is not over; served by `turn_running`. */
+/** Turns, sub-agents and heartbeats that are not over; served by `turn_running` and the like. */
 export const RUNNING = raw.lit<'running'>('running');
 
 /** Questions that nobody has decided; served by `approval_open` and `approval_due`. */
 export const OPEN_APPROVAL = raw.lit<'pending'>('pending');
+
+/** Alerts that wait for the end of quiet hours; served by `beat_held`. */
+export const HELD_ALERT = raw.lit<'held'>('held');
 
 /** Parts that did not arrive, or perhaps not; served by `outbox_undelivered`. */
 export const UNDELIVERED = [raw.lit<'failed'>('failed'), raw.lit<'unknown'>('unknown')] as const;
