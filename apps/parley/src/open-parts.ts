@@ -1,7 +1,7 @@
 import { openMcp } from '@parley/agent';
-import { type Logger, reasonOf } from '@parley/contracts';
-import { openQueues } from '@parley/queue';
-import { openStore } from '@parley/store';
+import { reasonOf } from '@parley/contracts';
+import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { openStore, type Store } from '@parley/store';
 import { createMetrics } from '@parley/telemetry';
 import { approvalsOf } from './approval-settings.ts';
 import { chooseModel } from './choose-model.ts';
@@ -10,21 +10,66 @@ import { previewOnPage } from './inspector/preview-on-page.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
 import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
+import type { OpenLog } from './open-log.ts';
+import { planAccounts } from './plan-accounts.ts';
 import type { PluggedIn } from './plug-in.ts';
+import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
+
+/** What gateway and worker are built on. */
+export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what everything else is built on, and leaves in `opened` how it is closed. */
 export async function openParts(
-  options: StartOptions,
+  options: StartOptions & OpenLog,
   { loaded, definitions, agent: plugins }: PluggedIn,
-  log: Logger,
   opened: AsyncDisposableStack,
 ) {
-  const { folder, clock } = options;
+  const { env, clock, log, pass } = options;
   const { settings } = loaded;
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
+  const { store, queues } = await openDurable(options, settings, opened);
+  const mcp = await openMcp(settings.mcp, { env, clock, random: Math.random, log });
+  opened.defer(() => mcp.close());
+  const wake = (conversationId: string) => queues.lanes.kick(conversationId);
+  const delegation = { subAgents: store.subAgents, wake, newId, clock };
+  const agent = await openAgent({
+    ...options,
+    settings,
+    plugins,
+    mcp,
+    memoryStore: store,
+    work: { delegation, todos: store.todos },
+  });
+  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const approvals = approvalsOf(settings);
+  const accounts = planAccounts(loaded, owners, definitions);
+  const channels = definitions.map(({ id }) => id);
+  const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
+  const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
+  opened.use(inspector);
+  const model = chooseModel(loaded, options, log);
+  /** What both roles need. */
+  const shared = {
+    store,
+    queues,
+    bus: createLocalBus(log),
+    log,
+    meter: metrics.meter,
+    clock,
+    pass,
+  };
+  return { shared, metrics, agent, mcp, owners, approvals, accounts, inspector, model };
+}
+
+/** The database, which holds the truth, and the queues, which only wake people up. */
+async function openDurable(
+  { folder, clock, log }: StartOptions & OpenLog,
+  settings: LoadedSettings['settings'],
+  opened: AsyncDisposableStack,
+): Promise<{ readonly store: Store; readonly queues: Queues }> {
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
   opened.defer(async () => {
     try {
@@ -37,29 +82,6 @@ export async function openParts(
   const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
-  if (settings.store.url === undefined) {
-    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
-  }
-  const mcp = await openMcp(settings.mcp, { env: options.env, clock, random: Math.random, log });
-  opened.defer(() => mcp.close());
-  const wake = (conversationId: string) => queues.lanes.kick(conversationId);
-  const delegation = { subAgents: store.subAgents, wake, newId, clock };
-  const agent = await openAgent({
-    folder,
-    env: options.env,
-    settings,
-    log,
-    plugins,
-    mcp,
-    memoryStore: store,
-    work: { delegation, todos: store.todos },
-  });
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
-  const channels = definitions.map(({ id }) => id);
-  const approvals = approvalsOf(settings);
-  const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
-  const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
-  opened.use(inspector);
-  const model = chooseModel(loaded, options, log);
-  return { metrics, store, queues, agent, mcp, model, inspector };
+  if (settings.store.url === undefined) await store.lanes.releaseAll();
+  return { store, queues };
 }

@@ -1,33 +1,24 @@
 import { existsSync } from 'node:fs';
-import { createSpendGuard, openMedia } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, PassPoint } from '@parley/contracts';
 import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
-import { contextTokensOf } from '@parley/models';
-import { createLocalBus } from '@parley/queue';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { LogDestination } from '@parley/telemetry';
 import { startWorker } from '@parley/worker';
-import { approvalsOf } from './approval-settings.ts';
 import { type BannerFacts, bannerFacts } from './banner.ts';
-import type { InstalledModel } from './choose-model.ts';
 import { containPlugins } from './contain-plugins.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
+import { gatewayOptions } from './gateway-options.ts';
 import { removeInstance, writeInstance } from './instance-file.ts';
-import { LOCAL_OWNERS } from './local-owners.ts';
 import { newId } from './new-id.ts';
-import type { OpenAgent } from './open-agent.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openParts } from './open-parts.ts';
-import { skillCommandsOf } from './open-skills.ts';
-import { planAccounts } from './plan-accounts.ts';
 import { type PluggedIn, plugIn } from './plug-in.ts';
 import { reachableAddress } from './reachable-address.ts';
-import { type LoadedSettings, readSettings } from './read-settings.ts';
+import { readSettings } from './read-settings.ts';
 import { startBoot } from './start-boot.ts';
-import { statusReport } from './status-report.ts';
-import { turnLimits } from './turn-limits.ts';
+import { workerOptions } from './worker-options.ts';
 
 /** A running installation: gateway and worker in one process. */
 export interface RunningParley {
@@ -59,13 +50,6 @@ const TURN_GRACE_MS = 4_000;
 /** Sends that are under way after that get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
 
-/** What the model sees of a conversation's past, where it has room for it. */
-const HISTORY = { entries: 400, tokens: 24_000 };
-
-function pastOf({ settings }: LoadedSettings, { model }: InstalledModel) {
-  return { history: HISTORY, contextTokens: () => contextTokensOf(settings.model, model.id) };
-}
-
 /** Starts everything on the embedded default. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder } = options;
@@ -88,61 +72,18 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
+/** The two roles in one process: gateway, then worker, then what runs once. */
 async function compose(
   options: StartOptions & OpenLog,
   plugged: PluggedIn,
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
-  const { folder, clock, pass, log, token } = options;
-  const { loaded, definitions, report: plugins } = plugged;
-  const { settings } = loaded;
-  const parts = await openParts(options, plugged, log, opened);
-  const { store, queues, agent, mcp, model, metrics, inspector } = parts;
-  const shared = {
-    store,
-    queues,
-    bus: createLocalBus(log),
-    log,
-    meter: metrics.meter,
-    clock,
-    pass,
-  };
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
-  const accounts = planAccounts(loaded, owners, definitions);
-  const gateway = await startGateway({
-    ...shared,
-    random: Math.random,
-    ...(options.onState === undefined ? {} : { onState: options.onState }),
-    media: mediaLimits(settings.media),
-    situation: () => ({ agentName: agent.name, model: model.line() }),
-    skillCommands: skillCommandsOf(agent.skills),
-    memoryDesk: agent.memoryDesk,
-    accounts,
-    http: { ...settings.http, token },
-    metrics: async () => metrics.render(),
-    report: () => {
-      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
-      return statusReport({ ...facts, mcp: mcp.lines() }, store, clock, agent.place.localTime);
-    },
-    inspector: inspector.shown,
-  });
+  const { folder, token } = options;
+  const parts = await openParts(options, plugged, opened);
+  const { shared, agent, accounts, owners, model } = parts;
+  const gateway = await startGateway(gatewayOptions(options, plugged, parts));
   opened.defer(() => gateway.close(SEND_GRACE_MS));
-  const worker = await startWorker({
-    ...shared,
-    ...inspector.recording,
-    newId,
-    owner: newId('worker'),
-    mode: settings.lanes.busy,
-    collectPauseMs: settings.lanes.collectPauseMs,
-    model: model.model,
-    ...workOf(agent),
-    limits: turnLimits(settings),
-    approvals: approvalsOf(settings),
-    spendGuard: createSpendGuard(shared, settings.spend, agent.place),
-    owners,
-    ...pastOf(loaded, model),
-    media: openMedia(settings.media),
-  });
+  const worker = await startWorker(workerOptions(plugged.loaded, parts));
   opened.defer(() => worker.close(TURN_GRACE_MS));
   opened.defer(() => gateway.stopReceiving());
   opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
@@ -156,21 +97,5 @@ async function compose(
       const channels = await firstStates(gateway);
       return bannerFacts({ agent, model: await model.known, channels, address, token, folder });
     },
-  };
-}
-
-/** What a worker needs of the agent. */
-function workOf({ prompt, sources, tools, hooks, memory, workspace, place }: OpenAgent) {
-  const remembers = memory !== undefined && { memory };
-  return { prompt, sources, tools, hooks, workspace, agent: place, ...remembers };
-}
-
-/** The settings count in megabytes, everything else in bytes. */
-function mediaLimits(media: LoadedSettings['settings']['media']) {
-  const bytes = 1_024 * 1_024;
-  return {
-    fileBytes: media.maxFileMb * bytes,
-    messageBytes: media.maxMessageMb * bytes,
-    keptBytes: media.maxKeptMb * bytes,
   };
 }

@@ -1,0 +1,44 @@
+import type { GatewayOptions } from '@parley/gateway';
+import type { OpenLog } from './open-log.ts';
+import type { Parts } from './open-parts.ts';
+import { skillCommandsOf } from './open-skills.ts';
+import type { PluggedIn } from './plug-in.ts';
+import type { LoadedSettings } from './read-settings.ts';
+import type { StartOptions } from './start-parley.ts';
+import { statusReport } from './status-report.ts';
+
+/** What the gateway of this installation is started with. */
+export function gatewayOptions(
+  { folder, clock, token, onState }: StartOptions & OpenLog,
+  { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
+  { shared, accounts, agent, model, mcp, metrics, inspector }: Parts,
+): GatewayOptions {
+  return {
+    ...shared,
+    random: Math.random,
+    ...(onState === undefined ? {} : { onState }),
+    media: mediaLimits(settings.media),
+    situation: () => ({ agentName: agent.name, model: model.line() }),
+    skillCommands: skillCommandsOf(agent.skills),
+    memoryDesk: agent.memoryDesk,
+    accounts,
+    http: { ...settings.http, token },
+    metrics: async () => metrics.render(),
+    report: () => {
+      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
+      const { localTime } = agent.place;
+      return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
+    },
+    inspector: inspector.shown,
+  };
+}
+
+/** The settings count in megabytes, everything else in bytes. */
+function mediaLimits(media: LoadedSettings['settings']['media']): GatewayOptions['media'] {
+  const bytes = 1_024 * 1_024;
+  return {
+    fileBytes: media.maxFileMb * bytes,
+    messageBytes: media.maxMessageMb * bytes,
+    keptBytes: media.maxKeptMb * bytes,
+  };
+}

@@ -1,0 +1,41 @@
+import { createSpendGuard, openMedia } from '@parley/agent';
+import { contextTokensOf } from '@parley/models';
+import type { WorkerOptions } from '@parley/worker';
+import { newId } from './new-id.ts';
+import type { Parts } from './open-parts.ts';
+import type { LoadedSettings } from './read-settings.ts';
+import { turnLimits } from './turn-limits.ts';
+
+/** What the model sees of a conversation's past, where it has room for it. */
+const HISTORY = { entries: 400, tokens: 24_000 };
+
+/** What the worker of this installation is started with. */
+export function workerOptions(
+  { settings }: Pick<LoadedSettings, 'settings'>,
+  { shared, agent, model: { model }, owners, approvals, inspector }: Parts,
+): WorkerOptions {
+  const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
+  return {
+    ...shared,
+    ...inspector.recording,
+    prompt,
+    sources,
+    tools,
+    hooks,
+    ...(memory !== undefined && { memory }),
+    workspace,
+    agent: place,
+    newId,
+    owner: newId('worker'),
+    mode: settings.lanes.busy,
+    collectPauseMs: settings.lanes.collectPauseMs,
+    model,
+    limits: turnLimits(settings),
+    approvals,
+    spendGuard: createSpendGuard(shared, settings.spend, place),
+    owners,
+    history: HISTORY,
+    contextTokens: () => contextTokensOf(settings.model, model.id),
+    media: openMedia(settings.media),
+  };
+}
