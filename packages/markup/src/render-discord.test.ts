@@ -121,6 +121,8 @@ const blocks: Row[] = [
   ['a line of an item that begins with a sign', '- a\n  **b**', `- a\n  ${ZW}**b**`],
   ['paragraphs in an item', '- a\n\n  b', '- a\n   \n  b'],
   ['a paragraph behind a nested list', '- a\n  - b\n\n  c', '- a\n  - b\n  c'],
+  ['a blank line at the end of an item', '- a\n&#32;\n> b', '- a\n> b'],
+  ['a blank line in an item', '- a\n&#32;\n  b', '- a\n   \n  b'],
   ['a marker in an item', '- \\- a', '- \\- a'],
   ['an empty item', '- a\n-\n- b', `- a\n- ${ZW}\n- b`],
   ['a list in a list at once', '- - a', '- \n  - a'],

@@ -1,17 +1,25 @@
 import type { Mark, Run } from '../document.ts';
 
-/** The same runs without line breaks at their beginning and end, which separate nothing. */
+/** The same runs without the blank lines at their beginning and end, which separate nothing. */
 export function withoutOuterBreaks(all: readonly Run[]): Run[] {
-  const runs = [...all];
-  for (let first = runs[0]; first?.text.startsWith('\n'); first = runs[0]) {
-    const text = first.text.replace(/^\n+/, '');
-    runs.splice(0, 1, ...(text === '' ? [] : [{ ...first, text }]));
-  }
-  for (let last = runs.at(-1); last?.text.endsWith('\n'); last = runs.at(-1)) {
-    const text = last.text.trimEnd();
-    runs.splice(-1, 1, ...(text === '' ? [] : [{ ...last, text }]));
+  const text = all.map(shape).join('');
+  // A line that shows something keeps the space it begins with.
+  const from = /^\s*\n/.exec(text)?.[0].length ?? 0;
+  const shown = text.trimEnd().length;
+  const to = text.includes('\n', shown) ? shown : text.length;
+  const runs: Run[] = [];
+  let at = 0;
+  for (const run of all) {
+    const own = run.text.slice(Math.max(from - at, 0), Math.max(to - at, 0));
+    at += run.text.length;
+    if (own !== '') runs.push(own === run.text ? run : { ...run, text: own });
   }
   return runs;
+}
+
+/** Text in which only white space counts; that of code is shown. */
+function shape({ text, marks }: Run): string {
+  return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
 
 /** Neighbours with the same marks become one run. */
