@@ -14,3 +14,4 @@ export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';
 export * from './sent-prompt.ts';
+export * from './timetable.ts';

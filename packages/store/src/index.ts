@@ -10,6 +10,14 @@ export type {
   DueAttachment,
   StoredAttachment,
 } from './attachments.ts';
+export type {
+  CronBounds,
+  CronChange,
+  CronJob,
+  CronJobRepository,
+  CronJobState,
+  NewCronJob,
+} from './cron-jobs.ts';
 export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
 export type { Forgetting, ForgettingRepository, Forgotten } from './forgetting.ts';
 export {

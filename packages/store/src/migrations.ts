@@ -14,6 +14,7 @@ import { SUB_AGENTS } from './migrations/0015-sub-agents.ts';
 import { SPEND } from './migrations/0016-spend.ts';
 import { TODOS } from './migrations/0017-todos.ts';
 import { HEARTBEATS } from './migrations/0018-heartbeats.ts';
+import { CRON_JOBS } from './migrations/0019-cron-jobs.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -149,4 +150,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SPEND,
   TODOS,
   HEARTBEATS,
+  CRON_JOBS,
 ];

@@ -8,6 +8,7 @@ import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
+import { cronJobRepository } from './repositories/cron-job-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
 import { forgettingRepository } from './repositories/forgetting-repository.ts';
 import { heartbeatRepository } from './repositories/heartbeat-repository.ts';
@@ -77,6 +78,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     forgetting: forgettingRepository(database, () => prompts.textsChanged()),
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),
+    cronJobs: cronJobRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

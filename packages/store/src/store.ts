@@ -1,6 +1,7 @@
 import type { AdapterValues } from '@parley/contracts';
 import type { ApprovalRepository } from './approvals.ts';
 import type { AttachmentRepository } from './attachments.ts';
+import type { CronJobRepository } from './cron-jobs.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { ForgettingRepository } from './forgetting.ts';
 import type { HeartbeatRepository } from './heartbeats.ts';
@@ -42,6 +43,7 @@ export interface Store {
   readonly summaries: SummaryRepository;
   readonly subAgents: SubAgentRepository;
   readonly heartbeats: HeartbeatRepository;
+  readonly cronJobs: CronJobRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -1,3 +1,4 @@
+import type { CronTables } from './tables/cron-tables.ts';
 import type { HeartbeatTables } from './tables/heartbeat-tables.ts';
 import type { InboundTables } from './tables/inbound-tables.ts';
 import type { LaneTables } from './tables/lane-tables.ts';
@@ -18,4 +19,5 @@ export interface Tables
     PromptTables,
     MemoryTables,
     LedgerTables,
-    HeartbeatTables {}
+    HeartbeatTables,
+    CronTables {}

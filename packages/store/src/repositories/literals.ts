@@ -21,6 +21,9 @@ export const OPEN_APPROVAL = raw.lit<'pending'>('pending');
 /** Alerts that wait for the end of quiet hours; served by `beat_held`. */
 export const HELD_ALERT = raw.lit<'held'>('held');
 
+/** Jobs that come again; served by `cron_job_due`. */
+export const ON_JOB = raw.lit<'on'>('on');
+
 /** Parts that did not arrive, or perhaps not; served by `outbox_undelivered`. */
 export const UNDELIVERED = [raw.lit<'failed'>('failed'), raw.lit<'unknown'>('unknown')] as const;
 

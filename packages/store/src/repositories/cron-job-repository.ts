@@ -1,0 +1,75 @@
+import type { CronBounds, CronChange, CronJobRepository, NewCronJob } from '../cron-jobs.ts';
+import type { Database, Sql } from '../database.ts';
+import { changedColumns, newCronJobRow, readCronJob } from './cron-job-row.ts';
+import { dueJobs, fireJob, nextDue, settleJob, unsettledJobs } from './fire-cron-job.ts';
+
+/** Jobs with a timetable on SQL. */
+export function cronJobRepository(database: Database): CronJobRepository {
+  return {
+    add: (job, bounds, now) => database.write((sql) => addJob(sql, job, bounds, now)),
+    get: (id) =>
+      database.read(async (sql) => {
+        const query = sql.selectFrom('cron_job').selectAll().where('id', '=', id);
+        const row = await query.executeTakeFirst();
+        return row === undefined ? null : readCronJob(row);
+      }),
+    list: (conversationId) =>
+      database.read(async (sql) => {
+        const all = sql.selectFrom('cron_job').selectAll().orderBy('created_at').orderBy('id');
+        const query =
+          conversationId === undefined ? all : all.where('conversation_id', '=', conversationId);
+        return (await query.execute()).map(readCronJob);
+      }),
+    due: (now, limit) => database.read((sql) => dueJobs(sql, now, limit)),
+    nextAt: () => database.read(nextDue),
+    fire: (job, message, nextAt, now) =>
+      database.write((sql) => fireJob(database, sql, { job, message, nextAt, now })),
+    unsettled: (limit) => database.read((sql) => unsettledJobs(sql, limit)),
+    settle: (id, lastAt, outcome, then) =>
+      database.write((sql) => settleJob(sql, { id, lastAt, outcome, then })),
+    change: (id, change) => database.write((sql) => changeJob(sql, id, change)),
+    remove: (id) =>
+      database.write(async (sql) => {
+        const gone = sql.deleteFrom('cron_job').where('id', '=', id).returning('id');
+        return (await gone.executeTakeFirst()) !== undefined;
+      }),
+  };
+}
+
+async function addJob(
+  sql: Sql,
+  job: NewCronJob,
+  { perConversation, total }: CronBounds,
+  now: number,
+): Promise<'added' | 'known' | 'full'> {
+  const added = await sql
+    .insertInto('cron_job')
+    .values(newCronJobRow(job, now))
+    .onConflict((conflict) => conflict.column('asked_by').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (added === undefined) return 'known';
+  // Counted with the new one in place; jobs that are over keep nobody from asking for another.
+  const { here, all } = await sql
+    .selectFrom('cron_job')
+    .select(({ fn, eb }) => [
+      fn.countAll<number>().as('all'),
+      fn
+        .sum<number>(
+          eb.case().when('conversation_id', '=', job.conversationId).then(1).else(0).end(),
+        )
+        .as('here'),
+    ])
+    .where('state', '!=', 'over')
+    .executeTakeFirstOrThrow();
+  if (Number(here) <= perConversation && all <= total) return 'added';
+  await sql.deleteFrom('cron_job').where('id', '=', job.id).execute();
+  return 'full';
+}
+
+async function changeJob(sql: Sql, id: string, change: CronChange): Promise<boolean> {
+  const columns = changedColumns(change);
+  if (Object.keys(columns).length === 0) return false;
+  const changed = sql.updateTable('cron_job').set(columns).where('id', '=', id).returning('id');
+  return (await changed.executeTakeFirst()) !== undefined;
+}
