@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Approvals } from './approvals-schema.ts';
 import { Exec } from './exec-schema.ts';
+import { Heartbeat } from './heartbeat-schema.ts';
 import { Mcp } from './mcp-schema.ts';
 import { Spend } from './spend-schema.ts';
 import { Tools } from './tools-schema.ts';
@@ -279,6 +280,7 @@ export const CoreSettings = z.strictObject({
     .default([])
     .describe('More tools, skills, prompt layers, hooks and channels.'),
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
+  heartbeat: Heartbeat,
   lanes: Lanes,
   limits: Limits,
   spend: Spend,

@@ -27,6 +27,7 @@ describe('settingsJsonSchema', () => {
       'web',
       'plugins',
       'owners',
+      'heartbeat',
       'lanes',
       'limits',
       'spend',
