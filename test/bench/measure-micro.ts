@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type InboundMessage, type RuntimeFacts, silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/contracts';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { render } from '@parley/markup';
 import { createAssembler, createLayerRegistry, houseLayers, layoutNamed } from '@parley/prompt';
 import { openWorkspace } from '@parley/workspace';
@@ -31,7 +32,7 @@ async function timeAssembly(folder: string, repetitions: number): Promise<Collec
   const workspace = await openWorkspace({ folder: home, templates: TEMPLATES, log: silentLogger });
   const layers = createLayerRegistry(houseLayers());
   const prompt = createAssembler({ layers, layout: layoutNamed('parley'), log: silentLogger });
-  const { facts, message } = exampleTurn(home);
+  const facts = { ...EXAMPLE_FACTS, workspace: home };
   return inTurnsHere(repetitions, {
     parley: () =>
       prompt.assemble({
@@ -39,7 +40,7 @@ async function timeAssembly(folder: string, repetitions: number): Promise<Collec
         reader: OWNER,
         view: workspace.for(OWNER),
         identity: { name: 'Parley' },
-        messages: [message],
+        messages: [EXAMPLE_MESSAGE],
         home: homedir(),
       }),
     bare: () =>
@@ -72,37 +73,4 @@ async function inTurnsHere(
     }
   }
   return times;
-}
-
-function exampleTurn(workspace: string): { facts: RuntimeFacts; message: InboundMessage } {
-  const message: InboundMessage = {
-    channel: 'telegram',
-    account: 'default',
-    messageId: '991',
-    chat: { id: '42', type: 'direct' },
-    sender: { id: '42', name: 'Ann Lee', isBot: false },
-    text: 'What is on today?',
-    mentions: [],
-    addressed: true,
-    sentAt: 1_795_270_000_000,
-    variables: {},
-  };
-  const facts: RuntimeFacts = {
-    agent: { id: 'main', name: 'Parley' },
-    user: { id: 'telegram:42', name: 'Ann Lee' },
-    channel: 'telegram',
-    account: 'default',
-    channelUserId: '42',
-    chatType: 'direct',
-    messageId: '991',
-    mentions: [],
-    addressed: true,
-    date: '2026-11-21',
-    time: '14:05',
-    timeZone: 'Europe/Berlin',
-    workspace,
-    heartbeat: false,
-    variables: {},
-  };
-  return { facts, message };
 }

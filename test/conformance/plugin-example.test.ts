@@ -4,33 +4,16 @@ import { type ChannelContext, type ChannelState, undeclared } from '@parley/chan
 import {
   type InboundMessage,
   memoryValues,
-  type RuntimeFacts,
   recordingLogger,
   silentLogger,
 } from '@parley/contracts';
+import { EXAMPLE_FACTS as facts } from '@parley/contracts/testing';
 import { plugin } from '@parley/plugin-example';
 import { type Brought, describeOutcome, loadPlugins } from '@parley/plugins';
 import type { TurnAtHand } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
-const facts: RuntimeFacts = {
-  agent: { id: 'main', name: 'Mori' },
-  user: { id: 'test:1', name: 'Ann' },
-  channel: 'test',
-  account: 'default',
-  channelUserId: '1',
-  chatType: 'direct',
-  messageId: '1',
-  mentions: [],
-  addressed: true,
-  date: '2026-11-21',
-  time: '14:05',
-  timeZone: 'UTC',
-  workspace: '/w',
-  heartbeat: false,
-  variables: {},
-};
 const view: TurnAtHand['view'] = {
   reader,
   groupMemory: 'groups/c.md',
@@ -96,7 +79,7 @@ describe('the example plugin', () => {
     const added = await hook?.before?.(closing, signal);
     expect(added?.userContext?.[0]?.text).toBe('The lucky number of today is 2.');
     await hook?.after?.(closing, signal);
-    expect(lines).toEqual(['a turn at the games table {"message":"1","outcome":"answered"}']);
+    expect(lines).toEqual(['a turn at the games table {"message":"991","outcome":"answered"}']);
   });
 
   it('[P16] names the house rules where this reader may see them', async () => {

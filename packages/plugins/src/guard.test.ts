@@ -1,5 +1,5 @@
 import type { ChannelDefinition } from '@parley/channels';
-import type { RuntimeFacts } from '@parley/contracts';
+import { EXAMPLE_FACTS as facts } from '@parley/contracts/testing';
 import {
   type ContextSource,
   createAssembler,
@@ -13,23 +13,6 @@ import { guardedChannel, guardedLayer, guardedSource } from './guard.ts';
 import type { PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
-const facts: RuntimeFacts = {
-  agent: { id: 'main', name: 'Mori' },
-  user: { id: 'test:1', name: 'Ann' },
-  channel: 'test',
-  account: 'default',
-  channelUserId: '1',
-  chatType: 'direct',
-  messageId: '1',
-  mentions: [],
-  addressed: true,
-  date: '2026-11-21',
-  time: '14:05',
-  timeZone: 'UTC',
-  workspace: '/w',
-  heartbeat: false,
-  variables: {},
-};
 const view: TurnAtHand['view'] = {
   reader,
   groupMemory: 'groups/c.md',

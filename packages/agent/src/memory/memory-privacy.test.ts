@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/contracts';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
@@ -53,9 +54,10 @@ describe('memories of several places', () => {
           const { reader, person } = PLACES[at] ?? never();
           const word = `canary${nth}x`;
           const said = {
-            ...MESSAGE,
+            ...EXAMPLE_MESSAGE,
+            channel: 't',
             messageId: `${nth}`,
-            sender: { ...MESSAGE.sender, id: person.slice(2) },
+            sender: { ...EXAMPLE_MESSAGE.sender, id: person.slice(2) },
           };
           const messages = [{ ...said, text: `I like plover ${word}.` }];
           const place = {
@@ -74,11 +76,11 @@ describe('memories of several places', () => {
             const turn = {
               view,
               reader: asking,
-              messages: [{ ...MESSAGE, text: 'plover?' }],
+              messages: [{ ...EXAMPLE_MESSAGE, text: 'plover?' }],
               conversationId,
             };
             const seen = JSON.stringify([
-              await source.gather({ ...turn, session: 0, facts: { ...FACTS, ...facts } }),
+              await source.gather({ ...turn, session: 0, facts: { ...EXAMPLE_FACTS, ...facts } }),
               await search.find(view, 'plover', {
                 conversation: conversationId,
                 session: 0,
@@ -102,33 +104,3 @@ describe('memories of several places', () => {
 function never(): never {
   throw new Error('there is no such place');
 }
-
-const MESSAGE = {
-  channel: 't',
-  account: 'default',
-  messageId: '1',
-  chat: { id: '1', type: 'direct' as const },
-  sender: { id: '1', name: 'Ada', isBot: false },
-  text: '',
-  mentions: [],
-  addressed: true,
-  sentAt: 0,
-  variables: {},
-};
-const FACTS = {
-  agent: { id: 'main', name: 'Polly' },
-  user: { id: 't:1', name: 'Ada' },
-  channel: 't',
-  account: 'default',
-  channelUserId: '1',
-  chatType: 'direct' as const,
-  messageId: 'm',
-  mentions: [],
-  addressed: true,
-  date: '2026-11-21',
-  time: '14:05',
-  timeZone: 'Europe/Berlin',
-  workspace: '/w',
-  heartbeat: false,
-  variables: {},
-};

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { silentLogger } from '@parley/contracts';
+import { EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,16 +10,8 @@ import { judgeSaving, type SavingPlace } from './judge-saving.ts';
 import { createMemoryKeeper } from './memory-keeper.ts';
 
 const message = (text: string, change: object = {}) => ({
-  channel: 'test',
-  account: 'default',
-  messageId: '7',
-  chat: { id: '1', type: 'direct' as const },
-  sender: { id: '1', name: 'Ada', isBot: false },
+  ...EXAMPLE_MESSAGE,
   text,
-  mentions: [],
-  addressed: true,
-  sentAt: 0,
-  variables: {},
   ...change,
 });
 const place = (text: string, change: Partial<SavingPlace> = {}): SavingPlace => ({
@@ -54,7 +47,7 @@ describe('what may be remembered', () => {
     const judged = judgeSaving({ ...LIKES, quote }, place(text));
     expect(judged).toMatchObject({
       kind: 'save',
-      entry: { text: kept, words: 'own', person: 'test:1' },
+      entry: { text: kept, words: 'own', person: 'telegram:42' },
     });
   });
 
@@ -91,7 +84,7 @@ describe('what may be remembered', () => {
     ];
     const wish = { type: 'fact', scope: 'user', quote: 'I live in Rome' } as const;
     const judged = judgeSaving(wish, place('', { ...GROUP, messages }));
-    expect(judged).toMatchObject({ entry: { person: 'test:9' } });
+    expect(judged).toMatchObject({ entry: { person: 'telegram:9' } });
   });
 
   it.each([
@@ -142,7 +135,7 @@ describe('keeping memories', () => {
       ['memory/user.md', 'I like green tea.', true],
     ]);
     expect((await store.memories.list()).map(({ file, person }) => [file, person])).toEqual([
-      ['memory/user.md', 'test:1'],
+      ['memory/user.md', 'telegram:42'],
     ]);
     await store.close();
   });

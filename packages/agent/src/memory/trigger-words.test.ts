@@ -1,3 +1,4 @@
+import { EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { describe, expect, it } from 'vitest';
 import { ownSentences } from './own-sentences.ts';
 import { triggerIn } from './trigger-words.ts';
@@ -74,18 +75,7 @@ const NOT_KEPT: readonly string[] = [
   '我们以前总是一起去',
 ];
 
-const message = (text: string) => ({
-  channel: 'test',
-  account: 'default',
-  messageId: '1',
-  chat: { id: '1', type: 'direct' as const },
-  sender: { id: '1', name: 'Ada', isBot: false },
-  text,
-  mentions: [],
-  addressed: true,
-  sentAt: 0,
-  variables: {},
-});
+const message = (text: string) => ({ ...EXAMPLE_MESSAGE, text });
 const found = (text: string) =>
   ownSentences([message(text)]).flatMap((sentence) => triggerIn(sentence.text) ?? []);
 

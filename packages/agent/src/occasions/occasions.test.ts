@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InboundMessage, Reader, RuntimeFacts } from '@parley/contracts';
+import type { InboundMessage, Reader } from '@parley/contracts';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import type { TurnAtHand } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,35 +32,11 @@ interface Change {
 function turn(messageId: string, change: Change = {}): TurnAtHand {
   const { reader = OWNER, session = 0, heartbeat = false, occasion, fixed } = change;
   const message: InboundMessage = {
-    channel: 'web',
-    account: 'default',
+    ...EXAMPLE_MESSAGE,
     messageId,
-    chat: { id: 'owner', type: 'direct' },
-    sender: { id: 'owner', name: 'Ann', isBot: false },
-    text: 'hello',
-    mentions: [],
-    addressed: true,
-    sentAt: 0,
-    variables: {},
     ...(occasion && { occasion }),
   };
-  const facts: RuntimeFacts = {
-    agent: { id: 'main', name: 'Polly' },
-    user: { id: 'web:owner', name: 'Ann' },
-    channel: 'web',
-    account: 'default',
-    channelUserId: 'owner',
-    chatType: 'direct',
-    messageId,
-    mentions: [],
-    addressed: true,
-    date: '2026-11-21',
-    time: '14:05',
-    timeZone: 'UTC',
-    workspace: workspace.folder,
-    heartbeat,
-    variables: {},
-  };
+  const facts = { ...EXAMPLE_FACTS, messageId, workspace: workspace.folder, heartbeat };
   return {
     facts,
     reader,

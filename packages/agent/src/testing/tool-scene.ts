@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Reader, type RuntimeFacts, silentLogger } from '@parley/contracts';
+import { type Reader, silentLogger } from '@parley/contracts';
+import { EXAMPLE_FACTS } from '@parley/contracts/testing';
 import { openWorkspace } from '@parley/workspace';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 
@@ -40,7 +41,7 @@ export async function openToolScene(
       const call: ToolCall = {
         callId: 't.0.0',
         turnId: 't',
-        facts: factsIn(folder),
+        facts: { ...EXAMPLE_FACTS, workspace: folder },
         reader,
         view: workspace.for(reader),
         session: 0,
@@ -51,25 +52,5 @@ export async function openToolScene(
       return tool.run(input, call);
     },
     close: () => rmSync(root, { recursive: true, force: true }),
-  };
-}
-
-function factsIn(workspace: string): RuntimeFacts {
-  return {
-    agent: { id: 'main', name: 'Polly' },
-    user: { id: 'test:1', name: 'Ada' },
-    channel: 'test',
-    account: 'default',
-    channelUserId: '1',
-    chatType: 'direct',
-    messageId: 'm',
-    mentions: [],
-    addressed: true,
-    date: '2026-11-21',
-    time: '14:05',
-    timeZone: 'Europe/Berlin',
-    workspace,
-    heartbeat: false,
-    variables: {},
   };
 }

@@ -1,39 +1,10 @@
-import type { InboundMessage, Reader, RuntimeFacts } from '@parley/contracts';
+import type { Reader } from '@parley/contracts';
+import { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE } from '@parley/contracts/testing';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '@parley/workspace';
 import type { PromptContext } from '../prompt-context.ts';
 
-/** An owner's direct chat on Telegram, to be varied by tests. */
-export const FACTS: RuntimeFacts = {
-  agent: { id: 'main', name: 'Mori' },
-  user: { id: 'telegram:42', name: 'Ann Lee' },
-  channel: 'telegram',
-  account: 'default',
-  channelUserId: '42',
-  chatType: 'direct',
-  messageId: '991',
-  mentions: [],
-  addressed: true,
-  date: '2026-11-21',
-  time: '14:05',
-  timeZone: 'Europe/Berlin',
-  workspace: '/home/ann/.parley/workspace',
-  heartbeat: false,
-  variables: {},
-};
-
-/** The message that goes with `FACTS`. */
-export const MESSAGE: InboundMessage = {
-  channel: 'telegram',
-  account: 'default',
-  messageId: '991',
-  chat: { id: '42', type: 'direct' },
-  sender: { id: '42', name: 'Ann Lee', username: 'ann', isBot: false },
-  text: 'What is on today?',
-  mentions: [],
-  addressed: true,
-  sentAt: 1_795_270_000_000,
-  variables: {},
-};
+/** An owner's direct chat on Telegram, and the message of it. */
+export { FACTS, MESSAGE };
 
 export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
