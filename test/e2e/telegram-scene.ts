@@ -36,8 +36,8 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** Starts everything; Ann is the owner, Bo may write, the group is served. */
-export async function startTelegramScene(): Promise<TelegramScene> {
+/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings. */
+export async function startTelegramScene(more: object = {}): Promise<TelegramScene> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
@@ -47,7 +47,7 @@ export async function startTelegramScene(): Promise<TelegramScene> {
   });
   const folder = makeDataFolder({
     owners: [`telegram:${ANN}`],
-    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double', ...more },
     lanes: { collectPauseMs: 100 },
     http: { port: 0 },
     media: { maxFileMb: 1, transcription: { baseUrl: model.baseUrl, model: 'ears' } },

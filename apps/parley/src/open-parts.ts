@@ -8,6 +8,7 @@ import { chooseModel } from './choose-model.ts';
 import { openInspector } from './inspector/open-inspector.ts';
 import { previewOnPage } from './inspector/preview-on-page.ts';
 import { LOCAL_OWNERS } from './local-owners.ts';
+import { messagesOf } from './message-settings.ts';
 import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
 import type { OpenLog } from './open-log.ts';
@@ -35,17 +36,18 @@ export async function openParts(
   opened.defer(() => mcp.close());
   const wake = (conversationId: string) => queues.lanes.kick(conversationId);
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
+  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const accounts = planAccounts(loaded, owners, definitions);
+  const messages = messagesOf(settings, { store, queues, owners, accounts });
   const agent = await openAgent({
     ...options,
     settings,
     plugins,
     mcp,
     memoryStore: store,
-    work: { delegation, todos: store.todos },
+    work: { delegation, messages, todos: store.todos },
   });
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
   const approvals = approvalsOf(settings);
-  const accounts = planAccounts(loaded, owners, definitions);
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
@@ -82,6 +84,8 @@ async function openDurable(
   const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
   opened.defer(() => queues.close());
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
-  if (settings.store.url === undefined) await store.lanes.releaseAll();
+  if (settings.store.url === undefined) {
+    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+  }
   return { store, queues };
 }

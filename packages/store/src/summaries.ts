@@ -48,4 +48,6 @@ export interface SummaryRepository {
   finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean>;
   /** Gives a claim back; nobody but the impatient tries again before `until` (ms). */
   postpone(task: SummaryTask, by: string, until: number): Promise<void>;
+  /** Gives all claims back, for a process that knows that nobody else is at work. */
+  releaseAll(): Promise<void>;
 }

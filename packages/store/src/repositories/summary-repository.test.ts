@@ -43,6 +43,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, impatient)).toBe(true);
     });
 
+    it('[G11] [G16] are free again when nobody else is at work', async () => {
+      await store.summaries.claim(task, claimed);
+      await store.summaries.releaseAll();
+      const later = { ...claimed, by: 'two', now: 1 };
+      expect(await store.summaries.claim(task, later)).toBe(true);
+      expect(await store.summaries.finish(task, 'one', { content, reaches: 4 })).toBe(false);
+      await store.summaries.finish(task, 'two', { content, reaches: 5 });
+      await store.summaries.releaseAll();
+      expect(await store.summaries.claim(task, { ...later, now: 99 })).toBe(false);
+    });
+
     it('[G11] [W02] belong to one kind of reader, session, conversation and day', async () => {
       const write = async (one: SummaryTask, reaches: number) => {
         await store.summaries.claim(one, claimed);

@@ -56,6 +56,14 @@ export function summaryRepository(database: Database): SummaryRepository {
       database.write(async (sql) => {
         await claimedBy(sql, task, by).set({ claimed_by: null, claimed_until: until }).execute();
       }),
+    releaseAll: () =>
+      database.write(async (sql) => {
+        await sql
+          .updateTable('summary')
+          .set({ claimed_by: null, claimed_until: 0 })
+          .where('claimed_by', 'is not', null)
+          .execute();
+      }),
   };
 }
 

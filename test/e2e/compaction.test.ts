@@ -1,0 +1,177 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+/** Of the model, in tokens; the prompt with its tools takes about half of it. */
+const WINDOW = 10_000;
+const FACT = 'By the way, the code is 4711.';
+const QUESTION = 'What is the code?';
+/** No two alike: who says the same again and again is taken for a machine (F07). */
+const chatter = (turn: number) => `${turn}: ${'Tell me more about the birds. '.repeat(50)}`;
+
+let scene: TelegramScene;
+/** Called when a summary is asked for, before it is answered. */
+let beforeSummary: () => Promise<void>;
+beforeEach(async () => {
+  beforeSummary = async () => {};
+  scene = await startTelegramScene({ contextTokens: WINDOW });
+  scene.model.reply(async (request) => {
+    if (!isSummary(request)) return answerTo(request);
+    await beforeSummary();
+    return `# Facts\n- They said: ${codeIn(request) ?? 'nothing'}\n# Tone\n- calm`;
+  });
+});
+afterEach(() => scene.close());
+
+const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+const isSummary = (request: ChatRequest) => systemOf(request).startsWith('You keep the notes');
+/** The code as the conversation tells it; the system prompt is none of it. */
+const codeIn = ({ messages }: ChatRequest) =>
+  /the code is \d+/.exec(messages.slice(1).map(textOf).join('\n'))?.[0];
+
+function answerTo(request: ChatRequest): string {
+  if (!textOf(request.messages.at(-1)).endsWith(QUESTION)) return 'They sing. '.repeat(60);
+  return codeIn(request) ?? 'I do not know.';
+}
+
+const requests = () => scene.model.requests.map(({ body }) => body);
+const summaries = () => requests().filter(isSummary);
+const turns = () => requests().filter((request) => !isSummary(request));
+const catalogueOf = (request: ChatRequest) =>
+  /<available_skills>[\s\S]*<\/available_skills>/.exec(systemOf(request))?.[0];
+
+/** Writes to the bot and waits for the answer to that. */
+async function say(text: string): Promise<string> {
+  const before = scene.answers(ANN).length;
+  scene.telegram.say({ chat: ANN, text });
+  return (await scene.untilAnswers(ANN, before + 1, 20_000)).at(-1) ?? '';
+}
+
+/** Talks until the conversation sums itself up, 20 turns at most. */
+async function talkUntilSummedUp(): Promise<void> {
+  for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1) await say(chatter(turn));
+  expect(summaries()).toHaveLength(1);
+  await expect.poll(() => stored(Written, 'summary where content is not null')).toHaveLength(1);
+}
+
+function writeSkill(name: string, description: string): void {
+  const folder = join(scene.folder.path, 'workspace', 'skills', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'SKILL.md'),
+    `---\nname: ${name}\ndescription: ${description}\n---\nHum.\n`,
+  );
+}
+
+const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string() });
+const Pin = z.object({ pin_key: z.string(), content: z.string() });
+const Said = z.object({ seq: z.number(), content: z.string() });
+
+/** Rows as they lie in the database of the installation. */
+function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
+  const database = new DatabaseSync(join(scene.folder.path, 'parley.db'), { readOnly: true });
+  try {
+    return z.array(row).parse(database.prepare(`select * from ${from}`).all());
+  } finally {
+    database.close();
+  }
+}
+
+describe('a long conversation in Telegram', () => {
+  it('[G11] [S07] sums itself up, still knows the old fact, and keeps skills and pins to the byte', async () => {
+    writeSkill('tea', 'When tea is wanted.');
+    await say(FACT);
+    const pins = stored(Pin, 'session_pin');
+    expect(pins.length).toBeGreaterThan(0);
+    await talkUntilSummedUp();
+    writeSkill('tea', 'Something else by now.');
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    const [first, last] = [turns().at(0), turns().at(-1)];
+    if (first === undefined || last === undefined) throw new Error('the model was not asked');
+    expect(catalogueOf(first)).toContain('<name>tea</name>');
+    expect(catalogueOf(last)).toBe(catalogueOf(first));
+    expect(stored(Pin, 'session_pin')).toEqual(pins);
+    // From the summary: the words themselves are no longer shown.
+    const shown = last.messages.slice(1).map(textOf).join('\n');
+    expect(shown).toContain('They said: the code is 4711');
+    expect(shown).not.toContain(FACT);
+    const sizes = requests().map(({ messages }) => messages.map(textOf).join('').length / 4);
+    expect(Math.max(...sizes)).toBeLessThan(WINDOW);
+  });
+
+  it('[G11] is summed up by /compact, and there is nothing left to do then', async () => {
+    await say(FACT);
+    for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
+    expect(await say('/compact')).toMatch(/^⚙️ I have summed up .* \d+ messages/s);
+    expect(await say('/compact')).toContain('nothing to sum up');
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    expect(summaries()).toHaveLength(1);
+  });
+});
+
+describe('killed while a summary is being written', () => {
+  /** Lets the summary begin and kills Parley then; the answer to it never arrives. */
+  async function killAtSummary(begin: () => unknown): Promise<void> {
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    beforeSummary = async () => {
+      asked.resolve();
+      await held.promise;
+    };
+    await begin();
+    await asked.promise;
+    await scene.parley.end('SIGKILL');
+    beforeSummary = async () => {};
+    held.resolve();
+  }
+
+  it('[G11] [G16] loses nothing, and the next turn leads to the one summary', async () => {
+    await say(FACT);
+    await killAtSummary(async () => {
+      for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1) await say(chatter(turn));
+    });
+    const before = stored(Said, 'transcript order by seq');
+    expect(stored(Written.partial(), 'summary where content is not null')).toEqual([]);
+    await scene.startAgain();
+    await say('And then?');
+    await expect.poll(() => stored(Written, 'summary where content is not null')).toHaveLength(1);
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    expect(stored(Said, 'transcript order by seq').slice(0, before.length)).toEqual(before);
+    expect(stored(z.object({ seq: z.number() }), 'summary')).toHaveLength(1);
+    expect(summaries()).toHaveLength(2);
+  });
+
+  it('[G11] [G16] for /compact, sums up after the start and says so once', async () => {
+    await say(FACT);
+    for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
+    await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
+    await scene.startAgain();
+    const told = (await scene.untilAnswers(ANN, 5, 20_000)).at(-1);
+    expect(told).toMatch(/^⚙️ I have summed up/);
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    expect(scene.answers(ANN)).toHaveLength(6);
+    expect(stored(Written, 'summary')).toHaveLength(1);
+  });
+});
+
+describe('on the day after', () => {
+  it('[G11] [P04] yesterday’s talk is summed up behind the first turn and stands in the prompt from then on', async () => {
+    await say(FACT);
+    await scene.parley.end('SIGTERM');
+    const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));
+    database.exec('update transcript set created_at = created_at - 86400000');
+    database.close();
+    await scene.startAgain();
+    await say('Good morning.');
+    await expect.poll(() => stored(Written, "summary where kind = 'day'")).toHaveLength(1);
+    await say('And then?');
+    const [before, after] = turns().slice(-2).map(systemOf);
+    expect(before).not.toContain('Yesterday, as you noted it');
+    expect(after).toMatch(/Yesterday, as you noted it:[\s\S]*the code is 4711/);
+    expect(summaries()).toHaveLength(1);
+  });
+});
