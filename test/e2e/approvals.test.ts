@@ -1,95 +1,35 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { textOf } from '../model/chat-request.ts';
-import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { type Closing, noted, record, start, writingModel } from './approval-scene.ts';
 import { untilConnected } from './channel-states.ts';
-import {
-  type DataFolder,
-  makeDataFolder,
-  type ParleyProcess,
-  runParley,
-  startParleyProcess,
-} from './parley-process.ts';
 
 const ANN = '200000000000000501';
 const BO = '200000000000000502';
-const FILE = 'notes/birds.md';
 
-const closing: (() => Promise<void> | void)[] = [];
+const closing: Closing = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A model that wants to write a file once it is asked to, and tells what came of it. */
-async function writingModel(): Promise<ModelDouble> {
-  const model = await startModelDouble();
-  closing.push(() => model.close());
-  model.reply(({ messages }) => {
-    const last = messages.at(-1);
-    if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-    const question = textOf(last).split('\n').at(-1) ?? '';
-    if (question.includes('what time'))
-      return { toolCalls: [{ name: 'current_time', arguments: {} }] };
-    if (!question.includes('note it')) return `You said: ${question}`;
-    const write = { path: FILE, text: 'Parrots talk.' };
-    return { text: 'I will note it.', toolCalls: [{ name: 'write', arguments: write }] };
-  });
-  return model;
-}
-
-interface Started {
-  readonly folder: DataFolder;
-  readonly process: () => ParleyProcess;
-  readonly restart: (while_?: () => Promise<void> | void) => Promise<void>;
-}
-
-async function start(model: ModelDouble, settings: object): Promise<Started> {
-  const folder = makeDataFolder({
-    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
-    lanes: { collectPauseMs: 100 },
-    http: { port: 0 },
-    ...settings,
-  });
-  let process = await startParleyProcess(folder.path);
-  closing.push(async () => {
-    await process.end('SIGKILL');
-    folder.remove();
-  });
-  return {
-    folder,
-    process: () => process,
-    async restart(meanwhile = () => {}) {
-      await process.end('SIGKILL');
-      await meanwhile();
-      process = await startParleyProcess(folder.path);
-    },
-  };
-}
-
-const noted = ({ folder }: Started) => {
-  const path = join(folder.path, 'workspace', FILE);
-  return existsSync(path) ? readFileSync(path, 'utf8') : null;
-};
-const record = async ({ folder }: Started) =>
-  (await runParley(['--data', folder.path, 'approvals', '--last', '5'])).out;
-
 async function onDiscord(approvals: object = {}) {
-  const [discord, model] = await Promise.all([startDiscordDouble(), writingModel()]);
+  const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
   closing.push(() => discord.close());
-  const parley = await start(model, {
-    owners: [`discord:${ANN}`],
-    approvals: { ask: ['write', 'current_time'], ...approvals },
-    channels: {
-      discord: {
-        token: discord.token,
-        apiRoot: discord.apiRoot,
-        access: { allowGroups: [discord.channelId], direct: 'allowlist', allow: [BO] },
+  const parley = await start(
+    model,
+    {
+      owners: [`discord:${ANN}`],
+      approvals: { ask: ['write', 'current_time'], ...approvals },
+      channels: {
+        discord: {
+          token: discord.token,
+          apiRoot: discord.apiRoot,
+          access: { allowGroups: [discord.channelId], direct: 'allowlist', allow: [BO] },
+        },
       },
     },
-  });
+    closing,
+  );
   await connected(discord, 1);
   return { discord, model, parley };
 }
@@ -160,13 +100,17 @@ describe('approvals', () => {
   }, 90_000);
 
   it('[G05] on WhatsApp: a code in words, and a restart between question and answer', async () => {
-    const [peer, model] = await Promise.all([whatsappPeer(), writingModel()]);
+    const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
     closing.push(() => peer.close());
-    const parley = await start(model, {
-      owners: [peer.owner],
-      approvals: { ask: ['write'] },
-      channels: { whatsapp: peer.settings },
-    });
+    const parley = await start(
+      model,
+      {
+        owners: [peer.owner],
+        approvals: { ask: ['write'] },
+        channels: { whatsapp: peer.settings },
+      },
+      closing,
+    );
     await peer.link?.(parley.process());
     await untilConnected(parley.process());
     const place = peer.ownerPlace;

@@ -1,7 +1,6 @@
 import type { ChannelContext } from '@parley/channels';
-import { reasonOf } from '@parley/contracts';
 import type { z } from 'zod';
-import { pressToInbound } from './press.ts';
+import { takePress } from './take-press.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { toInbound } from './to-inbound.ts';
 import {
@@ -58,21 +57,6 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       if (membership !== undefined) tellMembership(deps, membership);
     }
   };
-}
-
-/**
- * The button's clock stops at once, whatever becomes of the press: an answer that comes late is
- * refused, and one that fails changes nothing.
- */
-async function takePress(deps: TakeDeps, press: WirePress): Promise<void> {
-  const { account, api, clock, log, receive, stopping } = deps;
-  api
-    .call('answerCallbackQuery', { callback_query_id: press.id }, stopping)
-    .catch((error: unknown) =>
-      log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged'),
-    );
-  const message = pressToInbound(press, account, clock());
-  if (message !== undefined) await receive(message);
 }
 
 /** Answers follow a group by themselves; a list of allowed groups does not. */

@@ -1,3 +1,4 @@
+import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { part } from './adapter-parts.ts';
@@ -51,6 +52,34 @@ describe('a button below a message of the bot', () => {
     const replyToMessageId = received[1]?.messageId ?? '';
     await adapter.send(part(GROUP, 'done', { replyToMessageId }), noSignal());
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'done', replyTo: message });
+  });
+
+  it.each<[string, IngressOutcome, object, readonly string[] | undefined]>([
+    ['a decision', { kind: 'command', name: 'deny', settled: true }, {}, undefined],
+    [
+      'somebody who may not',
+      { kind: 'command', name: 'deny', declined: 'That is for my owner.' },
+      { text: 'That is for my owner.', show_alert: true },
+      ['Yes', 'No'],
+    ],
+    ['anything else', accepted, {}, ['Yes', 'No']],
+  ])('[G05] after %s: what is told to whoever pressed, and which buttons stay', async (...row) => {
+    const [, outcome, told, left] = row;
+    const { double, adapter } = await scene({
+      receive: async ({ text }) => (text === 'q' ? accepted : outcome),
+    });
+    await adapter.start();
+    double.say({ chat: GROUP, text: 'q' });
+    const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
+    const press = { chat: GROUP, message: Number(sent.platformMessageId), label: 'No' };
+    const id = double.press(press);
+    await double.waitFor(() => double.pressAnswered(id));
+    const [call] = double.calls('answerCallbackQuery');
+    expect(call?.params).toEqual({ callback_query_id: id, ...told });
+    const asked = () => double.conversation(GROUP).find(({ text }) => text === 'Sure?');
+    if (left === undefined) await double.waitFor(() => asked()?.buttons === undefined);
+    expect(asked()).toMatchObject({ text: 'Sure?' });
+    expect(asked()?.buttons).toEqual(left);
   });
 
   it('[D01] brings its press again until it is stored', async () => {

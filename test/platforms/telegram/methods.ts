@@ -7,6 +7,7 @@ import { sendMedia } from './send-media.ts';
 import {
   deleteMessage,
   editMessageCaption,
+  editMessageReplyMarkup,
   editMessageText,
   sendChatAction,
   sendMessage,
@@ -31,6 +32,7 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   sendmessage: sendMessage,
   editmessagetext: editMessageText,
   editmessagecaption: editMessageCaption,
+  editmessagereplymarkup: editMessageReplyMarkup,
   deletemessage: deleteMessage,
   sendmessagedraft: sendMessageDraft,
   sendchataction: sendChatAction,

@@ -67,6 +67,24 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
   return message;
 }
 
+/** editMessageReplyMarkup: the buttons below the bot's own messages; without a keyboard they go. */
+export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const old = chat.messages.get(params.integer('message_id') ?? 0);
+  if (old === undefined) throw badRequest('message to edit not found');
+  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  const markup = readKeyboard(params);
+  if (JSON.stringify(markup) === JSON.stringify(sameMarkup(old))) {
+    throw badRequest('message is not modified');
+  }
+  account.flood.pass(chat.info.id);
+  const { reply_markup: _markup, ...kept } = old;
+  const message = { ...kept, edit_date: Math.floor(account.clock() / 1000), ...markup };
+  chat.messages.set(message.message_id, message);
+  account.transcript.replace(message);
+  return message;
+}
+
 /** editMessageCaption: the words below the bot's own files. */
 export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
   const caption = readCaption(params);

@@ -91,7 +91,20 @@ export async function carryOut(
   }
   for (const lane of lanesToWake(conversationId, result)) await deps.lanes.kick(lane);
   for (const each of woken) await deps.deliver(each);
-  return result.duplicate ? { kind: 'duplicate' } : { kind: 'command', name: command.name };
+  return result.duplicate ? { kind: 'duplicate' } : outcomeOf(command, decision, result);
+}
+
+function outcomeOf(
+  { name }: TypedCommand,
+  decision: CommandDecision,
+  { approval, mode }: CommandResult,
+): IngressOutcome {
+  if (decision.kind === 'decline') {
+    return { kind: 'command', name, declined: declined(name, decision) };
+  }
+  const isSettled =
+    approval?.kind === 'decided' || approval?.kind === 'closed' || mode?.runsPlan === true;
+  return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
 }
 
 /** Where there is work now: a turn goes on after its decision, or a plan is run. */

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+
+const FILE = 'notes/birds.md';
+
+/** What a test must close at its end, in the order it was opened. */
+export type Closing = (() => Promise<void> | void)[];
+
+/** A model that wants to write a file once it is asked to, and tells what came of it. */
+export async function writingModel(closing: Closing): Promise<ModelDouble> {
+  const model = await startModelDouble();
+  closing.push(() => model.close());
+  model.reply(({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return `It said: ${textOf(last)}`;
+    const question = textOf(last).split('\n').at(-1) ?? '';
+    if (question.includes('what time'))
+      return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    if (!question.includes('note it')) return `You said: ${question}`;
+    const write = { path: FILE, text: 'Parrots talk.' };
+    return { text: 'I will note it.', toolCalls: [{ name: 'write', arguments: write }] };
+  });
+  return model;
+}
+
+/** A Parley of a test, and the way to end it without warning and start it again. */
+export interface Started {
+  readonly folder: DataFolder;
+  readonly process: () => ParleyProcess;
+  readonly restart: (while_?: () => Promise<void> | void) => Promise<void>;
+}
+
+/** Starts a Parley with that model and these settings. */
+export async function start(
+  model: ModelDouble,
+  settings: object,
+  closing: Closing,
+): Promise<Started> {
+  const folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 100 },
+    http: { port: 0 },
+    ...settings,
+  });
+  let process = await startParleyProcess(folder.path);
+  closing.push(async () => {
+    await process.end('SIGKILL');
+    folder.remove();
+  });
+  return {
+    folder,
+    process: () => process,
+    async restart(meanwhile = () => {}) {
+      await process.end('SIGKILL');
+      await meanwhile();
+      process = await startParleyProcess(folder.path);
+    },
+  };
+}
+
+/** What the model has written; null while it has not. */
+export const noted = ({ folder }: Started) => {
+  const path = join(folder.path, 'workspace', FILE);
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
+};
+/** The record of questions as `parley approvals` prints it. */
+export const record = async ({ folder }: Started) =>
+  (await runParley(['--data', folder.path, 'approvals', '--last', '5'])).out;

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { type Closing, noted, record, start, writingModel } from './approval-scene.ts';
+
+const ANN = 501;
+const BO = 502;
+/** Named by the settings as one who may decide; no owner. */
+const CY = 503;
+const GROUP = -5;
+
+const closing: Closing = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function onTelegram(approvals: object = {}) {
+  const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
+  closing.push(() => telegram.close());
+  const settings = {
+    owners: [`telegram:${ANN}`],
+    approvals: { ask: ['write', 'current_time'], ...approvals },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        pace: false,
+        access: { direct: 'allowlist', allow: [BO], allowGroups: [GROUP] },
+      },
+    },
+  };
+  const parley = await start(model, settings, closing);
+  const seen = (chat: number) => telegram.conversation(chat).filter(({ from }) => from === 'bot');
+  const said = (chat: number) => seen(chat).map(({ text }) => text);
+  const until = (chat: number, words: string) =>
+    telegram.waitFor(() => said(chat).some((text) => text.includes(words)), 20_000);
+  const question = (chat: number) => seen(chat).find(({ text }) => text.includes('May I use'));
+  const press = (chat: number, label: string, from: number) =>
+    telegram.press({ chat, message: question(chat)?.messageId ?? 0, label, from });
+  const code = (chat: number) => /\/approve (\w{6})/.exec(question(chat)?.text ?? '')?.[1];
+  /** What Telegram showed to whoever pressed, and to nobody else. */
+  const toast = async (query: string) => {
+    await telegram.waitFor(() => telegram.pressAnswered(query));
+    const calls = telegram.calls('answerCallbackQuery');
+    return calls.find(({ params }) => params.callback_query_id === query)?.params.text;
+  };
+  return { telegram, model, parley, said, until, question, press, code, toast };
+}
+
+describe('approvals on Telegram', () => {
+  it('[G05] a button, a kill -9 between question and answer, pressed twice: the call is run once', async () => {
+    const { telegram, model, parley, said, until, question, press } = await onTelegram();
+    telegram.say({ chat: ANN, text: 'please note it' });
+    await until(ANN, 'May I use');
+    expect(question(ANN)?.buttons).toEqual(['Approve', 'Deny']);
+    await parley.restart(() => {
+      // Nobody is there to take it: it waits at Telegram.
+      press(ANN, 'Approve', ANN);
+      press(ANN, 'Approve', ANN);
+      telegram.say({ chat: ANN, text: 'and something else' });
+    });
+    await until(ANN, 'You said: and something else');
+    await telegram.waitFor(() => question(ANN)?.buttons === undefined);
+    expect(noted(parley)).toBe('Parrots talk.\n');
+    const results = model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
+    expect(results).toHaveLength(1);
+    expect(said(ANN).filter((text) => text.includes('Allowed: write'))).toHaveLength(1);
+    expect(said(ANN).filter((text) => text.includes('decided already'))).toHaveLength(1);
+    expect(await record(parley)).toMatch(
+      /write for telegram:501 \(telegram direct 501\): allowed by telegram:501 .*; the call worked/,
+    );
+  }, 90_000);
+
+  it('[G05] in a group somebody else is refused politely, by button and by code; the buttons stay', async () => {
+    const { telegram, parley, said, until, question, press, code, toast } = await onTelegram();
+    telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
+    await until(GROUP, 'Only my owner');
+    const refusal = '/approve is for my owner, and for those my owner has named.';
+    expect(await toast(press(GROUP, 'Approve', BO))).toBe(refusal);
+    telegram.say({ chat: GROUP, from: BO, text: `/approve ${code(GROUP)}` });
+    await telegram.waitFor(() => said(GROUP).filter((text) => text === refusal).length === 2);
+    expect(question(GROUP)?.buttons).toEqual(['Approve', 'Deny']);
+    expect(said(GROUP).join()).not.toContain('It said:');
+    expect(await toast(press(GROUP, 'Deny', ANN))).toBeUndefined();
+    await until(GROUP, 'It said: current_time was not run');
+    await telegram.waitFor(() => question(GROUP)?.buttons === undefined);
+    expect(await record(parley)).toMatch(
+      /current_time for telegram:502 \(telegram group -5\): refused by telegram:501/,
+    );
+  }, 90_000);
+
+  it('[G05] somebody whom the settings name decides, and may nothing else that an owner may', async () => {
+    const { telegram, parley, said, until, press, code } = await onTelegram({
+      approvers: [`telegram:${CY}`],
+    });
+    telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
+    await until(GROUP, 'Only my owner');
+    // To be named is to be let in nowhere: alone with the agent nothing is heard.
+    telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
+    for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
+      telegram.say({ chat: GROUP, from: CY, text: command });
+      await until(GROUP, `${command.split(' ')[0]} is for my owner only.`);
+    }
+    expect(said(GROUP).join()).not.toContain('It said:');
+    expect(said(CY).join()).not.toContain('Allowed');
+    press(GROUP, 'Approve', CY);
+    await until(GROUP, 'It said: It is');
+    expect(await record(parley)).toMatch(
+      /current_time for telegram:502 .*: allowed by telegram:503 .*; the call worked/,
+    );
+  }, 90_000);
+
+  it('[G05] a button whose time ran out while nothing ran comes too late, and goes', async () => {
+    const { telegram, parley, until, question, press } = await onTelegram({ waitMinutes: 0.05 });
+    telegram.say({ chat: ANN, text: 'please note it' });
+    await until(ANN, 'May I use');
+    await parley.restart(() => new Promise((wake) => setTimeout(wake, 3_100)));
+    await until(ANN, 'which counts as no');
+    press(ANN, 'Approve', ANN);
+    await until(ANN, 'Too late');
+    await telegram.waitFor(() => question(ANN)?.buttons === undefined);
+    expect(noted(parley)).toBeNull();
+    expect(await record(parley)).toContain('nobody answered');
+  }, 90_000);
+});
