@@ -59,8 +59,8 @@ export interface OpenAgentOptions extends Surroundings {
   readonly mcp?: AgentMcp;
   /** Where it is kept which memories were used, and who is whom. */
   readonly memoryStore?: MemoryStore;
-  /** What its tools for to-dos and for handing work on write to. */
-  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'todos'>;
+  /** What its tools for to-dos, for handing work on and for other chats write to. */
+  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'messages' | 'todos'>;
 }
 
 /** Whose tools are all tools there are. */

@@ -2,6 +2,7 @@ import type { NewId } from '@parley/contracts';
 import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
 import type { Queues } from '@parley/queue';
 import type { Workspace } from '@parley/workspace';
+import { servedBy } from './message-settings.ts';
 
 /** What a start needs to run BOOT.md. */
 export interface StartBoot extends Pick<BootDeps, 'store' | 'owners' | 'clock' | 'log'> {
@@ -15,21 +16,12 @@ export interface StartBoot extends Pick<BootDeps, 'store' | 'owners' | 'clock' |
 export function startBoot(deps: StartBoot): () => Promise<void> {
   const { workspace, accounts, queues, newId } = deps;
   const view = workspace.for({ kind: 'owner', conversationId: 'start' });
-  const served = new Set(
-    accounts.flatMap((one) =>
-      one.kind === 'ready' ? [placeOf(one.plan.definition.id, one.plan.account)] : [],
-    ),
-  );
   const running = runBoot({
     ...deps,
     lanes: queues.lanes,
     startId: newId('boot'),
     saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
-    serves: (channel, account) => served.has(placeOf(channel, account)),
+    serves: servedBy(accounts),
   });
   return async () => void (await running);
-}
-
-function placeOf(channel: string, account: string): string {
-  return JSON.stringify([channel, account]);
 }

@@ -26,6 +26,13 @@ export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts
 export { memorySource } from './memory/memory-source.ts';
 export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
+export { type OwnerChatsDeps, ownerChats } from './posting/owner-chats.ts';
+export {
+  type NewMessage,
+  type PostDeps,
+  type PostedMessage,
+  postMessage,
+} from './posting/post-message.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
 export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';

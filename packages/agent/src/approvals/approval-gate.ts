@@ -56,7 +56,8 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
       // Broken arguments are never run, so nobody need be asked about them.
       if (input === null || !tool.input.safeParse(input).success) return { kind: 'run' };
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
-      const need = needOf(tool, subjectOf(schema?.properties, input), deps.rules);
+      const subject = subjectOf(schema?.properties, input);
+      const need = needOf(tool, subject, deps.rules, tool.spares?.(input) === true);
       if (need === 'never') return { kind: 'run' };
       const asked = { tool: tool.name, callKey: key, shown: shownArguments(input) };
       if (need === 'auto') return allow(deps, turn, lease, asked);

@@ -23,14 +23,17 @@ export function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<Approv
 
 /**
  * What one call needs. `subject` is what it is about: the first of the tool's arguments in the order of
- * its schema, which the model cannot change; null when that is no text.
+ * its schema, which the model cannot change; null when that is no text. `isSpared`: its tool says that
+ * this one needs no yes.
  */
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
   subject: string | null,
   rules: ApprovalRules,
+  isSpared = false,
 ): Need {
   if (!asks(tool, rules)) return 'never';
+  if (isSpared && !rules.ask.includes(tool.name)) return 'never';
   return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
 

@@ -6,13 +6,22 @@ const SHOWN = 1_500;
  * follows around, are written out, so that nobody says yes to something else than they read.
  */
 export function shownArguments(input: unknown): string {
-  const text = JSON.stringify(input, null, 2).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);
+  const text = written(input);
   const characters = [...text];
   if (characters.length <= SHOWN) return text;
   const half = SHOWN / 2;
   const hidden = characters.length - SHOWN;
   const [head, tail] = [characters.slice(0, half).join(''), characters.slice(-half).join('')];
   return `${head}\n… ${hidden} characters are not shown here …\n${tail}`;
+}
+
+/** Whether people are shown all of these arguments. */
+export function isShownWhole(input: unknown): boolean {
+  return [...written(input)].length <= SHOWN;
+}
+
+function written(input: unknown): string {
+  return JSON.stringify(input, null, 2).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);
 }
 
 function escaped(sign: string): string {

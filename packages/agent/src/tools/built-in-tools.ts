@@ -8,6 +8,7 @@ import { type ExecDeps, execTool } from './exec.ts';
 import { grepTool } from './grep.ts';
 import { listTool } from './list.ts';
 import { loadSkillTool } from './load-skill.ts';
+import { type MessageToolDeps, messageTool } from './message.ts';
 import { readTool } from './read.ts';
 import { saveMemoryTool } from './save-memory.ts';
 import { searchMemoryTool } from './search-memory.ts';
@@ -25,6 +26,8 @@ export interface BuiltInToolDeps {
   readonly todos?: TodoRepository;
   /** Without it nothing can be handed on. */
   readonly delegation?: DelegateTaskDeps;
+  /** Without it nothing is written to other chats. */
+  readonly messages?: MessageToolDeps;
   /** Absent where commands are switched off, which they are by default. */
   readonly exec?: ExecDeps;
   /** What may be read on the web; nothing when absent. */
@@ -36,6 +39,7 @@ export function builtInTools({
   skills,
   memory,
   delegation,
+  messages,
   todos,
   exec,
   web,
@@ -52,6 +56,7 @@ export function builtInTools({
       : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
     ...(todos === undefined ? [] : [writeTodosTool(todos)]),
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
+    ...(messages === undefined ? [] : [messageTool(messages)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),
     currentTimeTool,

@@ -45,6 +45,8 @@ export interface Tool<Input = unknown> {
   readonly audience: 'everyone' | 'owner';
   /** `ask`: somebody has to say yes to each call (G05). */
   readonly approval: 'never' | 'ask';
+  /** Calls that need no yes although others do; the settings may ask for one all the same. */
+  spares?(input: Input): boolean;
   /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
   readonly actsOnce?: boolean;
   /** Bounds of its own, where those of the settings do not fit: in ms, and in characters of its result. */
@@ -57,5 +59,10 @@ export interface Tool<Input = unknown> {
 
 /** Ties the type of a tool's input to its schema and forgets it again, for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
-  return { ...tool, run: (input, call) => tool.run(tool.input.parse(input), call) };
+  const { spares, ...rest } = tool;
+  return {
+    ...rest,
+    ...(spares !== undefined && { spares: (input) => spares(tool.input.parse(input)) }),
+    run: (input, call) => tool.run(tool.input.parse(input), call),
+  };
 }

@@ -1,0 +1,52 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock, ReplyRoute } from '@parley/contracts';
+import { renderInSteps } from '@parley/markup';
+import type { Post, PostResult, Store } from '@parley/store';
+import { marked } from '../answer/system-mark.ts';
+import { whatIsSeen } from '../answer/what-is-seen.ts';
+
+/** What posting needs. */
+export interface PostDeps {
+  readonly store: Pick<Store, 'outbox'>;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** Words for a chat in which no turn answers. */
+export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
+  /** From what the store knows of the chat, never from what a model wrote. */
+  readonly route: ReplyRoute;
+  readonly markdown: string;
+  /** The mark stands before it (G08): nobody who reads it there has asked for it. */
+  readonly isMarked: boolean;
+}
+
+/** `nothing`: a person would see nothing of it. */
+export type PostedMessage = PostResult | { readonly kind: 'nothing' };
+
+/**
+ * Sends words to a chat besides the answer of a turn: on the same way as answers, once for each key,
+ * however often it is called. A crash at any point doubles nothing and loses nothing (D04, G16).
+ */
+export async function postMessage(
+  { store, deliver, clock }: PostDeps,
+  { route, markdown, isMarked, ...post }: NewMessage,
+): Promise<PostedMessage> {
+  const seen = whatIsSeen(markdown, { known: new Set() });
+  if (seen.kind === 'silent') return { kind: 'nothing' };
+  const words = isMarked ? marked(seen.text) : seen.text;
+  const bodies = seen.text.trim() === '' ? [] : await render(words, route);
+  const [first, ...others] = bodies.map((body) => ({ route, body }));
+  if (first === undefined) return { kind: 'nothing' };
+  const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
+  if (!('chat' in result)) return result;
+  // Also of one that is known: the call that has stored it may have died before this.
+  await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
+  return result;
+}
+
+/** In steps, so that a long message holds up no other chat (M06). */
+function render(markdown: string, { target }: ReplyRoute) {
+  return renderInSteps(markdown, target, setImmediate);
+}
