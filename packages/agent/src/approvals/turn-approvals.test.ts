@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CountingTool, countingTool } from '../testing/counting-tool.ts';
+import { decide } from '../testing/decide.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
@@ -8,7 +9,6 @@ const BO = { id: '2', name: 'Bo', isBot: false };
 const WAIT_MS = 15 * 60_000;
 
 let scene: TurnScene;
-let nth = 0;
 afterEach(() => scene.close());
 
 /** A tool that changes something, and that needs a yes. */
@@ -32,36 +32,6 @@ const buttons = async (chatId = OWNER_CHAT) =>
     (part.buttons ?? []).map(({ data }) => data),
   );
 
-/** What `/approve` and `/deny` do, as ingress does it. */
-async function decide(verdict: 'approved' | 'denied', code = 'CODE1', at = 0): Promise<void> {
-  nth += 1;
-  const now = Date.UTC(2026, 10, 21, 13, 5) + at;
-  await scene.store.inbox.command(
-    {
-      conversationId: 'elsewhere',
-      route: {
-        ...PLACE,
-        chatId: 'elsewhere',
-        target: { dialect: 'plain', maxLength: 99, unit: 'utf16' },
-      },
-      receivedAt: now,
-      message: {
-        ...PLACE,
-        messageId: `d${nth}`,
-        chat: { id: 'elsewhere', type: 'direct' },
-        sender: { id: '1', name: 'Ada', isBot: false },
-        text: '/approve',
-        mentions: [],
-        addressed: true,
-        sentAt: 0,
-        variables: {},
-      },
-    },
-    { kind: 'decide', code, verdict, by: 'test:1' },
-    () => [],
-  );
-}
-
 describe('a call that needs a yes', () => {
   it('[G05] suspends the turn with a question, and is run once when it is allowed', async () => {
     const tool = asking();
@@ -78,7 +48,7 @@ describe('a call that needs a yes', () => {
     expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
     expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
-    await decide('approved');
+    await decide(scene.store, 'approved');
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(['parrots']);
     expect(lastResults()).toEqual(['write says parrots']);
@@ -97,7 +67,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it');
     scene.model.next(call('parrots'), { say: 'Then not.' });
     await scene.answerNext();
-    if (state === 'denied') await decide('denied');
+    if (state === 'denied') await decide(scene.store, 'denied');
     else {
       scene.later(WAIT_MS);
       await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
@@ -116,7 +86,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it');
     scene.model.next(call('parrots'), { say: 'Perhaps.' });
     await scene.answerNext();
-    await decide('approved');
+    await decide(scene.store, 'approved');
     const begun = await scene.begin();
     await scene.run(begun, dies.signal).catch(() => undefined);
     await scene.answerNext();
@@ -136,7 +106,7 @@ describe('a call that needs a yes', () => {
       await scene.answerNext();
       expect(outcome()).toBe('suspended');
       expect(tool.calls).toHaveLength(at);
-      await decide('approved', `CODE${at + 1}`);
+      await decide(scene.store, 'approved', `CODE${at + 1}`);
     }
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(words);

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countingTool } from '../testing/counting-tool.ts';
+import { decide } from '../testing/decide.ts';
+import { type Death, mortalStore } from '../testing/mortal-store.ts';
+import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+
+/** How a tool behaves when its process dies: may it be called again, and is anybody asked? */
+const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What became of a turn, over all its lives. */
+interface Fate {
+  readonly ran: number;
+  readonly ids: number;
+  readonly questions: number;
+  readonly rows: number;
+  readonly answers: number;
+  /** What the model was told of the call. */
+  readonly told: string;
+  /** The writes of each life. */
+  readonly lives: readonly (readonly string[])[];
+}
+
+/** One turn with one call that needs a yes, through so many deaths; in the end it may live. */
+async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
+  const made = countingTool('write', 'write');
+  const tool = { ...made.tool, approval: 'ask' as const, actsOnce: kind === 'acts once' };
+  const auto = kind === 'allowed by the settings' ? ['write'] : [];
+  const model = scriptedModel();
+  const obedient = { id: model.id, stream: answering(model) };
+  const scene = await openTurnScene({}, { tools: [tool], approvals: { auto }, model: obedient });
+  try {
+    const store = mortalStore(scene.store);
+    await scene.write('note it');
+    const lives: string[][] = [];
+    for (const death of [...deaths, null, null]) {
+      if (await isOver(scene)) break;
+      store.live(death);
+      await liveOnce(scene);
+      lives.push([...store.written]);
+      await approveAll(scene);
+    }
+    return { lives, ...(await found(scene, model, made)) };
+  } finally {
+    await scene.close();
+  }
+}
+
+/** It wants the call until it is told what came of it, however often it is asked the same. */
+function answering(model: ScriptedModel): ScriptedModel['stream'] {
+  return (request, signal) => {
+    const isTold = request.messages.some(({ role }) => role === 'tool');
+    const call = { name: 'write', with: { word: 'parrots' } };
+    model.next(isTold ? { say: 'Done.' } : { calls: [call] });
+    return model.stream(request, signal);
+  };
+}
+
+async function approveAll({ store }: TurnScene): Promise<void> {
+  for (const { state, code } of await store.approvals.recent(99)) {
+    if (state === 'pending') await decide(store, 'approved', code);
+  }
+}
+
+const answers = async (scene: TurnScene) =>
+  (await scene.owed()).filter((text) => text === 'Done.').length;
+const isOver = async (scene: TurnScene) => (await answers(scene)) > 0;
+
+async function liveOnce(scene: TurnScene): Promise<void> {
+  const begun = await scene.begin();
+  await scene.run(begun).catch((error: Error) => expect(error.message).toBe('killed'));
+  await scene.store.lanes.release(begun.lease);
+}
+
+async function found(
+  scene: TurnScene,
+  model: ScriptedModel,
+  { calls }: ReturnType<typeof countingTool>,
+) {
+  const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 100);
+  const told = (model.asked.at(-1)?.messages ?? []).filter(({ role }) => role === 'tool');
+  return {
+    ran: calls.length,
+    ids: new Set(calls.map(({ call }) => call.callId)).size,
+    questions: parts.filter(({ part }) => part.buttons !== undefined).length,
+    rows: (await scene.store.approvals.recent(99)).length,
+    answers: await answers(scene),
+    told: told.map(({ content }) => content).join(),
+  };
+}
+
+/** Between these two nobody can know whether the call took effect. */
+const isUncertain = ({ told }: Fate) => told.includes('Whether it took effect is not known');
+
+function expectOnce(kind: Kind, fate: Fate): void {
+  const { ran, ids, questions, rows, answers, told } = fate;
+  expect({ answers, rows, questions }).toEqual({
+    answers: 1,
+    rows: 1,
+    questions: kind === 'allowed by the settings' ? 0 : 1,
+  });
+  if (kind === 'acts once') expect([ids, told]).toEqual([1, 'write says parrots']);
+  else if (isUncertain(fate)) expect(ran).toBeLessThanOrEqual(1);
+  else expect([ran, told]).toEqual([1, 'write says parrots']);
+}
+
+/** Writes of the only life of a turn that nobody is asked in; with a question they are of two lives. */
+const POINTS = [1, 2, 3, 4, 5, 6].flatMap((write) => [
+  { write, when: 'before' as const },
+  { write, when: 'after' as const },
+]);
+
+describe('a process that dies around a call that needs a yes', () => {
+  it.each(KINDS)('[G05] [G16] has written what this table is about: %s', async (kind) => {
+    const { lives } = await fateOf(kind, []);
+    const rest =
+      kind === 'acts once' ? ['step', 'step', 'commit'] : ['step', 'step', 'step', 'commit'];
+    expect(lives).toEqual(
+      kind === 'allowed by the settings' ? [['step', 'allow', ...rest]] : [['step', 'ask'], rest],
+    );
+  });
+
+  it.each(KINDS.flatMap((kind) => POINTS.map((death) => [kind, death.when, death.write] as const)))(
+    '[G05] [G16] while it asks or before: %s, killed %s write %i, ends as if it had not',
+    async (kind, when, write) => {
+      expectOnce(kind, await fateOf(kind, [{ write, when }]));
+    },
+  );
+
+  it.each([
+    ['before the call is begun: it runs', 'before', 1, 1, false],
+    ['after it is begun: nobody knows', 'after', 1, 0, true],
+    ['after it ran, before that is stored: nobody knows', 'before', 2, 1, true],
+    ['after what it said is stored: it is not run again', 'after', 2, 1, false],
+    ['before the commit', 'before', 4, 1, false],
+  ] as const)('[G05] [G16] decided, and killed %s', async (_what, when, write, ran, uncertain) => {
+    // The first life ends by its question.
+    const unhurt = { write: 99, when: 'before' } as const;
+    const fate = await fateOf('asks', [unhurt, { write, when }]);
+    expectOnce('asks', fate);
+    expect([fate.ran, isUncertain(fate)]).toEqual([ran, uncertain]);
+  });
+
+  it('[G05] [G16] whatever deaths: asked once, run at most once, answered once', async () => {
+    const death = fc.record({
+      write: fc.integer({ min: 1, max: 6 }),
+      when: fc.constantFrom<Death['when'][]>('before', 'after'),
+    });
+    const some = fc.array(death, { minLength: 2, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...KINDS), some, async (kind, deaths) =>
+        expectOnce(kind, await fateOf(kind, deaths)),
+      ),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,49 @@
+import type { Store } from '@parley/store';
+
+/** A death of the process: at its nth write to the store, before that is stored or right after it. */
+export interface Death {
+  readonly write: number;
+  readonly when: 'before' | 'after';
+}
+
+/** For tests: a store whose process can die. After that nothing it still wants to write arrives. */
+export interface MortalStore {
+  /** What was written in this life, in order. */
+  readonly written: readonly string[];
+  /** Begins a life; null: it does not die. */
+  live(death: Death | null): void;
+}
+
+/** Takes a store's writes of a turn into its hands. */
+export function mortalStore(store: Store): MortalStore {
+  let death: Death | null = null;
+  const written: string[] = [];
+  const mortal =
+    <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      const nth = written.push(name);
+      const dies = death !== null && nth >= death.write;
+      if (dies && (nth > (death?.write ?? 0) || death?.when === 'before'))
+        throw new Error('killed');
+      const result = await write(...args);
+      if (dies) throw new Error('killed');
+      return result;
+    };
+  const { approvals, turns, lanes } = store;
+  Object.assign(store, {
+    approvals: {
+      ...approvals,
+      ask: mortal('ask', approvals.ask),
+      allow: mortal('allow', approvals.allow),
+    },
+    turns: { ...turns, appendStep: mortal('step', turns.appendStep) },
+    lanes: { ...lanes, commit: mortal('commit', lanes.commit) },
+  });
+  return {
+    written,
+    live(next) {
+      death = next;
+      written.length = 0;
+    },
+  };
+}
