@@ -8,6 +8,7 @@ export const SECTIONS = [
   'throughput',
   'micro',
   'prompt',
+  'memory-search',
   'markup',
   'channels',
 ] as const;

@@ -8,15 +8,17 @@ import { type ChannelCost, measureChannels, renderChannels } from './measure-cha
 import { measureLatency } from './measure-latency.ts';
 import { type MarkupFigures, measureMarkup } from './measure-markup.ts';
 import { measureMemory } from './measure-memory.ts';
+import { type MemorySearchFigures, measureMemorySearch } from './measure-memory-search.ts';
 import { measureMicro } from './measure-micro.ts';
 import { measurePrompt, type PromptFigures } from './measure-prompt.ts';
 import { measureStart } from './measure-start.ts';
 import { measureThroughput } from './measure-throughput.ts';
+import { renderMemorySearch } from './memory-search-report.ts';
 import { renderPrompt } from './prompt-report.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
 /** Sections with a line of the one table for each figure; the others have tables of their own. */
-type PlainSection = Exclude<Section, 'prompt' | 'markup' | 'channels'>;
+type PlainSection = Exclude<Section, 'prompt' | 'memory-search' | 'markup' | 'channels'>;
 
 const MEASURES: Readonly<
   Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
@@ -46,11 +48,13 @@ try {
   const room: BenchRoom = { modelUrl: model.baseUrl, nodeArguments };
   const figures: Figure[] = [];
   let prompt: PromptFigures | undefined;
+  let memorySearch: MemorySearchFigures | undefined;
   let markup: MarkupFigures | undefined;
   let channels: ChannelCost[] | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
     if (section === 'prompt') prompt = await measurePrompt(rounds);
+    else if (section === 'memory-search') memorySearch = await measureMemorySearch(rounds);
     else if (section === 'markup') markup = await measureMarkup(rounds);
     else if (section === 'channels') channels = await measureChannels(rounds);
     else figures.push(...(await MEASURES[section](room, rounds)));
@@ -59,11 +63,12 @@ try {
   const tables = [
     ...(summed.length > 0 ? [renderTable(summed)] : []),
     ...(prompt === undefined ? [] : [renderPrompt(prompt)]),
+    ...(memorySearch === undefined ? [] : [renderMemorySearch(memorySearch)]),
     ...(markup === undefined ? [] : [renderMarkup(markup)]),
     ...(channels === undefined ? [] : [renderChannels(channels)]),
   ];
   const report = [renderMachine(machine), ...tables].join('\n\n');
-  const json = { machine, rounds, figures: summed, prompt, markup, channels };
+  const json = { machine, rounds, figures: summed, prompt, memorySearch, markup, channels };
   console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {
   await model.close();

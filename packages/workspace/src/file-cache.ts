@@ -29,9 +29,12 @@ interface Entry {
  */
 const SETTLED_MS = 50;
 
-/** Longer files are read anew each time, so that a search over everything keeps nothing big. */
-const MAX_KEPT_CHARACTERS = 100_000;
-const MAX_KEPT_FILES = 256;
+/**
+ * What is kept of all files together, in characters: the notes of years, about 8 MB. What was asked for
+ * longest ago makes room, and a file that would take half of it is read anew each time.
+ */
+const KEPT_CHARACTERS = 4_000_000;
+const MAX_KEPT_FILES = 2_000;
 
 interface FileCacheOptions {
   /** The real path of the workspace. */
@@ -52,23 +55,19 @@ const FAULTS = {
 
 /** A cache over `folder`; one `lstat` per path segment when nothing has changed. */
 export function createFileCache(options: FileCacheOptions): FileCache {
-  const entries = new Map<string, Entry>();
+  const kept = keptFiles();
   return {
     async get(name) {
       try {
         const walked = walkPath(options.folder, name);
         if (walked.kind !== 'file') return FAULTS[walked.kind];
         const { fingerprint, changedAt } = walked.file;
-        const known = entries.get(name.name);
+        const known = kept.get(name.name);
         if (known?.fingerprint === fingerprint) return known.file;
         const loaded = await load(options, name, walked.file);
         if ('reason' in loaded) return loaded;
-        entries.delete(name.name);
         const isSettled = options.clock() - changedAt > SETTLED_MS;
-        if (isSettled && loaded.text.length <= MAX_KEPT_CHARACTERS) {
-          entries.set(name.name, { fingerprint, file: loaded });
-          forgetOldest(entries);
-        }
+        kept.put(name.name, isSettled ? { fingerprint, file: loaded } : null);
         return loaded;
       } catch (error) {
         return faultOf(error);
@@ -77,9 +76,34 @@ export function createFileCache(options: FileCacheOptions): FileCache {
   };
 }
 
-function forgetOldest(entries: Map<string, Entry>): void {
-  const oldest = entries.keys().next();
-  if (entries.size > MAX_KEPT_FILES && !oldest.done) entries.delete(oldest.value);
+/** The files that were asked for last. */
+function keptFiles() {
+  const entries = new Map<string, Entry>();
+  let characters = 0;
+  const remove = (name: string): void => {
+    characters -= entries.get(name)?.file.text.length ?? 0;
+    entries.delete(name);
+  };
+  return {
+    get(name: string): Entry | undefined {
+      const entry = entries.get(name);
+      if (entry === undefined) return undefined;
+      entries.delete(name);
+      entries.set(name, entry);
+      return entry;
+    },
+    /** Null: what was kept of it is old, and nothing takes its place. */
+    put(name: string, entry: Entry | null): void {
+      remove(name);
+      if (entry === null || entry.file.text.length > KEPT_CHARACTERS / 2) return;
+      entries.set(name, entry);
+      characters += entry.file.text.length;
+      for (const oldest of entries.keys()) {
+        if (characters <= KEPT_CHARACTERS && entries.size <= MAX_KEPT_FILES) break;
+        remove(oldest);
+      }
+    },
+  };
 }
 
 async function load(

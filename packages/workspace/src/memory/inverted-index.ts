@@ -1,4 +1,6 @@
+import { BestFew } from './best-few.ts';
 import { indexTerms, type QueryWord } from './search-words.ts';
+import { TermList } from './term-list.ts';
 
 /** A text that was found: its number, how well it fits, and how much of the question is in it. */
 export interface Scored {
@@ -19,7 +21,8 @@ export interface InvertedIndex {
   readonly size: number;
   /** Texts that were added since it was made, also removed ones; when there are many, make a new one. */
   readonly used: number;
-  search(words: readonly QueryWord[]): readonly Scored[];
+  /** The best `most`, best first; where two fit alike the newer one comes first. */
+  search(words: readonly QueryWord[], most: number): readonly Scored[];
 }
 
 interface Posting {
@@ -42,22 +45,17 @@ export function createInvertedIndex(): InvertedIndex {
   return new WordIndex();
 }
 
-/** What has been found of one text so far. */
-interface Match {
-  score: number;
-  matched: number;
-  rarity: number;
-}
-
 class WordIndex implements InvertedIndex {
   readonly #postings = new Map<string, Posting>();
+  readonly #terms = new TermList();
   readonly #lengths: number[] = [];
-  readonly #removed = new Set<number>();
+  readonly #gone: boolean[] = [];
+  #removed = 0;
   #total = 0;
-  #sorted: readonly string[] | null = null;
+  #sums = new Sums(0);
 
   get size(): number {
-    return this.#lengths.length - this.#removed.size;
+    return this.#lengths.length - this.#removed;
   }
 
   get used(): number {
@@ -73,61 +71,68 @@ class WordIndex implements InvertedIndex {
       const posting = this.#postings.get(term);
       if (posting === undefined) {
         this.#postings.set(term, { documents: [document], counts: [count] });
-        this.#sorted = null;
+        this.#terms.add(term);
       } else {
         posting.documents.push(document);
         posting.counts.push(count);
       }
     }
     this.#lengths.push(terms.length);
+    this.#gone.push(false);
     this.#total += terms.length;
     return document;
   }
 
   remove(document: number): void {
-    this.#removed.add(document);
+    if (this.#gone[document] !== false) return;
+    this.#gone[document] = true;
+    this.#removed += 1;
   }
 
-  search(words: readonly QueryWord[]): readonly Scored[] {
-    const matches = new Map<number, Match>();
+  search(words: readonly QueryWord[], most: number): readonly Scored[] {
+    if (this.#sums.room < this.used) this.#sums = new Sums(this.used * 2);
+    const sums = this.#sums;
+    sums.clear();
     let wanted = 0;
     for (const word of words) {
-      const { best, rarest } = this.#textsWith(word);
+      const rarest = this.#addWord(word, sums);
       // A word that stands nowhere tells little about what the question is about.
       wanted += word.weight * (rarest === 0 ? 1 : rarest);
-      for (const [document, { score, rarity }] of best) {
-        const match = matches.get(document) ?? { score: 0, matched: 0, rarity: 0 };
-        match.score += score;
-        match.matched += word.weight * rarity;
-        match.rarity = Math.max(match.rarity, rarity * Math.min(1, word.weight * 2));
-        matches.set(document, match);
-      }
+      sums.endWord(word.weight);
     }
-    return [...matches].map(([document, { score, matched, rarity }]) => {
-      const coverage = Math.min(1, matched / Math.max(wanted, 0.001));
-      return { document, score: score * (0.5 + coverage), coverage, rarity };
+    const best = new BestFew(most);
+    for (const document of sums.touched) {
+      const coverage = Math.min(1, (sums.matched[document] ?? 0) / Math.max(wanted, 0.001));
+      best.add(document, (sums.score[document] ?? 0) * (0.5 + coverage));
+    }
+    return best.all().map(({ document, score }) => {
+      const coverage = Math.min(1, (sums.matched[document] ?? 0) / Math.max(wanted, 0.001));
+      return { document, score, coverage, rarity: sums.rarity[document] ?? 0 };
     });
   }
 
-  /** By text, the form of the word that fits it best. */
-  #textsWith(word: QueryWord) {
-    const best = new Map<number, { readonly score: number; readonly rarity: number }>();
+  /** Of each text, the form of the word that fits it best. Gives back how rare the rarest form is. */
+  #addWord(word: QueryWord, sums: Sums): number {
     let rarest = 0;
-    this.#sorted ??= [...this.#postings.keys()].sort();
-    for (const [term, share] of variantsOf(word, this.#sorted)) {
+    const average = Math.max(1, this.#total / Math.max(1, this.#lengths.length));
+    for (const [term, share] of variantsOf(word, this.#terms)) {
       const posting = this.#postings.get(term);
       if (posting === undefined) continue;
+      const { documents, counts } = posting;
       const rarity = this.#rarityOf(posting);
       rarest = Math.max(rarest, rarity);
-      for (const [at, document] of posting.documents.entries()) {
-        if (this.#removed.has(document)) continue;
-        const score = rarity * share * word.weight * this.#weightOf(document, posting.counts[at]);
-        if (score > (best.get(document)?.score ?? 0)) {
-          best.set(document, { score, rarity: rarity * share });
-        }
+      const most = rarity * share * word.weight;
+      // The inner loop of all searching: no iterators, no objects.
+      for (let at = 0; at < documents.length; at += 1) {
+        const document = documents[at] ?? 0;
+        if (this.#gone[document]) continue;
+        const count = counts[at] ?? 1;
+        const length = (this.#lengths[document] ?? 0) / average;
+        const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+        sums.offer(document, most * weight, rarity * share);
       }
     }
-    return { best, rarest };
+    return rarest;
   }
 
   #rarityOf({ documents }: Posting): number {
@@ -135,42 +140,80 @@ class WordIndex implements InvertedIndex {
     const having = Math.min(documents.length, all);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
   }
+}
 
-  #weightOf(document: number, count = 1): number {
-    const average = Math.max(1, this.#total / Math.max(1, this.#lengths.length));
-    const length = this.#lengths[document] ?? 0;
-    return (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+/** What one search has found so far, by the numbers of the texts; the room is used again by the next. */
+class Sums {
+  readonly room: number;
+  readonly score: Float64Array;
+  readonly matched: Float64Array;
+  readonly rarity: Float64Array;
+  /** Texts that have anything of the question. */
+  readonly touched: number[] = [];
+  readonly #best: Float64Array;
+  readonly #bestRarity: Float64Array;
+  readonly #seen: Uint8Array;
+  readonly #ofWord: number[] = [];
+
+  constructor(room: number) {
+    this.room = room;
+    this.score = new Float64Array(room);
+    this.matched = new Float64Array(room);
+    this.rarity = new Float64Array(room);
+    this.#best = new Float64Array(room);
+    this.#bestRarity = new Float64Array(room);
+    this.#seen = new Uint8Array(room);
+  }
+
+  clear(): void {
+    for (const document of this.touched) {
+      this.score[document] = 0;
+      this.matched[document] = 0;
+      this.rarity[document] = 0;
+      this.#seen[document] = 0;
+    }
+    this.touched.length = 0;
+  }
+
+  /** One form of the present word in a text. */
+  offer(document: number, score: number, rarity: number): void {
+    const best = this.#best[document] ?? 0;
+    if (score <= best) return;
+    if (best === 0) this.#ofWord.push(document);
+    this.#best[document] = score;
+    this.#bestRarity[document] = rarity;
+  }
+
+  /** The present word is done with. */
+  endWord(weight: number): void {
+    const telling = Math.min(1, weight * 2);
+    for (const document of this.#ofWord) {
+      const rarity = this.#bestRarity[document] ?? 0;
+      this.score[document] = (this.score[document] ?? 0) + (this.#best[document] ?? 0);
+      this.matched[document] = (this.matched[document] ?? 0) + weight * rarity;
+      this.rarity[document] = Math.max(this.rarity[document] ?? 0, rarity * telling);
+      this.#best[document] = 0;
+      if (this.#seen[document] === 1) continue;
+      this.#seen[document] = 1;
+      this.touched.push(document);
+    }
+    this.#ofWord.length = 0;
   }
 }
 
 /** The forms of a word, longer words that begin with one, and one a letter or two shorter. */
 function variantsOf(
   { forms, prefix }: QueryWord,
-  sorted: readonly string[],
+  terms: TermList,
 ): readonly (readonly [string, number])[] {
   if (!prefix) return forms.map((form) => [form, 1]);
   return forms.flatMap((form) => [
     [form, 1] as const,
-    ...(form.length >= 3 ? longerThan(form, sorted).map((term) => [term, LONGER] as const) : []),
+    ...(form.length >= 3
+      ? terms.longerThan(form, MOST_LONGER).map((term) => [term, LONGER] as const)
+      : []),
     ...[1, 2]
       .filter((cut) => form.length - cut >= 3)
       .map((cut) => [form.slice(0, -cut), LONGER] as const),
   ]);
-}
-
-function longerThan(form: string, sorted: readonly string[]): readonly string[] {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? '') <= form) low = middle + 1;
-    else high = middle;
-  }
-  const longer: string[] = [];
-  for (let at = low; at < sorted.length && longer.length < MOST_LONGER; at += 1) {
-    const term = sorted[at] ?? '';
-    if (!term.startsWith(form)) break;
-    longer.push(term);
-  }
-  return longer;
 }

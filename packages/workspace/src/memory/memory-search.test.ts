@@ -135,6 +135,28 @@ describe('searching what was remembered', () => {
     expect(await hits('parrot')).toEqual([]);
   });
 
+  it('[G14] where looking takes long, what Parley saves is found at once all the same', async () => {
+    let now = 0;
+    const slow = openMemorySearch(workspace, () => {
+      now += 9;
+      return now;
+    });
+    const view = workspace.for({ kind: 'owner', conversationId: 'c' });
+    const find = async (question: string) => {
+      const options = { conversation: 'c', session: 0, most: 5 };
+      return (await slow.find(view, question, options)).map(({ text }) => text);
+    };
+    for (let round = 0; round < 3; round += 1) await find('tea');
+    put('memory/project.md', '- The bridge is named Kestrel.\n');
+    expect(await find('Kestrel')).toEqual(['The bridge is named Kestrel.']);
+    rmSync(join(workspace.folder, 'memory/project.md'));
+    expect(await find('Kestrel')).toEqual([]);
+    // What was written by hand follows a little later.
+    put('memory/hand.md', 'The parrot is called Rio.\n');
+    await expect.poll(() => find('parrot'), { interval: 5 }).toEqual(['The parrot is called Rio.']);
+    rmSync(join(workspace.folder, 'memory/hand.md'));
+  });
+
   it('[W02] a guest finds what everybody may know, and nothing of the owner’s', async () => {
     expect((await hits('sencha', 'guest'))[0]?.text).toContain('seventy');
     for (const question of ['tea', 'Ann', 'Norway', 'dentist', '生日', 'boat Otter']) {

@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
 import { listMarkdown } from '../list-markdown.ts';
 import type { Workspace } from '../open-workspace.ts';
-import type { WorkspaceView } from '../workspace-view.ts';
-import { createFileIndex, type FileIndex, type FoundPlace } from './file-index.ts';
+import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
+import { createFileIndex, type FileIndex } from './file-index.ts';
+import type { FoundPlace } from './indexed-files.ts';
 import type { MemoryEntry } from './memory-entry.ts';
-import { type Passage, type PassageKind, passagesOf } from './passages.ts';
+import { type PassageKind, passageOf, SAVED_FILES } from './passages.ts';
+import { type PieceCache, pieceCache } from './piece-cache.ts';
 import { queryWords } from './search-words.ts';
 
 /** Something that was found for a question. */
@@ -50,22 +52,30 @@ export function openMemorySearch(
   clock: () => number = () => performance.now(),
 ): MemorySearch {
   const { folder } = workspace;
-  const indexFor = (reader: Reader, names: () => Promise<readonly string[]>): FileIndex => {
+  const indexFor = (
+    reader: Reader,
+    names: () => Promise<readonly string[]>,
+    always: readonly string[],
+  ): FileIndex => {
     const view = workspace.for(reader);
-    return createFileIndex({ folder, names, view, mostPassages: MOST_PASSAGES, clock });
+    return createFileIndex({ folder, names, always, view, mostPassages: MOST_PASSAGES, clock });
   };
   // Nobody's conversation: what these find is the same for each reader of their kind.
   const nobody = { conversationId: '' };
   const shared = {
-    owner: indexFor({ kind: 'owner', ...nobody }, () => namesIn(folder, ['memory', 'knowledge'])),
-    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(folder, ['knowledge'])),
+    owner: indexFor({ kind: 'owner', ...nobody }, () => namesIn(folder, ['memory', 'knowledge']), [
+      'MEMORY.md',
+      ...Object.values(SAVED_FILES),
+    ]),
+    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(folder, ['knowledge']), []),
   };
   const own = new BoundedMap<string, FileIndex>(CONVERSATIONS);
+  const pieces = pieceCache();
   const ownOf = ({ reader, groupMemory }: WorkspaceView): FileIndex => {
     const known = own.get(groupMemory);
     if (known !== undefined) return known;
     const { conversationId } = reader;
-    const made = indexFor({ kind: 'guest', conversationId }, async () => [groupMemory]);
+    const made = indexFor({ kind: 'guest', conversationId }, async () => [groupMemory], []);
     own.set(groupMemory, made);
     return made;
   };
@@ -79,7 +89,7 @@ export function openMemorySearch(
         ownOf(view).search(words, wanted),
       ]);
       const places = found.flat().sort((one, other) => other.score - one.score);
-      return readHits(view, places, place, most);
+      return readHits({ view, pieces }, places, place, most);
     },
   };
 }
@@ -96,37 +106,27 @@ async function namesIn(folder: string, inside: readonly string[]): Promise<reado
 
 /** Reads the places again as this reader: what they may not see, or what is gone, is not there. */
 async function readHits(
-  view: WorkspaceView,
+  { view, pieces }: { readonly view: WorkspaceView; readonly pieces: PieceCache },
   places: readonly FoundPlace[],
   at: SearchPlace,
   most: number,
 ): Promise<readonly MemoryHit[]> {
   const hits: MemoryHit[] = [];
   const seen = new Set<string>();
-  const files = new Map<string, ReadPassages>();
+  const files = new Map<string, WorkspaceFile | AbsentFile>();
   for (const { name, nth, score, coverage, rarity } of places) {
     if (hits.length === most) break;
-    const file = files.get(name) ?? (await readPassages(view, name));
+    const file = files.get(name) ?? (await view.read(name, Number.MAX_SAFE_INTEGER));
     files.set(name, file);
-    const passage = file.passages[nth];
-    if (passage === undefined || seen.has(passage.text) || isOver(passage.entry, at)) continue;
+    const piece = file.kind === 'file' ? pieces.of(name, file.text)[nth] : undefined;
+    if (file.kind === 'absent' || piece === undefined) continue;
+    const passage = passageOf(name, piece);
+    if (passage === null || seen.has(passage.text) || isOver(passage.entry, at)) continue;
     seen.add(passage.text);
     const { source, audience } = file;
     hits.push({ ...passage, source, audience, score, isClear: isClear(coverage, rarity) });
   }
   return hits;
-}
-
-/** A file as this reader sees it; without passages where they do not. */
-interface ReadPassages extends Pick<PromptPart, 'source' | 'audience'> {
-  readonly passages: readonly Passage[];
-}
-
-async function readPassages(view: WorkspaceView, name: string): Promise<ReadPassages> {
-  const file = await view.read(name, Number.MAX_SAFE_INTEGER);
-  if (file.kind === 'absent') return { source: name, audience: { kind: 'owner' }, passages: [] };
-  const { source, audience, text } = file;
-  return { source, audience, passages: passagesOf(name, text) };
 }
 
 /** Most of what the question is about, or a rare word of it and not next to nothing of the rest. */

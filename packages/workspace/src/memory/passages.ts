@@ -34,20 +34,35 @@ export function scopeOfFile(name: string): MemoryScope | null {
 /** Longest passage, in characters; longer sections are cut into several. */
 const LONGEST = 1_200;
 
+/** A passage as it stands in the file, not yet looked into. */
+export interface Piece {
+  readonly raw: string;
+  readonly heading: string;
+}
+
 /** Cuts a file into what can be found by itself: memories line by line, everything else by sections. */
-export function passagesOf(name: string, text: string): readonly Passage[] {
+export function piecesOf(name: string, text: string): readonly Piece[] {
+  if (scopeOfFile(name) === null) return sections(text);
+  // Looking into a line costs more than all the rest, and most lines are never asked for.
+  return text
+    .split('\n')
+    .filter(isItem)
+    .map((raw) => ({ raw, heading: '' }));
+}
+
+/** What a piece says; null where that is nothing. */
+export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
   const scope = scopeOfFile(name);
   if (scope === null) {
     const kind = name.startsWith('knowledge/') ? 'knowledge' : 'note';
-    return sections(text).map((section) => ({ kind, ...section }));
+    return { kind, text: raw, heading };
   }
-  return parseMemoryFile(text, scope).map((entry) => {
-    return { kind: 'saved', text: entry.text, heading: '', entry };
-  });
+  const [entry] = parseMemoryFile(raw, scope);
+  return entry === undefined ? null : { kind: 'saved', text: entry.text, heading: '', entry };
 }
 
-function sections(text: string): readonly Pick<Passage, 'text' | 'heading'>[] {
-  const found: { text: string; heading: string }[] = [];
+function sections(text: string): readonly Piece[] {
+  const found: Piece[] = [];
   let heading = '';
   let lines: string[] = [];
   const end = (): void => {
@@ -56,7 +71,7 @@ function sections(text: string): readonly Pick<Passage, 'text' | 'heading'>[] {
     for (let at = 0; at < body.length; at += LONGEST) {
       found.push({
         heading,
-        text: body
+        raw: body
           .slice(at, at + LONGEST)
           .toWellFormed()
           .trim(),
@@ -66,11 +81,14 @@ function sections(text: string): readonly Pick<Passage, 'text' | 'heading'>[] {
   for (const line of text.split('\n')) {
     const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
     // A list of short notes is many notes.
-    const isItem = /^[-*+] /.test(line);
-    if (title !== undefined || isItem || line.trim() === '') end();
+    if (title !== undefined || isItem(line) || line.trim() === '') end();
     if (title !== undefined) heading = title.trim();
     else if (line.trim() !== '') lines.push(line);
   }
   end();
   return found;
+}
+
+function isItem(line: string): boolean {
+  return /^[-*+] /.test(line);
 }

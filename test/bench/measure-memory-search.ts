@@ -1,0 +1,140 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { silentLogger } from '@parley/contracts';
+import { openMemorySearch, openWorkspace, type Workspace } from '@parley/workspace';
+import { inNewFolder } from './bench-room.ts';
+import type { Rounds } from './figure.ts';
+import { type NoteScene, noteScene, writeNotes } from './memory-notes.ts';
+import { quantile } from './statistics.ts';
+
+/** Times of one question in ms: as a clock saw it, and of the processor alone. */
+export interface SearchTime {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** How long questions took, in ms. */
+export interface SearchSpread {
+  readonly median: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly most: number;
+}
+
+/** One way of asking, by the clock and by the processor. */
+export interface SearchCost {
+  readonly name: string;
+  readonly wall: SearchSpread;
+  readonly cpu: SearchSpread;
+}
+
+/** All figures of the section. */
+export interface MemorySearchFigures {
+  /** The first question of a process, which reads all files. */
+  readonly first: number;
+  readonly costs: readonly SearchCost[];
+}
+
+type Ask = (question: string, nth: number) => unknown;
+
+const OWNER = { kind: 'owner', conversationId: 'telegram:default:42' } as const;
+const PLACE = { conversation: OWNER.conversationId, session: 3, most: 12 };
+const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
+
+/**
+ * How long it takes to find something in 10,000 notes (G14), beside a plain scan of the same notes: a
+ * table of SQLite in memory and `like` for each word, which ranks nothing.
+ */
+export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchFigures> {
+  const scene = noteScene();
+  return inNewFolder(async (folder) => {
+    const home = join(folder, 'workspace');
+    const workspace = await openWorkspace({
+      folder: home,
+      templates: TEMPLATES,
+      log: silentLogger,
+    });
+    writeNotes(home, scene);
+    const begun = performance.now();
+    const ask = await searcher(workspace);
+    const first = performance.now() - begun;
+    const repeats = Math.max(2, Math.round(rounds.micro / 80));
+    const found = await timed(scene, repeats, ask);
+    const changed = await timed(
+      scene,
+      1,
+      async (question, nth) => {
+        await ask(question, nth);
+      },
+      (nth) => appendFileSync(join(home, 'memory/user.md'), `- A new note about heron ${nth}.\n`),
+    );
+    const scanned = await timed(scene, 1, scanner(scene));
+    return {
+      first,
+      costs: [
+        costOf('a question, nothing changed', found),
+        costOf('a question after a memory was saved', changed),
+        costOf('plain scan: like, no order', scanned),
+      ],
+    };
+  });
+}
+
+async function searcher(workspace: Workspace): Promise<Ask> {
+  const search = openMemorySearch(workspace);
+  const view = workspace.for(OWNER);
+  const ask: Ask = (question) => search.find(view, question, PLACE);
+  await ask('anything', 0);
+  return ask;
+}
+
+function scanner({ notes }: NoteScene): Ask {
+  const database = new DatabaseSync(':memory:');
+  database.exec('create table note (text text)');
+  const insert = database.prepare('insert into note values (?)');
+  for (const note of notes) insert.run(note);
+  return (question) => {
+    const words = question.split(/\s+/).slice(0, 40);
+    const where = words.map(() => 'text like ?').join(' or ');
+    return database
+      .prepare(`select text from note where ${where} limit 12000`)
+      .all(...words.map((word) => `%${word}%`));
+  };
+}
+
+async function timed(
+  { questions }: NoteScene,
+  repeats: number,
+  ask: Ask,
+  before: (nth: number) => void = () => {},
+): Promise<readonly SearchTime[]> {
+  const times: SearchTime[] = [];
+  // The first round warms up.
+  for (let round = repeats > 1 ? -1 : 0; round < repeats; round += 1) {
+    for (const [nth, question] of questions.entries()) {
+      before(nth);
+      const busy = process.cpuUsage();
+      const begun = performance.now();
+      await ask(question, nth);
+      const wall = performance.now() - begun;
+      const { user, system } = process.cpuUsage(busy);
+      if (round >= 0) times.push({ wall, cpu: (user + system) / 1_000 });
+    }
+  }
+  return times;
+}
+
+function costOf(name: string, times: readonly SearchTime[]): SearchCost {
+  const [wall, cpu] = [times.map((time) => time.wall), times.map((time) => time.cpu)];
+  return { name, wall: spreadOf(wall), cpu: spreadOf(cpu) };
+}
+
+function spreadOf(values: readonly number[]): SearchSpread {
+  return {
+    median: quantile(values, 0.5),
+    p95: quantile(values, 0.95),
+    p99: quantile(values, 0.99),
+    most: quantile(values, 1),
+  };
+}
