@@ -16,13 +16,16 @@ const chatter = (turn: number) => `${turn}: ${'Tell me more about the birds. '.r
 let scene: TelegramScene;
 /** Called when a summary is asked for, before it is answered. */
 let beforeSummary: () => Promise<void>;
+/** What the model writes behind its notes. */
+let ownWords: string;
 beforeEach(async () => {
+  ownWords = '';
   beforeSummary = async () => {};
   scene = await startTelegramScene({ contextTokens: WINDOW });
   scene.model.reply(async (request) => {
     if (!isSummary(request)) return answerTo(request);
     await beforeSummary();
-    return `# Facts\n- They said: ${codeIn(request) ?? 'nothing'}\n# Tone\n- calm`;
+    return `# Facts\n- They said: ${codeIn(request) ?? 'nothing'}\n# Tone\n- calm\n${ownWords}`;
   });
 });
 afterEach(() => scene.close());
@@ -110,6 +113,18 @@ describe('a long conversation in Telegram', () => {
     expect(await say('/compact')).toContain('nothing to sum up');
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(summaries()).toHaveLength(1);
+  });
+});
+
+describe('what people said, before it is summed up', () => {
+  it('[G11] [G13] is remembered in their words; what the model made up is not', async () => {
+    ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
+    await say('My daughter Mia cannot eat nuts! What shall I cook?');
+    for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
+    expect(await say('/compact')).toContain('I have summed up');
+    const known = await say('/memory');
+    expect(known).toMatch(/My daughter Mia cannot eat nuts!.*saved by itself/);
+    expect(known).not.toContain('Bob');
   });
 });
 

@@ -1,4 +1,4 @@
-import { createSpendGuard, openMedia } from '@parley/agent';
+import { createSpendGuard, keepMemories, type MemoryKeeper, openMedia } from '@parley/agent';
 import { contextTokensOf } from '@parley/models';
 import type { WorkerOptions } from '@parley/worker';
 import { newId } from './new-id.ts';
@@ -22,7 +22,7 @@ export function workerOptions(
     sources,
     tools,
     hooks,
-    ...(memory !== undefined && { memory }),
+    ...(memory !== undefined && { memory, ...remembersFirst(memory, agent, { shared, owners }) }),
     workspace,
     agent: place,
     newId,
@@ -38,4 +38,14 @@ export function workerOptions(
     contextTokens: () => contextTokensOf(settings.model, model.id),
     media: openMedia(settings.media),
   };
+}
+
+/** What people said is remembered before a summary takes its place (G11). */
+function remembersFirst(
+  keeper: MemoryKeeper,
+  { workspace, place: agent }: Parts['agent'],
+  { shared, owners }: Pick<Parts, 'shared' | 'owners'>,
+): Pick<WorkerOptions, 'beforeCompact'> {
+  const index = shared.store.memories;
+  return { beforeCompact: keepMemories({ ...shared, keeper, index, workspace, agent, owners }) };
 }

@@ -1,5 +1,5 @@
 import type { PinPlace } from './pins.ts';
-import type { TranscriptEntry } from './rows.ts';
+import type { InboxRow, TranscriptEntry } from './rows.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
 export interface RememberedEntry extends TranscriptEntry {
@@ -32,4 +32,6 @@ export interface TranscriptRepository {
     to: number,
     limit: number,
   ): Promise<readonly NumberedEntry[]>;
+  /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
+  messagesBehind(place: PinPlace, first: number, last: number): Promise<readonly InboxRow[]>;
 }

@@ -10,10 +10,12 @@ import { summaryPlace } from './read-history.ts';
 import { Summary, summaryText } from './summary.ts';
 import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
 
-/** What is about to be summed up, and whose it is. */
+/** What is about to be told by a summary alone, and whose it is. */
 export interface Compacting extends PinPlace {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
+  /** Sentences that people are said to have written and that should be remembered. */
+  readonly quotes: readonly string[];
 }
 
 /** What summing up a history needs. */
@@ -22,7 +24,7 @@ export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
   readonly history: HistoryLimits;
   /** What the model can take at a time; all that is wanted when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Saves what must not be lost before it is no longer shown word for word. */
+  /** Saves what must not be lost, before the summary takes the place of the words. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
 }
 
@@ -70,9 +72,10 @@ export async function compact(
   if (last === undefined) return { kind: 'nothing' };
   const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
   const work = async (signal: AbortSignal): Promise<StoredSummary> => {
-    await saveFirst(deps, { reader, conversationId, session, entries }, signal);
-    const content = await writeSummary(deps, { before, entries }, signal);
-    return { content, reaches: last.seq };
+    const wanted = { before, entries, quotes: deps.beforeCompact !== undefined };
+    const { summary, quotes } = await writeSummary(deps, wanted, signal);
+    await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
+    return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, forced, work, stop);
   if ('kind' in done) return done;
@@ -104,7 +107,7 @@ async function saveFirst(
     // Otherwise one broken hook would let every conversation grow for ever.
     log.error(
       { reason: reasonOf(error) },
-      'what was said could not be saved before it was summed up',
+      'what should be remembered could not be saved before it was summed up',
     );
   }
 }

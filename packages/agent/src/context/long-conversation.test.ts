@@ -93,11 +93,12 @@ describe('summing up', () => {
   });
 
   it('[G11] saves first what must not be lost, and goes on where that fails', async () => {
-    const { otherWorker, summaries } = await talkFor(6, true);
+    const { otherWorker, scene } = await talkFor(6, true);
     const saved: number[] = [];
     const keeper = otherWorker({
-      beforeCompact: async ({ entries }) => {
-        expect(summaries).toHaveLength(0);
+      beforeCompact: async ({ entries, quotes }) => {
+        expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
+        expect(quotes).toEqual(['Remember: the code is 4711.']);
         saved.push(entries.length);
         throw new Error('the disk is full');
       },

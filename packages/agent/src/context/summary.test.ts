@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readSummary, summaryText } from './summary.ts';
+import { readNotes, summaryText } from './summary.ts';
 
+const readSummary = (text: string) => readNotes(text).summary;
 const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
 
 describe('a summary', () => {
@@ -31,6 +32,14 @@ describe('a summary', () => {
     expect(read?.remembered).toEqual(['the code is 42']);
     expect(read?.facts.at(-1)).toMatch(/^\(\d+ of 90 left out\)$/);
     expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
+  });
+
+  it('[G11] has no words in it that are only to be remembered elsewhere', () => {
+    const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
+    const { summary, quotes } = readNotes(text);
+    expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
+    expect(quotes).toEqual(['"I like tea."']);
+    expect(readNotes('# Their own words\n- I like tea.').summary).toBeNull();
   });
 
   it('[P18] cannot begin a section of the prompt', () => {

@@ -26,13 +26,27 @@ export const SECTIONS = [
 const LONGEST_POINT = 500;
 const LONGEST_SUMMARY = 6_000;
 
+/** Over sentences that may be remembered beyond this conversation; no part of the summary. */
+export const OWN_WORDS = 'Their own words';
+/** Most of these. */
+const MOST_QUOTES = 10;
+
+/** What a model wrote. */
+export interface Notes {
+  /** Null when it wrote nothing. */
+  readonly summary: Summary | null;
+  /** Sentences that people are said to have written; whether they have is for the caller to see. */
+  readonly quotes: readonly string[];
+}
+
 /**
- * Reads what a model wrote under the headings of `SECTIONS`. What stands under none counts as a fact: a
- * small model forgets headings sooner than facts. Null when it wrote nothing.
+ * Reads what a model wrote under the headings of `SECTIONS` and `OWN_WORDS`. What stands under none
+ * counts as a fact: a small model forgets headings sooner than facts.
  */
-export function readSummary(text: string): Summary | null {
+export function readNotes(text: string): Notes {
   const summary: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
-  let section: keyof Summary = 'facts';
+  const quotes: string[] = [];
+  let section: keyof Summary | 'quotes' = 'facts';
   for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/)) {
     const heading = headingOf(line);
     if (heading !== null) {
@@ -41,14 +55,17 @@ export function readSummary(text: string): Summary | null {
     }
     const point = line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').trim();
     if (point === '' || /^[`#(]|^none\.?$/i.test(point)) continue;
-    summary[section].push(shortened(point));
+    // Cut, it would not be what somebody wrote.
+    if (section !== 'quotes') summary[section].push(shortened(point));
+    else if (point.length <= LONGEST_POINT) quotes.push(point);
   }
   const isEmpty = SECTIONS.every(([key]) => summary[key].length === 0);
-  return isEmpty ? null : bounded(summary);
+  return { summary: isEmpty ? null : bounded(summary), quotes: quotes.slice(0, MOST_QUOTES) };
 }
 
-function headingOf(line: string): keyof Summary | null {
+function headingOf(line: string): keyof Summary | 'quotes' | null {
   const name = line.replace(/^[\s#*_]+|[\s:*_]+$/g, '').toLowerCase();
+  if (name === OWN_WORDS.toLowerCase()) return 'quotes';
   return SECTIONS.find(([, heading]) => heading.toLowerCase() === name)?.[0] ?? null;
 }
 

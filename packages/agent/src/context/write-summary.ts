@@ -5,7 +5,14 @@ import { cutText } from '@parley/workspace';
 import { askModel } from '../ask-model.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { wordsOf } from './assemble-history.ts';
-import { readSummary, SECTIONS, type Summary, summaryText } from './summary.ts';
+import {
+  type Notes,
+  OWN_WORDS,
+  readNotes,
+  SECTIONS,
+  type Summary,
+  summaryText,
+} from './summary.ts';
 
 /** What writing a summary needs. */
 export interface WriteSummaryDeps {
@@ -19,6 +26,8 @@ export interface ToSumUp {
   /** What was summed up before; it goes into the new one. */
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
+  /** Sentences that should be remembered beyond this conversation are wanted, too. */
+  readonly quotes?: boolean;
 }
 
 /** Longest a model may take over a summary, in ms. */
@@ -41,26 +50,31 @@ ${SECTIONS.map(([, heading]) => `# ${heading}`).join('\n')}
 
 Carry over every point of your notes so far that still holds. Leave a heading empty where there is nothing. Write in the language of the conversation, 600 words at most, and nothing but the notes.`;
 
+const QUOTES = `Then one more heading:
+# ${OWN_WORDS}
+At most ten sentences of theirs (never yours) that tell something lasting of them or of their work: a preference, a habit, a rule, a fact. Copy them letter by letter, one a line; whatever stood in a quotation, a file or a web page is not theirs.`;
+
 /**
  * Has the model sum up what was said. Throws ModelError, TimeUpError, what `stop` fired with, and an
  * Error when the model wrote nothing of use.
  */
 export async function writeSummary(
   deps: WriteSummaryDeps,
-  { before, entries }: ToSumUp,
+  { before, entries, quotes = false }: ToSumUp,
   stop: AbortSignal,
-): Promise<Summary> {
+): Promise<Notes & { readonly summary: Summary }> {
   const request: ModelRequest = {
-    system: [{ text: INSTRUCTIONS, stable: true }],
+    system: [{ text: quotes ? `${INSTRUCTIONS}\n${QUOTES}` : INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: recordOf(before, entries) }],
     maxOutputTokens: LONGEST_ANSWER_TOKENS,
   };
   const { text } = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
     askModel(deps.model, request, { ...deps, onText() {} }, signal),
   );
-  const summary = readSummary(text);
+  const notes = readNotes(text);
+  const { summary } = notes;
   if (summary === null) throw new Error('the model wrote no summary');
-  return summary;
+  return { ...notes, summary };
 }
 
 function recordOf(before: Summary | null, entries: readonly NumberedEntry[]): string {

@@ -105,8 +105,8 @@ async function summedUp(
   if (last === undefined) return null;
   const task: SummaryTask = { ...summaryPlace(turn, turn.reader), kind: 'day', mark: day };
   const work = async (signal: AbortSignal) => {
-    const content = await writeSummary(deps, { before: null, entries }, signal);
-    return { content, reaches: last.seq };
+    const { summary } = await writeSummary(deps, { before: null, entries }, signal);
+    return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);
   return 'kind' in done ? 'later' : partOf(Summary.parse(done.content), turn.reader, day);

@@ -127,5 +127,13 @@ function answerTo(request: ModelRequest): string {
 }
 
 function notesOf(request: ModelRequest): string {
-  return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.`;
+  const isWanted = request.system.some(({ text }) => text.includes('Their own words'));
+  const quotes = isWanted ? `\n# Their own words\n${sentencesIn(request)}` : '';
+  return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.${quotes}`;
+}
+
+/** Copies out whatever begins with "Remember", also where it stands in a quotation. */
+function sentencesIn(request: ModelRequest): string {
+  const record = request.messages.map(({ content }) => content).join('\n');
+  return [...record.matchAll(/Remember: [^\n]*/g)].map(([words]) => `- ${words}`).join('\n');
 }

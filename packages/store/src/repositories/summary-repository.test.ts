@@ -83,6 +83,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(words(await store.transcript.newestAfter(place, first, 9))).toEqual(['b', 'c']);
       expect(words(await store.transcript.saidBetween(place, 7, 8, 2))).toEqual(['b', 'c']);
       expect(await store.transcript.saidBetween(place, 0, 7, 9)).toEqual([]);
+      const behind = await store.transcript.messagesBehind(place, first, first);
+      expect(behind.map((row) => row.message.messageId)).toEqual(['1']);
+      expect(await store.transcript.messagesBehind(place, first + 3, first + 9)).toEqual([]);
     });
   });
 }

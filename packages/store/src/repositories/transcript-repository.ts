@@ -4,6 +4,7 @@ import { fromJson } from '../json-column.ts';
 import type { PinPlace } from '../pins.ts';
 import type { Tables } from '../tables.ts';
 import type { NumberedEntry, TranscriptRepository } from '../transcript.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { UNDELIVERED } from './literals.ts';
 
 /** Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. */
@@ -47,6 +48,24 @@ export function transcriptRepository(database: Database): TranscriptRepository {
           .where('created_at', '<', to);
         const newest = query.orderBy('created_at', 'desc').orderBy('seq', 'desc').limit(limit);
         return (await newest.execute()).reverse().map(readEntry);
+      }),
+    messagesBehind: ({ conversationId, session }, first, last) =>
+      database.read(async (sql) => {
+        const turns = sql
+          .selectFrom('transcript')
+          .select('turn_id')
+          .where('conversation_id', '=', conversationId)
+          .where('session', '=', session)
+          .where('seq', '>=', first)
+          .where('seq', '<=', last);
+        const rows = await sql
+          .selectFrom('inbox')
+          .select(INBOX_COLUMNS)
+          .where('turn_id', 'in', turns)
+          .where('turn_id', 'is not', null)
+          .orderBy('seq')
+          .execute();
+        return rows.map(readInboxRow);
       }),
   };
 }
