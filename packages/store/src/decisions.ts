@@ -1,3 +1,4 @@
+import type { Approval } from './approvals.ts';
 import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox.ts';
 import type { TurnCommit } from './rows.ts';
@@ -10,12 +11,20 @@ export interface Decision extends MessageKey {
   readonly at: number;
 }
 
+/** What a turn is suspended by: somebody has to say yes. */
+export interface AwaitedYes extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
+  /** Without an answer it goes on then, in ms. */
+  readonly expiresAt: number;
+}
+
 /** How the turn of a message went. Times in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly outcome: 'running' | 'stopped' | TurnCommit['outcome'];
   readonly reason: string | null;
+  /** Only of a turn that is `running` in name: it waits. */
+  readonly awaits?: AwaitedYes;
   /** How often it was begun. */
   readonly attempts: number;
   /** Parts of its answer: delivered, on their way, of unknown fate, given up. */

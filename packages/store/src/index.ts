@@ -18,7 +18,13 @@ export type {
   CronJobState,
   NewCronJob,
 } from './cron-jobs.ts';
-export type { Decision, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
+export type {
+  AwaitedYes,
+  Decision,
+  DecisionRepository,
+  MessageStory,
+  TurnStory,
+} from './decisions.ts';
 export type { Forgetting, ForgettingRepository, Forgotten } from './forgetting.ts';
 export {
   type BeatAlert,

@@ -22,6 +22,7 @@ const turn = (change: Partial<TurnStory>): MessageStory => ({
   ...TAKEN,
   turn: { ...TURN, ...change },
 });
+const AWAITED = { code: 'ABC234', tool: 'write', approvers: [], expiresAt: NOW + 600_000 };
 const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
   whyText([story], NOW, audience).split('\n').at(-1);
 
@@ -49,6 +50,18 @@ describe('what became of a message', () => {
       turn({ outcome: 'running', finishedAt: null }),
       `${taken}; waited 0.5 s; its turn has been running for 20 s.`,
     ],
+    [
+      turn({ outcome: 'running', finishedAt: null, awaits: AWAITED }),
+      `${taken}; waited 0.5 s; its turn waits for my owner’s yes to \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); it goes on without it in 10 min.`,
+    ],
+    [
+      turn({
+        outcome: 'running',
+        finishedAt: null,
+        awaits: { ...AWAITED, approvers: ['telegram:7', 'web:owner'], expiresAt: NOW },
+      }),
+      `${taken}; waited 0.5 s; its turn waits for my owner’s yes, or that of \`telegram:7\`, \`web:owner\`, to \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); the time is up, and it goes on without it now.`,
+    ],
     [turn({ outcome: 'stopped' }), `${taken}; waited 0.5 s; stopped by /stop after 3.5 s.`],
     [
       turn({ outcome: 'silent', reason: 'nothing to add' }),
@@ -73,5 +86,13 @@ describe('what became of a message', () => {
 
   it('[D08] says so when it knows of none', () => {
     expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
+  });
+
+  it('[G05] [D08] in a group does not say who besides the owner may decide', () => {
+    const awaits = { ...AWAITED, approvers: ['telegram:7'] };
+    const story = turn({ outcome: 'running', finishedAt: null, awaits });
+    const line = lastLine(story, 'others');
+    expect(line).toContain('or that of somebody my owner has named, to `write`');
+    expect(line).not.toContain('telegram:7');
   });
 });

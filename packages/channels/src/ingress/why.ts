@@ -1,4 +1,4 @@
-import type { MessageStory, TurnStory } from '@parley/store';
+import type { AwaitedYes, MessageStory, TurnStory } from '@parley/store';
 
 /** Who reads the explanation: in a group everybody does, so it names no servers there. */
 type Audience = 'owner' | 'others';
@@ -44,6 +44,7 @@ function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
   const reason = turn.reason === null || audience === 'others' ? '' : ` (${turn.reason})`;
   switch (turn.outcome) {
     case 'running':
+      if (turn.awaits !== undefined) return tellAwaited(turn.awaits, now, audience);
       return `its turn has been running for ${took}${again}.`;
     case 'stopped':
       return `stopped by /stop after ${took}${again}.`;
@@ -54,6 +55,22 @@ function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
     case 'answered':
       return `answered after ${took}${again}; ${tellParts(turn.parts)}.`;
   }
+}
+
+/** Whose yes it is, and how long it is waited for. Who they are is nobody's business in a group. */
+function tellAwaited(
+  { tool, code, approvers, expiresAt }: AwaitedYes,
+  now: number,
+  audience: Audience,
+): string {
+  const names = approvers.map((person) => `\`${person}\``).join(', ');
+  const others = audience === 'owner' ? names : 'somebody my owner has named';
+  const whose = `my owner’s yes${names === '' ? '' : `, or that of ${others},`}`;
+  const left =
+    expiresAt > now
+      ? `it goes on without it in ${duration(expiresAt - now)}`
+      : 'the time is up, and it goes on without it now';
+  return `its turn waits for ${whose} to \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
 }
 
 function tellParts(parts: TurnStory['parts']): string {

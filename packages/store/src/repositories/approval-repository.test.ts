@@ -56,6 +56,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         now + 100_000,
       );
 
+    it('[G05] [D08] a turn that waits for a yes is told as that until it is given', async () => {
+      const awaits = async () => {
+        const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+        return (await store.decisions.stories(chat, 9)).map(({ turn }) => turn?.awaits);
+      };
+      expect(await awaits()).toEqual([undefined]);
+      await ask();
+      const { code, tool, approvers } = question();
+      expect(await awaits()).toEqual([{ code, tool, approvers, expiresAt: EXPIRES }]);
+      await decide('denied');
+      expect(await awaits()).toEqual([undefined]);
+    });
+
     it('[G05] [D02] a turn with an open question is nobody’s, and what is written meanwhile waits behind it', async () => {
       expect(await ask()).toBe('asked');
       await store.inbox.accept(message('m2'));

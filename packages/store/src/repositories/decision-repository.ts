@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../database.ts';
-import type { DecisionRepository, MessageStory, TurnStory } from '../decisions.ts';
+import type { AwaitedYes, DecisionRepository, MessageStory, TurnStory } from '../decisions.ts';
 import type { ChatKey } from '../outbox.ts';
+import { readApprovalRow } from './approval-row.ts';
 
 /** Enough to explain yesterday on a busy installation, in about 2 MB. */
 const KEPT = 10_000;
@@ -59,7 +60,7 @@ async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageSto
     .leftJoin('turn', 'turn.id', 'inbox.turn_id')
     .select(['message_id', 'received_at', 'inbox.outcome', 'inbox.reason', 'turn_id'])
     .select(['turn.state as turn_state', 'turn.reason as turn_reason'])
-    .select(['started_at', 'finished_at', 'attempts'])
+    .select(['started_at', 'finished_at', 'attempts', 'awaits'])
     .where('channel', '=', chat.channel)
     .where('account', '=', chat.account)
     .where('chat_id', '=', chat.chatId)
@@ -68,12 +69,14 @@ async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageSto
     .execute();
   const turnIds = [...new Set(rows.flatMap(({ turn_id }) => turn_id ?? []))];
   const parts = await partsOf(sql, turnIds);
+  const asked = await awaited(sql, [...new Set(rows.flatMap(({ awaits }) => awaits ?? []))]);
   return rows.reverse().map((row): MessageStory => {
     const { turn_id, turn_state, started_at, attempts } = row;
     const base = { messageId: row.message_id, at: row.received_at, reason: row.reason };
     if (turn_id === null || turn_state === null || started_at === null) {
       return { ...base, outcome: withoutTurn(row.outcome), turn: null };
     }
+    const awaits = asked.get(row.awaits ?? '');
     const turn: TurnStory = {
       startedAt: started_at,
       finishedAt: row.finished_at,
@@ -81,6 +84,7 @@ async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageSto
       reason: row.turn_reason,
       attempts: attempts ?? 1,
       parts: parts.get(turn_id) ?? NO_PARTS,
+      ...(awaits === undefined ? {} : { awaits }),
     };
     return { ...base, outcome: 'turn', turn };
   });
@@ -111,4 +115,18 @@ async function partsOf(
     parts.set(turn_id, { ...counted, [kind]: counted[kind] + 1 });
   }
   return parts;
+}
+
+/** The open questions with these codes. */
+async function awaited(
+  sql: Sql,
+  codes: readonly string[],
+): Promise<ReadonlyMap<string, AwaitedYes>> {
+  if (codes.length === 0) return new Map();
+  const rows = await sql.selectFrom('approval').selectAll().where('code', 'in', codes).execute();
+  return new Map(
+    rows.map(readApprovalRow).map(({ code, tool, approvers, expiresAt }) => {
+      return [code, { code, tool, approvers, expiresAt }];
+    }),
+  );
 }
