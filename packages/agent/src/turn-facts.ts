@@ -47,7 +47,7 @@ export function turnFacts(
     ...agent.localTime(now),
     timeZone: agent.timeZone,
     workspace: agent.workspace,
-    heartbeat: false,
+    heartbeat: message.occasion === 'heartbeat',
     variables: message.variables,
   };
 }

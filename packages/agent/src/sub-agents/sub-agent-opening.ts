@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { LiveBus, Reader } from '@parley/contracts';
 import type { ClaimedTurn, SubAgentRun } from '@parley/store';
 import type { OpenedTurn, OpenTurnDeps } from '../turn-opening.ts';
 import { openTurn, turnReader } from '../turn-opening.ts';
@@ -38,4 +38,9 @@ export async function openSubAgentTurn(
 ): Promise<OpenedTurn> {
   const reader = subAgentReader(turn, run, deps);
   return openTurn(turn, text, deps, reader);
+}
+
+/** Nobody watches how the answer of a turn without people grows. */
+export function mute(bus: LiveBus): LiveBus {
+  return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
 }

@@ -1,4 +1,3 @@
-import type { LiveBus } from '@parley/contracts';
 import type { ContextSource } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store, SubAgentRun, TurnCommit } from '@parley/store';
@@ -17,7 +16,7 @@ import type { SeenTurn } from '../turn-answer.ts';
 import { turnFacts } from '../turn-facts.ts';
 import { answerOrWhy, MAX_ATTEMPTS, type TurnRunnerDeps } from '../turn-runner.ts';
 import { leftFor } from './sub-agent-limits.ts';
-import { openSubAgentTurn, turnOfItsChat } from './sub-agent-opening.ts';
+import { mute, openSubAgentTurn, turnOfItsChat } from './sub-agent-opening.ts';
 import { subAgentTools } from './sub-agent-tools.ts';
 import { completionWords, RESULT_CHARACTERS, type SubAgentEnd } from './sub-agent-words.ts';
 
@@ -113,11 +112,6 @@ function taskSource({ task }: SubAgentRun): ContextSource {
       return { ephemeral: { text: `## Your task\n\n${task}`, source: 'sub-agent', audience } };
     },
   };
-}
-
-/** Nobody watches how a sub-agent's answer grows. */
-function mute(bus: LiveBus): LiveBus {
-  return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
 }
 
 function endOf(answer: Found): SubAgentEnd {

@@ -1,5 +1,6 @@
 import type { SubAgentRun } from '@parley/store';
-import type { ToolRegistry, ToolSet } from '../tools/tool-registry.ts';
+import type { ToolRegistry } from '../tools/tool-registry.ts';
+import { withoutTools } from '../tools/without-tools.ts';
 import { SUB_AGENT_BOUNDS } from './sub-agent-limits.ts';
 
 /**
@@ -14,7 +15,7 @@ export function subAgentTools(
     for(reader) {
       const all = tools.for(reader);
       const isLast = depth >= SUB_AGENT_BOUNDS.depth;
-      return without(
+      return withoutTools(
         all,
         (name) =>
           name === 'message' ||
@@ -22,15 +23,5 @@ export function subAgentTools(
           all.get(name)?.approval === 'ask',
       );
     },
-  };
-}
-
-function without(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
-  const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
-  return {
-    get: (name) => (isLeftOut(name) ? undefined : set.get(name)),
-    names: set.names.filter((name) => !isLeftOut(name)),
-    notes: set.notes.filter(stays),
-    offered: set.offered.filter(stays),
   };
 }

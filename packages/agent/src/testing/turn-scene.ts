@@ -12,16 +12,18 @@ import {
   layoutNamed,
   type PromptAssembler,
 } from '@parley/prompt';
+import type { RunTurn } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
+import { type BeatRunnerDeps, withHeartbeats } from '../heartbeat/beat-runner.ts';
 import type { TurnHook } from '../hooks/turn-hook.ts';
 import { localTimeIn } from '../local-time.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import type { SpendCaps } from '../spend/spend-caps.ts';
 import { createSpendGuard, type SpendGuard } from '../spend/spend-guard.ts';
-import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
+import { type SubAgentRunnerDeps, withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { delegateTaskTool } from '../tools/delegate-task.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
@@ -72,6 +74,8 @@ export interface SceneExtras
   readonly model?: ChatModel;
   /** `test:1` when absent. */
   readonly owners?: readonly string[];
+  /** What becomes of the answers to heartbeats; all are quiet when absent. */
+  readonly heartbeat?: Partial<BeatRunnerDeps['heartbeat']>;
   /** What may be used in a day; nothing is capped when absent. */
   readonly caps?: SpendCaps;
 }
@@ -84,7 +88,7 @@ export async function openTurnScene(
   media: Partial<MediaDeps> = {},
   extras: SceneExtras = {},
 ): Promise<TurnScene> {
-  const { tools = [], sources = [], approvals, delegates = false, ...more } = extras;
+  const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
   const { clock, later } = movableTime();
@@ -119,7 +123,7 @@ export async function openTurnScene(
     pass() {},
     ...more,
   };
-  const runTurn = withSubAgents({ ...deps, wake }, createTurnRunner(deps));
+  const runTurn = runnerOf({ ...deps, wake, heartbeat: { ...QUIET, ...heartbeat } });
   const begin: TurnScene['begin'] = (conversationId = OWNER_CHAT) => {
     made += 1;
     return beginTurn(store, conversationId, `turn-${made}`, clock());
@@ -152,6 +156,15 @@ export async function openTurnScene(
     },
   };
 }
+
+function runnerOf(deps: SubAgentRunnerDeps & BeatRunnerDeps): RunTurn {
+  return withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
+}
+
+const QUIET: BeatRunnerDeps['heartbeat'] = {
+  judge: async () => ({ state: 'quiet', reason: 'all is quiet' }),
+  limits: async () => ({}),
+};
 
 function housePrompt(): PromptAssembler {
   const layers = createLayerRegistry(houseLayers());

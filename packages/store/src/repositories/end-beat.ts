@@ -36,6 +36,7 @@ export async function endBeat(
   const { commit, alert } = turn;
   const committed = await commitTurn(database, sql, { lease, commit, now, newId });
   if (committed === 'fenced') return 'fenced';
+  await beginSession(sql, lease.conversationId);
   const isHeld = alert?.heldUntil !== undefined && alert.heldUntil > now;
   await sql
     .updateTable('beat')
@@ -56,6 +57,15 @@ export async function endBeat(
     await tell(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
   }
   return 'committed';
+}
+
+/** Each run is a session of its own: what was fixed for one holds no longer for the next. */
+async function beginSession(sql: Sql, lane: string): Promise<void> {
+  await sql
+    .updateTable('conversation')
+    .set((eb) => ({ session: eb('session', '+', 1) }))
+    .where('id', '=', lane)
+    .execute();
 }
 
 const Entry = z.object({

@@ -1,0 +1,166 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { BeatOrder } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool } from '../testing/counting-tool.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { readTool } from '../tools/read.ts';
+import { taskVariables } from './beat-order.ts';
+
+const LANE = 'beat:main';
+const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function open(extras: SceneExtras = {}, files: Record<string, string> = {}): Promise<void> {
+  scene = await openTurnScene({}, extras);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
+    writeFileSync(join(scene.folder, name), text);
+  }
+  await scene.write('hello');
+  await scene.answerNext();
+}
+
+const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
+
+function order(id: string, place: 'direct' | 'group' = 'direct'): BeatOrder {
+  const chatId = place === 'direct' ? OWNER_CHAT : 'g';
+  return {
+    id,
+    agent: 'main',
+    task: NOTE.task,
+    target: chatId,
+    message: {
+      conversationId: LANE,
+      route: { ...PLACE, chatId, chatType: place, target },
+      receivedAt: 1,
+      fromOwner: place === 'direct',
+      message: {
+        ...PLACE,
+        messageId: id,
+        chat: { id: LANE, type: place },
+        sender: { id: '1', name: 'Ann', isBot: false },
+        text: '⚙️ Heartbeat.',
+        mentions: [],
+        addressed: true,
+        sentAt: 1,
+        variables: taskVariables(NOTE),
+        occasion: 'heartbeat',
+      },
+    },
+  };
+}
+
+async function beat(id: string, place: 'direct' | 'group' = 'direct'): Promise<void> {
+  await scene.store.heartbeats.begin(order(id, place), null, 1);
+  await scene.answerNext(LANE);
+}
+
+const asked = () => JSON.stringify(scene.model.asked.at(-1));
+const alerting: SceneExtras = {
+  heartbeat: {
+    judge: async (text) => ({ state: 'alerted', text, fingerprint: text }),
+  },
+};
+
+describe('a heartbeat', () => {
+  it('[H03] that finds nothing leaves no trace in the chat and its history', async () => {
+    await open();
+    const before = await scene.owed();
+    scene.model.next({ say: 'HEARTBEAT_OK' });
+    await beat('b1');
+    expect(await scene.owed()).toEqual(before);
+    expect(await scene.store.heartbeats.of('b1')).toMatchObject({ state: 'quiet' });
+    await scene.write('and now?');
+    await scene.answerNext();
+    expect(asked()).not.toContain('HEARTBEAT');
+  });
+
+  it('[H04] [G08] that has something to tell tells it once, marked, and remembers that it did', async () => {
+    await open(alerting);
+    scene.model.next({ say: 'Two letters wait.' });
+    await beat('b1');
+    expect((await scene.owed()).at(-1)).toBe('⚙️ Two letters wait.');
+    await scene.write('which?');
+    await scene.answerNext();
+    expect(asked()).toContain('Two letters wait.');
+  });
+
+  it('[H05] is told of its task alone: no history, its own layer, few tools', async () => {
+    const tools = ['message', 'cron', 'plain'].map((name) => countingTool(name).tool);
+    const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
+    await open({ tools: [...tools, asks], delegates: true });
+    await beat('b1');
+    const { system = [], messages = [], tools: offered = [] } = scene.model.asked.at(-1) ?? {};
+    const prompt = system.map(({ text }) => text).join('\n');
+    expect(prompt).toContain('## Heartbeat');
+    expect(prompt).toContain('Task: mail\nSchedule: every 30 min\nLook for the word canary.');
+    expect(messages).toHaveLength(1);
+    expect(JSON.stringify(messages)).not.toContain('hello');
+    expect(offered.map(({ name }) => name)).toEqual(['plain']);
+    await scene.write('hello again');
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked.at(-1)?.system)).not.toContain('## Heartbeat');
+  });
+
+  it('[H04] [W02] for a group may read nothing that is the owner’s alone', async () => {
+    const files = { 'MEMORY.md': 'canary-memory' };
+    const reads = { calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] };
+    await open({ ...alerting, tools: [readTool] }, files);
+    const before = scene.model.asked.length;
+    scene.model.next(reads, { say: 'done' });
+    await beat('b1', 'group');
+    expect(scene.model.asked).toHaveLength(before + 2);
+    expect(JSON.stringify(scene.model.asked.slice(before))).not.toContain('canary-memory');
+    scene.model.next(reads, { say: 'done' });
+    await beat('b2');
+    expect(asked()).toContain('canary-memory');
+  });
+
+  it('[H05] may use no more than it is given', async () => {
+    await open({ heartbeat: { limits: async () => ({ steps: 2 }) } });
+    const call = { calls: [{ name: 'unknown', with: {} }] };
+    const before = scene.model.asked.length;
+    scene.model.next(call, { say: 'HEARTBEAT_OK' });
+    await beat('b1');
+    expect(scene.model.asked.length - before).toBe(2);
+    expect(await scene.store.heartbeats.tokensSince('main', 0)).toBe(24);
+  });
+
+  it('[H04] that fails is told to nobody and is known to have failed', async () => {
+    await open(alerting);
+    const before = await scene.owed();
+    scene.model.next({ fail: { kind: 'overloaded' } });
+    await beat('b1');
+    expect(await scene.owed()).toEqual(before);
+    expect(await scene.store.heartbeats.of('b1')).toMatchObject({ state: 'failed' });
+    scene.model.next({ say: 'Rain.' });
+    await beat('b2');
+    expect((await scene.owed()).at(-1)).toBe('⚙️ Rain.');
+  });
+
+  it('[G16] [H04] that dies before its commit is run again and tells once', async () => {
+    await open(alerting);
+    await scene.store.heartbeats.begin(order('b1'), null, 1);
+    scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
+    const begun = await scene.begin(LANE);
+    scene.later(20_000);
+    const again = await scene.begin(LANE);
+    await scene.run(begun);
+    await scene.run(again);
+    const alerts = (await scene.owed()).filter((text) => text.includes('Rain.'));
+    expect(alerts).toEqual(['⚙️ Rain.']);
+  });
+
+  it('[H03] never tells an alert that a person could not see', async () => {
+    await open(alerting);
+    const before = await scene.owed();
+    scene.model.next({ say: 'NO_REPLY' });
+    await beat('b1');
+    expect(await scene.owed()).toEqual(before);
+    expect(await scene.store.heartbeats.of('b1')).toMatchObject({ state: 'quiet' });
+  });
+});
