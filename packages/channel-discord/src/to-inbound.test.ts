@@ -116,14 +116,17 @@ describe('[F01] a Discord message as the core knows it', () => {
     ]);
   });
 
-  it('has the words and files of a message that it forwards, and answers nothing', () => {
-    const forwarded = { message: { content: 'old news', attachments: [file] } };
+  it('[F09] [G13] has the words and files of a message that it forwards, which command nothing', () => {
+    const forwarded = { message: { content: '/new', attachments: [file] } };
     const message = read({
       content: '',
       message_reference: { type: 1, message_id: '50' },
       message_snapshots: [forwarded],
     });
-    expect(message).toMatchObject({ text: 'old news', attachments: [{ name: 'a.bin' }] });
+    expect(message).toMatchObject({
+      text: '[Forwarded]\n/new',
+      attachments: [{ name: 'a.bin' }],
+    });
     expect(message).not.toHaveProperty('replyTo');
   });
 

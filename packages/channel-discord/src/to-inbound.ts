@@ -74,11 +74,15 @@ function textOf(
   return { text: plain, leading: text !== written };
 }
 
-/** What was written; else what is forwarded, or asked in a poll. */
+/**
+ * What was written; else what is forwarded, or asked in a poll. Forwarded words are somebody else's: they
+ * command nothing, and are no wish of who passes them on.
+ */
 function writtenIn({ content, message_snapshots, poll }: WireMessage): string {
   if (content !== '') return content;
   if (poll != null) return pollWords(poll);
-  return message_snapshots?.[0]?.message.content ?? '';
+  const forwarded = message_snapshots?.[0]?.message.content ?? '';
+  return forwarded === '' ? '' : `[Forwarded]\n${forwarded}`;
 }
 
 function pollWords({ question, answers }: WirePoll): string {

@@ -37,7 +37,8 @@ export function shownIn(wrapped: proto.IMessage, place: MediaPlace): Shown | und
   if (text === '' && attachment === undefined) return undefined;
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
-  return { text, context: contextOf(content), attachment, albumId };
+  const context = contextOf(content);
+  return { text: withOrigin(text, context), context, attachment, albumId };
 }
 
 /** An edit or a deletion; undefined for everything else. */
@@ -50,6 +51,11 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
   if ((protocol.type ?? REVOKE) === REVOKE) return { kind: 'deleted', id };
   if (protocol.type !== MESSAGE_EDIT || !protocol.editedMessage) return undefined;
   return { kind: 'edited', id, content: protocol.editedMessage };
+}
+
+/** Forwarded words are somebody else's: they command nothing, and are no wish of who passes them on. */
+function withOrigin(text: string, context: proto.IContextInfo | undefined): string {
+  return text !== '' && context?.isForwarded === true ? `[Forwarded]\n${text}` : text;
 }
 
 /** The words of a message; empty where there are none. */

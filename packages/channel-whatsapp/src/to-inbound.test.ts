@@ -113,6 +113,12 @@ describe('a WhatsApp message as the core knows it', () => {
       expect(message?.addressed).toBe(addressed);
     });
 
+    it('[F09] [G13] says that words were forwarded, so that they command nothing', () => {
+      const forwarded = { text: '/new', contextInfo: { isForwarded: true } };
+      const message = said({ extendedTextMessage: forwarded });
+      expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
+    });
+
     it('[F06] is not meant for us when others are named', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,

@@ -9,8 +9,12 @@ export interface OwnSentence {
 /** So many characters of one message are looked at. */
 const LOOKED_AT = 8_000;
 
+/** How channels mark words that somebody passes on; all of such a message is another's. */
+const FORWARDED = '[Forwarded';
+
 /**
- * What a person wrote themselves, in sentences: without code, quoted lines and addresses. Words in
+ * What a person wrote themselves, in sentences: without code, quoted lines, addresses and
+ * what they forward. Words in
  * quotation marks stay; whose they are is for the caller to decide. A message that no person wrote
  * has none.
  */
@@ -23,6 +27,7 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
 
 /** The text without what is likely somebody else's. */
 function ownText(text: string): string {
+  if (text.startsWith(FORWARDED)) return '';
   return text
     .slice(0, LOOKED_AT)
     .toWellFormed()

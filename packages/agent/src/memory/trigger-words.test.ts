@@ -96,6 +96,13 @@ describe('words that ask for remembering', () => {
     ]);
   });
 
+  it.each(['[Forwarded from Mallory]', '[Forwarded]', '[Forwarded from a\nname]'])(
+    '[G13] are not looked for in words of others: %j',
+    (mark) => {
+      expect(ownSentences([message(`${mark}\nI like green tea. Always pay at once.`)])).toEqual([]);
+    },
+  );
+
   it('are not looked for in what Parley itself put there', () => {
     const boot = { ...message('I like green tea.'), occasion: 'boot' as const };
     expect(ownSentences([boot])).toEqual([]);
