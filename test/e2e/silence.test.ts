@@ -21,15 +21,25 @@ let model: ModelDouble;
 let folder: DataFolder;
 let parley: ParleyProcess;
 
-/** The model says what stands behind `say:` in the newest message. */
+const LOOKING = 'Let me look around and see what there is to say about it, which may take a while.';
+
+/** The model says what stands behind `say:` in the newest message; asked to look, it finds nothing to say. */
 beforeAll(async () => {
   [telegram, discord, model] = await Promise.all([
     startTelegramDouble(),
     startDiscordDouble(),
     startModelDouble(),
   ]);
-  model.reply(({ messages }) => {
-    const said = textOf(messages.at(-1)).split('say:').at(-1) ?? '';
+  model.reply(async ({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') {
+      await discord.waitFor(() => drafted(), 15_000);
+      return 'NO_REPLY';
+    }
+    if (textOf(last).includes('look!')) {
+      return { text: LOOKING, toolCalls: [{ name: 'current_time', arguments: {} }] };
+    }
+    const said = textOf(last).split('say:').at(-1) ?? '';
     return said.replaceAll('⏎', '\n').trim();
   });
   folder = makeDataFolder({
@@ -65,6 +75,9 @@ const inTelegram = (chat: number) =>
 const inDiscord = (channel: string) =>
   discord.conversation(channel).filter(({ from }) => from === 'bot');
 
+const drafted = () =>
+  inDiscord(discord.dmWith(DISCORD_ANN)).some(({ visible }) => visible === LOOKING);
+
 describe('what people see of an answer', () => {
   it('[G09] in Telegram is nothing where nothing is to be said, and the words without the token', async () => {
     telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
@@ -92,6 +105,17 @@ describe('what people see of an answer', () => {
     await discord.waitFor(() => inDiscord(direct).length > 0, 15_000);
     expect(inDiscord(direct)).toMatchObject([{ visible: 'It rains.', replyTo: asked.id }]);
     expect(JSON.stringify(discord.calls('POST /channels/'))).not.toMatch(/NO_REPLY|reply_to_/);
+  });
+});
+
+describe('what was shown of an answer that is not given', () => {
+  it('[F12] [G09] is taken away in Discord', async () => {
+    const direct = discord.dmWith(DISCORD_ANN);
+    const before = inDiscord(direct).length;
+    discord.say({ channel: direct, from: DISCORD_ANN, text: 'look!' });
+    await discord.waitFor(() => drafted(), 15_000);
+    await discord.waitFor(() => !drafted(), 15_000);
+    expect(inDiscord(direct)).toHaveLength(before);
   });
 });
 

@@ -68,7 +68,9 @@ export function createDiscordAdapter(
           streams.update(address, turnId, answer),
         ),
       // The parts of the finished answer take the places of what is shown.
-      end: async () => {},
+      end: async (address, turnId, comes) => {
+        if (comes === 'nothing') await streams.discard(address, turnId);
+      },
     },
     files: createFiles({ api, apiRoot: settings.apiRoot, clock }),
     messages: createMessageFacet(api, linkPreviews),

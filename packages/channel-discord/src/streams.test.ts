@@ -69,6 +69,19 @@ it('[F12] a part that comes late is not taken away while it takes its place', as
   expect(removed).toEqual([]);
 });
 
+it('[F12] what was shown of an answer that never comes is taken away', async () => {
+  const { all, removed, waiting, values } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
+  await all.discard(ADDRESS, 't');
+  expect(removed).toEqual(['1', '2']);
+  await all.update(ADDRESS, 't', growing('a'.repeat(90)));
+  await all.discard(ADDRESS, 'other');
+  for (const work of [...waiting]) work();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(removed).toHaveLength(2);
+  expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
 it('a part of no turn, and one where nothing was shown, find nothing', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };

@@ -115,6 +115,13 @@ export class Streams {
     });
   }
 
+  /** No finished part comes: takes away all that was shown, also by an earlier process. */
+  async discard(address: ChatAddress, turnId: string): Promise<void> {
+    const turn = this.#turn(turnId, address.threadId ?? address.chatId);
+    turn.isFinal = true;
+    await this.#alone(turn, () => this.#tidy(turn));
+  }
+
   /** Forgets what was to be tidied later. */
   close(): void {
     for (const turn of this.#turns.values()) turn.callOff();

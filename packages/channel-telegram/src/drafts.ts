@@ -48,8 +48,10 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
     },
-    // A turn that is handed back goes on under the same id, so only its answer ends it.
-    end: async () => undefined,
+    // A turn that is handed back goes on under the same id. A draft that no message follows fades.
+    async end(_address, turnId, comes) {
+      if (comes === 'nothing') state.over.set(turnId, true);
+    },
     async finish(turnId) {
       state.over.set(turnId, true);
       await underWay.get(turnId)?.catch((error: unknown) => {

@@ -27,7 +27,7 @@ describe('showing a growing answer', () => {
     const { streaming, answer, seen } = scene(WEB);
     answer.push('Some **bold');
     await streaming.update(HERE, 't1', answer);
-    await streaming.end(HERE, 't1');
+    await streaming.end(HERE, 't1', 'answer');
     expect(seen).toEqual([
       { type: 'stream', turnId: 't1', text: '<p>Some <strong>bold</strong></p>' },
       { type: 'stream-end', turnId: 't1' },

@@ -84,8 +84,11 @@ export interface StreamingFacet {
   readonly maxLength?: number | undefined;
   /** After a tool was called the same turn comes with another answer, which begins anew. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
-  /** The turn is over; the final answer arrives, or has arrived, through `send`. */
-  end(address: ChatAddress, turnId: string): Promise<void>;
+  /**
+   * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run goes on.
+   * `nothing`: nobody will get one, so what was shown is taken away.
+   */
+  end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */

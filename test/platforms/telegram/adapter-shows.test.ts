@@ -34,7 +34,7 @@ describe('an answer that grows', () => {
       answer.push(text);
       await streaming?.update(ann, 't', answer);
     }
-    await streaming?.end(ann, 't');
+    await streaming?.end(ann, 't', 'answer');
     await adapter.send(part(ANN, '<b>Hello</b> you'), noSignal());
     expect(double.drafts().map(({ text }) => text)).toEqual(['Hel', 'Hello', 'Hello you']);
     expect(new Set(double.drafts().map(({ draftId }) => draftId)).size).toBe(1);

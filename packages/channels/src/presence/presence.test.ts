@@ -11,7 +11,7 @@ const ref = { conversationId: 'c', turnId: 't' };
 const route = { ...place, chatId: '7', threadId: '9', target: CAPABILITIES.target };
 const started: LiveEvent = { type: 'turn-started', ...ref, route };
 const delta = (text: string): LiveEvent => ({ type: 'turn-delta', ...ref, text });
-const ended = (outcome: 'answered' | 'failed' | 'stopped' | 'handed-back'): LiveEvent => ({
+const ended = (outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome']): LiveEvent => ({
   type: 'turn-ended',
   ...ref,
   outcome,
@@ -43,7 +43,7 @@ const adapter: ChannelAdapter = {
       await new Promise((resolve) => setTimeout(resolve, updateTakesMs));
       shown.push(`${turnId}: ${text}`);
     },
-    end: async (_address, turnId) => void shown.push(`${turnId} ended`),
+    end: async (_address, turnId, comes) => void shown.push(`${turnId} ended: ${comes}`),
   },
 };
 
@@ -166,7 +166,7 @@ describe('an answer that grows', () => {
     bus.publish(delta(' second'));
     bus.publish(ended('answered'));
     await pass(60_000);
-    expect(shown).toEqual(['t: first', 't ended']);
+    expect(shown).toEqual(['t: first', 't ended: answer']);
   });
 
   it('[F12] begins anew with the step after a tool; what was said before it stays until then', async () => {
@@ -207,6 +207,22 @@ describe('an answer that grows', () => {
     bus.publish(delta('two'));
     await pass(1_500);
     expect(shown).toEqual(['one two']);
+  });
+
+  it.each([
+    ['answered', 'answer'],
+    ['failed', 'answer'],
+    ['silent', 'nothing'],
+    ['stopped', 'nothing'],
+    ['suspended', 'later'],
+    ['handed-back', 'later'],
+    ['fenced', 'later'],
+  ] as const)('[F12] of a turn that is %s: %s comes', async (outcome, comes) => {
+    bus.publish(started);
+    bus.publish(delta('x'));
+    bus.publish(ended(outcome));
+    await pass(1_000);
+    expect(shown).toEqual(['t: x', `t ended: ${comes}`]);
   });
 
   it('leaves nothing behind when its end cannot be shown', async () => {

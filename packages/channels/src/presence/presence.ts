@@ -32,14 +32,27 @@ type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 
 interface Sign {
   /** The answer goes on; in a later step it begins anew. */
   grow(delta: Delta): void;
-  end(): void;
+  end(comes: Comes): void;
 }
+
+/** What follows what was shown of a turn. */
+type Comes = Parameters<StreamingFacet['end']>[2];
+
+const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
+  answered: 'answer',
+  failed: 'answer',
+  silent: 'nothing',
+  stopped: 'nothing',
+  fenced: 'later',
+  'handed-back': 'later',
+  suspended: 'later',
+};
 
 /** Shows typing and streams for every turn whose chat is served by this process. */
 export function startPresence(deps: PresenceDeps): Presence {
   const signs = new Map<string, Sign>();
-  const end = (turnId: string): void => {
-    signs.get(turnId)?.end();
+  const end = (turnId: string, comes: Comes = 'later'): void => {
+    signs.get(turnId)?.end(comes);
     signs.delete(turnId);
   };
   const begin = ({ turnId, route }: Extract<LiveEvent, { type: 'turn-started' }>): void => {
@@ -51,9 +64,9 @@ export function startPresence(deps: PresenceDeps): Presence {
     const address = { chatId, threadId, replyToMessageId };
     const sign = showSign(adapter, { address, turnId, target: route.target }, deps.log);
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
-    const endAll = (): void => {
+    const endAll = (comes: Comes): void => {
       clearTimeout(timer);
-      sign.end();
+      sign.end(comes);
     };
     signs.set(turnId, { grow: sign.grow, end: endAll });
   };
@@ -61,7 +74,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     if (event.type === 'turn-started') begin(event);
     else if (event.type === 'turn-delta') {
       signs.get(event.turnId)?.grow(event);
-    } else if (event.type === 'turn-ended') end(event.turnId);
+    } else if (event.type === 'turn-ended') end(event.turnId, AFTER[event.outcome]);
   });
   return {
     close() {
@@ -83,9 +96,9 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
     grow: (delta) => stream?.grow(delta),
-    end() {
+    end(comes) {
       stopTyping();
-      stream?.end();
+      stream?.end(comes);
     },
   };
 }
@@ -101,10 +114,10 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
     log,
     () => streaming.update(address, turnId, answer),
   );
-  const endStream = async (): Promise<void> => {
+  const endStream = async (comes: Comes): Promise<void> => {
     // An update that is under way would otherwise be shown after the end.
     await updates.cancel();
-    await streaming.end(address, turnId);
+    await streaming.end(address, turnId, comes);
   };
   return {
     grow({ text, step = 0, replyToMessageId }) {
@@ -115,8 +128,8 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
       answer.push(text);
       updates.request();
     },
-    end() {
-      endStream().catch((error: unknown) =>
+    end(comes) {
+      endStream(comes).catch((error: unknown) =>
         log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown'),
       );
     },
