@@ -9,6 +9,7 @@ export const SECTIONS = [
   'micro',
   'prompt',
   'memory-search',
+  'context',
   'markup',
   'channels',
 ] as const;

@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import type { BenchRoom } from './bench-room.ts';
+import { renderContext } from './context-report.ts';
 import { startModelSide } from './doubles.ts';
 import { type Figure, FULL, QUICK, type Rounds, SECTIONS, type Section } from './figure.ts';
 import { machineFacts } from './machine.ts';
 import { renderMarkup } from './markup-report.ts';
 import { type ChannelCost, measureChannels, renderChannels } from './measure-channels.ts';
+import { type ContextFigures, measureContext } from './measure-context.ts';
 import { measureLatency } from './measure-latency.ts';
 import { type MarkupFigures, measureMarkup } from './measure-markup.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -18,7 +20,10 @@ import { renderPrompt } from './prompt-report.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
 /** Sections with a line of the one table for each figure; the others have tables of their own. */
-type PlainSection = Exclude<Section, 'prompt' | 'memory-search' | 'markup' | 'channels'>;
+type PlainSection = Exclude<
+  Section,
+  'prompt' | 'memory-search' | 'context' | 'markup' | 'channels'
+>;
 
 const MEASURES: Readonly<
   Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
@@ -49,12 +54,14 @@ try {
   const figures: Figure[] = [];
   let prompt: PromptFigures | undefined;
   let memorySearch: MemorySearchFigures | undefined;
+  let context: ContextFigures | undefined;
   let markup: MarkupFigures | undefined;
   let channels: ChannelCost[] | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
     if (section === 'prompt') prompt = await measurePrompt(rounds);
     else if (section === 'memory-search') memorySearch = await measureMemorySearch(rounds);
+    else if (section === 'context') context = await measureContext(rounds);
     else if (section === 'markup') markup = await measureMarkup(rounds);
     else if (section === 'channels') channels = await measureChannels(rounds);
     else figures.push(...(await MEASURES[section](room, rounds)));
@@ -64,11 +71,21 @@ try {
     ...(summed.length > 0 ? [renderTable(summed)] : []),
     ...(prompt === undefined ? [] : [renderPrompt(prompt)]),
     ...(memorySearch === undefined ? [] : [renderMemorySearch(memorySearch)]),
+    ...(context === undefined ? [] : [renderContext(context)]),
     ...(markup === undefined ? [] : [renderMarkup(markup)]),
     ...(channels === undefined ? [] : [renderChannels(channels)]),
   ];
   const report = [renderMachine(machine), ...tables].join('\n\n');
-  const json = { machine, rounds, figures: summed, prompt, memorySearch, markup, channels };
+  const json = {
+    machine,
+    rounds,
+    figures: summed,
+    prompt,
+    memorySearch,
+    context,
+    markup,
+    channels,
+  };
   console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {
   await model.close();

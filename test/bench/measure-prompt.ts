@@ -144,7 +144,8 @@ function timeBare(folder: string, times: number): PromptFigures['bare'] {
   };
 }
 
-async function timed(
+/** Times `work`, again and again. */
+export async function timed(
   times: number,
   work: () => Promise<unknown>,
   before: (round: number) => void = () => {},
@@ -170,7 +171,8 @@ function timedNow(times: number, work: () => unknown): Spread {
   return spreadOf(values);
 }
 
-function spreadOf(values: readonly number[]): Spread {
+/** Sums times up. */
+export function spreadOf(values: readonly number[]): Spread {
   return { median: quantile(values, 0.5), p95: quantile(values, 0.95) };
 }
 

@@ -39,7 +39,9 @@ export const SKILLS = 150;
 /** Entries of history in each request. */
 export const HISTORY = 100;
 
-const CHAT = 'telegram:default:42';
+/** Their conversation. */
+export const CHAT = 'telegram:default:42';
+const QUESTION = 'What is on today, and do I need an umbrella?';
 const START = Date.UTC(2026, 10, 21, 8);
 const MINUTE = 60_000;
 
@@ -129,12 +131,14 @@ export async function openPromptScene(
 
 type Begun = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
-interface Parts extends Pick<TurnRunnerDeps, 'workspace' | 'model' | 'clock'> {
+/** What `depsOf` builds on. */
+export interface Parts extends Pick<TurnRunnerDeps, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;
 }
 
-function depsOf({ workspace, store, model, clock, layout }: Parts): TurnRunnerDeps {
+/** What turns of these benches work with. */
+export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnRunnerDeps {
   const skills = skillsOf(workspace);
   const timeZone = 'Europe/Berlin';
   const layers = createLayerRegistry(houseLayers());
@@ -208,7 +212,8 @@ function modelThat(sees: (request: ModelRequest) => void): ChatModel {
   };
 }
 
-function messageOf(nth: number, now: number): AdmittedMessage {
+/** A message of the owner. */
+export function messageOf(nth: number, now: number, text = QUESTION): AdmittedMessage {
   const place = { channel: 'telegram', account: 'default' } as const;
   return {
     conversationId: CHAT,
@@ -217,7 +222,7 @@ function messageOf(nth: number, now: number): AdmittedMessage {
       messageId: String(1_000 + nth),
       chat: { id: '42', type: 'direct' },
       sender: { id: '42', name: 'Ann Lee', isBot: false },
-      text: 'What is on today, and do I need an umbrella?',
+      text,
       mentions: [],
       addressed: true,
       sentAt: now,

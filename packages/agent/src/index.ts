@@ -3,10 +3,9 @@ export type { Compacting } from './context/compact.ts';
 export { type Compactor, createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history-budget.ts';
 export { keepMemories } from './context/keep-memories.ts';
+export { readHistory } from './context/read-history.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
-export { taskVariables } from './heartbeat/beat-order.ts';
 export { type BeatRunnerDeps, withHeartbeats } from './heartbeat/beat-runner.ts';
-export type { BeatVerdict, JudgeBeat } from './heartbeat/beat-verdict.ts';
 export type {
   TurnAdditions,
   TurnClosing,
