@@ -7,11 +7,6 @@ import { leadingMessage } from '../turn-facts.ts';
 /** What a heartbeat’s message carries in its variables: the task as it stood when the run began. */
 const Note = z.object({ task: z.string(), instruction: z.string(), schedule: z.string() });
 
-/** The task of a run as variables of its message. */
-export function taskVariables({ task, instruction, schedule }: HeartbeatNote) {
-  return { task, instruction, schedule };
-}
-
 /** The task of a run, and its turn without it: the prompt tells of it at its own place. */
 export function readTask(turn: ClaimedTurn): {
   readonly note: HeartbeatNote;

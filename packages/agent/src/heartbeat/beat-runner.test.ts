@@ -6,7 +6,6 @@ import { countingTool } from '../testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { readTool } from '../tools/read.ts';
-import { taskVariables } from './beat-order.ts';
 
 const LANE = 'beat:main';
 const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };
@@ -47,7 +46,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): BeatOrder {
         mentions: [],
         addressed: true,
         sentAt: 1,
-        variables: taskVariables(NOTE),
+        variables: NOTE,
         occasion: 'heartbeat',
       },
     },

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { BeatVerdict, JudgeBeat } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
@@ -24,7 +25,6 @@ import { openTurn, turnReader } from '../turn-opening.ts';
 import { answerOrWhy, MAX_ATTEMPTS, type TurnRunnerDeps } from '../turn-runner.ts';
 import { isOwnersAlone, readTask } from './beat-order.ts';
 import { beatTools } from './beat-tools.ts';
-import type { BeatVerdict, JudgeBeat } from './beat-verdict.ts';
 
 /** What running heartbeats needs besides what every turn does. */
 export interface BeatRunnerDeps extends TurnRunnerDeps {

@@ -1,6 +1,4 @@
-import type { BeatRun } from '@parley/store';
-
-/** What becomes of the answer to a heartbeat (H03, H04); decided by whoever runs the heartbeat. */
+/** What becomes of the answer to a heartbeat (H03, H04). Whoever runs heartbeats decides, the agent obeys. */
 export type BeatVerdict =
   /** Nobody hears of it. `reason` is for the log and for `/heartbeat`. */
   | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
@@ -14,5 +12,8 @@ export type BeatVerdict =
       readonly heldUntil?: number;
     };
 
-/** Judges the last words of a run; called again if the turn has to be run again. */
-export type JudgeBeat = (answer: string, run: BeatRun) => Promise<BeatVerdict>;
+/** Judges the last words of a run of a standing task; called again if the turn has to be run again. */
+export type JudgeBeat = (
+  answer: string,
+  run: { readonly id: string; readonly agent: string; readonly task: string },
+) => Promise<BeatVerdict>;
