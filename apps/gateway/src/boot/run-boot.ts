@@ -1,21 +1,16 @@
-import { conversationIdOf, ownershipOf, personId } from '@parley/channels';
+import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
-import type { InboxRow, Store } from '@parley/store';
 import { bootMessage } from './boot-message.ts';
 
 /** What became of BOOT.md at this start. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
 /** What running BOOT.md needs. */
-export interface BootDeps {
-  readonly store: Pick<Store, 'inbox' | 'links'>;
+export interface BootDeps extends OwnersChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
-  readonly owners: readonly string[];
   /** True when there is a BOOT.md that says something. */
   readonly saysSomething: () => Promise<boolean>;
-  /** True when answers can go out there: the account is one of the settings. */
-  readonly serves: (channel: string, account: string) => boolean;
   /** Unique for this start. */
   readonly startId: string;
   readonly clock: Clock;
@@ -44,21 +39,4 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
     return 'failed';
   }
-}
-
-/** Where an owner wrote last, if they are one still and their account is served. */
-async function ownersChat({
-  store,
-  owners,
-  serves,
-}: BootDeps): Promise<{ readonly last: InboxRow; readonly conversationId: string } | null> {
-  for (const last of await store.inbox.ownerChats()) {
-    const { message } = last;
-    if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
-    const standing = await ownershipOf(store.links, owners, personId(message));
-    if (!standing.isOwner) continue;
-    const conversationId = standing.mainConversation ?? conversationIdOf(message);
-    return { last, conversationId };
-  }
-  return null;
 }
