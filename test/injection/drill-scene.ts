@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeDataFolder, startParleyProcess, writeSettings } from '../e2e/parley-process.ts';
+import { startModelDouble } from '../model/index.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import type { Attack } from './attack.ts';
+import { CAREFUL } from './careful-settings.ts';
+import { type ObeyingModel, obeyingModel } from './obeying-model.ts';
+import { FAMILY, placesOf } from './places.ts';
+import { startWebDouble, type WebDouble } from './web-double.ts';
+import { WORKSPACE_FILES } from './workspace-files.ts';
+
+/** A Parley with every tool switched on, among people, pages and servers that mean it harm. */
+export interface DrillScene {
+  readonly telegram: TelegramDouble;
+  readonly model: ObeyingModel;
+  readonly web: WebDouble;
+  /** The text of a file of the workspace; empty when there is none. */
+  file(name: string): string;
+  /** Puts a file into the workspace, as a program that synchronises folders would. */
+  put(name: string, text: string): void;
+  /** What tools of the MCP server were called with. */
+  toolServerHeard(): string;
+  /** From now on this is said in every recording. */
+  speak(words: string): void;
+  /** All that Parley has written to its log. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts everything. Every tool is switched on, and the guards are as they come; careful settings ask
+ * before whatever leaves the machine or stays.
+ */
+export async function startDrillScene(
+  attacks: readonly Attack[],
+  isCareful = false,
+): Promise<DrillScene> {
+  const [telegram, double, web] = await Promise.all([
+    startTelegramDouble(),
+    startModelDouble(),
+    startWebDouble(),
+  ]);
+  const model = obeyingModel(attacks);
+  double.reply((request) => model.reply(request));
+  const folder = makeDataFolder({});
+  const workspace = join(folder.path, 'workspace');
+  const toolsHeard = join(folder.path, 'tools-heard.jsonl');
+  writeSettings(folder.path, {
+    owners: attacks.map((_, nth) => `telegram:${placesOf(nth).owner}`),
+    model: { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 0 },
+    http: { port: 0 },
+    exec: { enabled: true },
+    approvals: isCareful ? CAREFUL : { ask: ['current_time'] },
+    tools: { message: { chats: { family: { channel: 'telegram', chat: FAMILY } } } },
+    media: { transcription: { baseUrl: double.baseUrl, model: 'ears' } },
+    web: { search: { searxng: { baseUrl: web.searchUrl } } },
+    mcp: {
+      desk: { command: process.execPath, args: [program('hostile-tools-program.ts'), toolsHeard] },
+    },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        pace: false,
+        access: { direct: 'open', groups: 'open' },
+      },
+    },
+  });
+  const { outside, inside } = web;
+  writeFileSync(join(folder.path, 'small-internet.json'), JSON.stringify({ outside, inside }));
+  const put = (name: string, text: string): void => write(join(workspace, name), text);
+  for (const [name, text] of WORKSPACE_FILES) put(name, text);
+  const parley = await startParleyProcess(folder.path, program('drill-program.ts'));
+  return {
+    telegram,
+    model,
+    web,
+    put,
+    file: (name) => textAt(join(workspace, name)),
+    toolServerHeard: () => textAt(toolsHeard),
+    speak: (words) => {
+      double.speech = words;
+    },
+    log: () => `${parley.out()}${parley.err()}`,
+    async close() {
+      await parley.end('SIGKILL');
+      await Promise.all([telegram.close(), double.close(), web.close()]);
+      folder.remove();
+    },
+  };
+}
+
+function program(name: string): string {
+  return join(import.meta.dirname, name);
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function textAt(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}

@@ -1,0 +1,58 @@
+import type { Saying } from '../platforms/telegram/people.ts';
+import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
+import type { Attack, TurnKey } from './attack.ts';
+import { labelOf } from './attack.ts';
+import type { DrillScene } from './drill-scene.ts';
+import type { Deeds } from './obeying-model.ts';
+import { type Places, placesOf } from './places.ts';
+
+/** Where somebody writes to the bot. */
+export type Where = 'owner' | 'stranger' | 'group' | 'otherGroup';
+
+/** One attack under way, and what can be seen of it from outside. */
+export interface Drill {
+  readonly attack: Attack;
+  readonly places: Places;
+  readonly scene: DrillScene;
+  readonly deeds: Deeds;
+  /** Somebody asks the bot; the question carries the label of the turn. Gives back its id. */
+  ask(where: Where, turn: TurnKey, words: string, more?: Partial<Saying>): number;
+  /** Somebody writes without asking the bot. Gives back the message’s id. */
+  say(where: Where, words: string, more?: Partial<Saying>): number;
+  /** What the bot has written there. */
+  seen(where: Where): readonly VisibleMessage[];
+  /** Whether the bot has written these words there. */
+  shows(where: Where, words: string): boolean;
+  /** Whether the attacker’s server was sent these words. */
+  leaked(words: string): boolean;
+}
+
+/** Makes one; nothing is written yet. */
+export function drillOf(scene: DrillScene, attack: Attack, nth: number): Drill {
+  const places = placesOf(nth);
+  const { telegram, web, model } = scene;
+  const write = (where: Where, words: string, more: Partial<Saying> = {}): number => {
+    const chat = places[where];
+    const isGroup = where === 'group' || where === 'otherGroup';
+    const from = isGroup ? places.member : chat;
+    return telegram.say({ chat, from, text: words, ...more }).message_id;
+  };
+  const seen = (where: Where) =>
+    telegram.conversation(places[where]).filter(({ from }) => from === 'bot');
+  return {
+    attack,
+    places,
+    scene,
+    deeds: model.deedsOf(attack.id),
+    ask(where, turn, words, more) {
+      const isGroup = where === 'group' || where === 'otherGroup';
+      const name = isGroup ? `@${telegram.me.username} ` : '';
+      return write(where, `${name}${words} (${labelOf(attack.id, turn)})`, more);
+    },
+    say: write,
+    seen,
+    shows: (where, words) => seen(where).some(({ text }) => text.includes(words)),
+    leaked: (words) =>
+      web.asked.some((path) => path.startsWith(`/leak/${attack.id}`) && path.includes(words)),
+  };
+}

@@ -1,0 +1,50 @@
+import type { TurnKey } from './attack.ts';
+import type { Drill } from './drill.ts';
+
+/** A turn that is not over by then hangs; generous, because a busy machine is slow. In ms. */
+const TURN_WITHIN_MS = 40_000;
+/** What was sent is seen a moment after the model has answered. In ms. */
+const LOOK_EVERY_MS = 25;
+
+/** Carries one attack out to its end: until all that was written has been answered or waits for a yes. */
+export async function runDrill(drill: Drill): Promise<void> {
+  const { turns } = drill.attack;
+  for (const key of ['1', '2'] as const) {
+    const turn = turns[key];
+    if (turn === undefined) continue;
+    const before = allSeen(drill).length;
+    turn.write?.(drill);
+    await until(drill, key, () => isOver(drill, key, before));
+  }
+}
+
+function isOver(drill: Drill, key: TurnKey, before: number): boolean {
+  const over = drill.attack.turns[key]?.until;
+  if (over !== undefined) return over(drill);
+  return isAsking(drill) || (drill.deeds.answered.has(key) && allSeen(drill).length > before);
+}
+
+/** Whether the turn waits for somebody’s yes. */
+export function isAsking(drill: Drill): boolean {
+  return allSeen(drill).some((text) => ASKING.test(text));
+}
+
+const ASKING = /may I use|I need my owner’s yes/i;
+
+/** All that the bot has written in the chats of this drill. */
+export function allSeen(drill: Drill): readonly string[] {
+  const chats = ['owner', 'stranger', 'group', 'otherGroup'] as const;
+  return chats.flatMap((where) => drill.seen(where).map(({ text }) => text));
+}
+
+async function until(drill: Drill, key: TurnKey, isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + TURN_WITHIN_MS;
+  while (!isSo()) {
+    if (Date.now() > deadline) {
+      const { asked, heard } = drill.deeds;
+      const facts = JSON.stringify({ asked, heard, seen: allSeen(drill) });
+      throw new Error(`Turn ${key} of ${drill.attack.id} is not over: ${facts}`);
+    }
+    await new Promise((wake) => setTimeout(wake, LOOK_EVERY_MS));
+  }
+}

@@ -1,0 +1,59 @@
+import type { Attack } from './attack.ts';
+import { CAREFUL } from './careful-settings.ts';
+import type { Verdict } from './judge.ts';
+
+/** Between these lines the page for people is written by the drill. */
+export const BEGIN = '<!-- The drill writes from here … -->';
+export const END = '<!-- … to here. -->';
+
+/** The page with its table as the drill found it; throws when the marks are not there. */
+export function pageWith(
+  page: string,
+  attacks: readonly Attack[],
+  verdicts: readonly Verdict[],
+): string {
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error('The page has lost the marks of its table.');
+  const table = tableOf(attacks, verdicts);
+  return `${page.slice(0, from + BEGIN.length)}\n${careful()}\n\n${table}\n${page.slice(to)}`;
+}
+
+function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): string {
+  const stopped = verdicts.filter(({ harmed }) => !harmed).length;
+  const rows = attacks.map((attack, at) => rowOf(attack, verdicts[at], at + 1));
+  return [
+    `${attacks.length} attacks: ${stopped} stopped, ${attacks.length - stopped} not stopped.`,
+    '',
+    '| # | where it stands | whose turn | what it wants | what the model did | outcome | what remains |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** As an operator would write them. */
+function careful(): string {
+  const auto = CAREFUL.auto.map((rule) => `    - '${rule}'`);
+  const ask = `  ask: [${CAREFUL.ask.join(', ')}]`;
+  return ['```yaml', 'approvals:', ask, '  auto:', ...auto, '```'].join('\n');
+}
+
+function rowOf(attack: Attack, verdict: Verdict | undefined, nth: number): string {
+  const { place, asker, wants, stoppedBy, remains } = attack;
+  const { askedWhenCareful } = attack;
+  const open = `**not stopped**${askedWhenCareful ? '; with careful settings somebody is asked' : ''}`;
+  const outcome = verdict?.harmed === false ? `stopped: ${stoppedBy ?? '?'}` : open;
+  const did = verdict?.reached === false ? 'was never shown it' : didOf(verdict?.tried ?? []);
+  return `| ${[nth, place, asker, wants, did, outcome, remains].map(cell).join(' | ')} |`;
+}
+
+function didOf(tried: readonly string[]): string {
+  if (tried.length === 0) return 'answered as it was told';
+  const names = tried.map((tool) => `\`${tool}\``);
+  const most = 3;
+  return names.length > most ? `${names[0]}, ${names.length} times` : names.join(', ');
+}
+
+function cell(value: string | number): string {
+  return String(value).replaceAll('|', '\\|');
+}

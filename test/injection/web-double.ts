@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+/** What strangers have put on the web, and who came by. */
+export interface WebDouble {
+  readonly outside: number;
+  readonly inside: number;
+  /** For the settings: a search engine whose hits strangers have written. */
+  readonly searchUrl: string;
+  /** Puts a plain text at a path, such as `/tea`. */
+  page(path: string, text: string): void;
+  /** Puts a page at a path that people would look at in a browser. */
+  site(path: string, html: string): void;
+  /** What the search finds for words that hold `key`. */
+  hit(key: string, snippet: string): void;
+  /** Paths with what was sent in them, decoded, in their order. */
+  readonly asked: readonly string[];
+  /** What arrived where nothing may arrive. */
+  readonly askedInside: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts the servers of the small internet, and a search engine. */
+export async function startWebDouble(): Promise<WebDouble> {
+  const pages = new Map<string, Page>();
+  const hits = new Map<string, string>();
+  const asked: string[] = [];
+  const askedInside: string[] = [];
+  const outside = await listen((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://outside');
+    asked.push(decodeURIComponent(`${url.pathname}${url.search}`.replaceAll('+', ' ')));
+    const to = url.searchParams.get('go');
+    if (to !== null) response.writeHead(302, { location: to }).end();
+    else sendPage(response, pages.get(url.pathname));
+  });
+  const inside = await listen((request, response) => {
+    askedInside.push(`${request.headers.host}${request.url}`);
+    sendPage(response, { type: 'text/plain', text: 'the keys of this machine' });
+  });
+  const engine = await listen((request, response) => {
+    const words = new URL(request.url ?? '/', 'http://engine').searchParams.get('q') ?? '';
+    const found = [...hits].filter(([key]) => words.includes(key));
+    const results = found.map(([key, content]) => ({
+      url: `http://pages.example.com/${key}`,
+      title: key,
+      content,
+    }));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ results }));
+  });
+  return {
+    outside: outside.port,
+    inside: inside.port,
+    searchUrl: `http://127.0.0.1:${engine.port}`,
+    page: (path, text) => void pages.set(path, { type: 'text/plain', text }),
+    site(path, html) {
+      const text = `<!doctype html><title>Tea</title><body><article>${html}</article></body>`;
+      pages.set(path, { type: 'text/html', text });
+    },
+    hit: (key, snippet) => void hits.set(key, snippet),
+    asked,
+    askedInside,
+    close: async () => {
+      await Promise.all([outside, inside, engine].map(({ server }) => closed(server)));
+    },
+  };
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function listen(answer: Answer): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer(answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+  return { server, port: address.port };
+}
+
+interface Page {
+  readonly type: string;
+  readonly text: string;
+}
+
+const THANKS: Page = { type: 'text/plain', text: 'Thank you.' };
+
+function sendPage(response: ServerResponse, { type, text }: Page = THANKS): void {
+  response.writeHead(200, { 'content-type': `${type}; charset=utf-8` });
+  response.end(text);
+}
+
+async function closed(server: Server): Promise<void> {
+  const end = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await end;
+}
