@@ -1,7 +1,7 @@
 import type { Clock } from '@parley/contracts';
-import { sql as raw } from 'kysely';
 import manifest from '../package.json' with { type: 'json' };
 import type { Database, Sql } from './database.ts';
+import { raw } from './kysely.ts';
 import type { Migration } from './migrations.ts';
 import { StoreError } from './store-error.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock, NewId } from '@parley/contracts';
-import { sql as raw } from 'kysely';
 import type { Database } from './database.ts';
+import { raw } from './kysely.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';

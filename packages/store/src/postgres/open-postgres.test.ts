@@ -1,5 +1,5 @@
-import { sql as raw } from 'kysely';
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { raw } from '../kysely.ts';
 import { openPostgres } from './open-postgres.ts';
 
 const url = inject('postgresUrl');

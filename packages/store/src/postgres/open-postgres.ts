@@ -1,5 +1,5 @@
-import { Kysely, PostgresDialect } from 'kysely';
 import type { Database } from '../database.ts';
+import { Kysely, PostgresDialect } from '../kysely.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
 import { explainPostgresFailure } from './postgres-failure.ts';

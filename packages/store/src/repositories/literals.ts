@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely';
+import { raw } from '../kysely.ts';
 
 // States are written into the query text where a partial index is meant to serve it: with a
 // parameter in its place neither database can know that the index covers the rows asked for.

@@ -1,7 +1,8 @@
 import { type NewId, ReplyRoute } from '@parley/contracts';
-import { sql as raw, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
+import { raw } from '../kysely.ts';
 import type { PairingRepository, PairingRequest } from '../pairing.ts';
 import type { PairingRequestTable } from '../tables/people-tables.ts';
 import { insertParts } from './new-parts.ts';

@@ -1,6 +1,6 @@
 import type { SentPart } from '@parley/contracts';
-import { sql as raw } from 'kysely';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { raw } from '../kysely.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { NewPrompt } from '../prompts.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';

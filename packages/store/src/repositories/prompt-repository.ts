@@ -1,6 +1,7 @@
-import { sql as raw, type SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
+import { raw } from '../kysely.ts';
 import type { PromptRepository, PromptSearch } from '../prompts.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql as raw } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../database.ts';
+import { raw } from '../kysely.ts';
 import { openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {

@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { Database, Durability } from '../database.ts';
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from '../kysely.ts';
 import { StoreError } from '../store-error.ts';
 import { IN_MEMORY } from '../store-url.ts';
 import type { Tables } from '../tables.ts';

@@ -1,5 +1,4 @@
-import http from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { reasonOf } from '@parley/contracts';
 import { WebError } from '../web-error.ts';
@@ -21,9 +20,13 @@ export function requestOnce(
   url: URL,
   at: HostAddress,
   signal: AbortSignal,
-): Promise<http.IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-  const { Agent, request } = url.protocol === 'https:' ? https : http;
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Loaded here: an import of `node:http` would load Node's whole `fetch` at every start.
+  const { Agent, request } =
+    url.protocol === 'https:'
+      ? process.getBuiltinModule('node:https')
+      : process.getBuiltinModule('node:http');
   const sent = request(url, {
     headers: HEADERS,
     lookup: pinned(at),
