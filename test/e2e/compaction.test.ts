@@ -110,7 +110,7 @@ describe('a long conversation in Telegram', () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     expect(await say('/compact')).toMatch(/^⚙️ I have summed up .* \d+ messages/s);
-    expect(await say('/compact')).toContain('nothing to sum up');
+    expect(await say('/compact')).toContain('nothing more to sum up');
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(summaries()).toHaveLength(1);
   });

@@ -47,7 +47,9 @@ function compactionWords(compaction: Compaction): string {
       return `I have summed up the older part of our conversation: ${entries} messages and notes of about ${shown(from)} tokens are now notes of about ${shown(to)}. The newest messages stay as they are.`;
     }
     case 'nothing':
-      return 'There is nothing to sum up yet: our conversation is short.';
+      return compaction.already
+        ? 'The older part of our conversation is summed up, and there is nothing more to sum up yet.'
+        : 'There is nothing to sum up yet: our conversation is short.';
     case 'busy':
       return 'I am summing up our conversation already.';
     case 'failed':

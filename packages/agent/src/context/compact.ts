@@ -31,8 +31,8 @@ export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
 /** What came of it; sizes in tokens. */
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
-  /** There is too little that could be summed up. */
-  | { readonly kind: 'nothing' }
+  /** There is too little that could be summed up; `already`: something has been, a while or a crash ago. */
+  | { readonly kind: 'nothing'; readonly already: boolean }
   | NotSummedUp;
 
 /** Whose history, and how eagerly. */
@@ -69,7 +69,7 @@ export async function compact(
   const all = await deps.store.transcript.oldestAfter(place, after, MOST_ENTRIES);
   const entries = olderPart(all, divisionOf(deps, forced));
   const last = entries.at(-1);
-  if (last === undefined) return { kind: 'nothing' };
+  if (last === undefined) return { kind: 'nothing', already: before !== null };
   const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
   const work = async (signal: AbortSignal): Promise<StoredSummary> => {
     const wanted = { before, entries, quotes: deps.beforeCompact !== undefined };

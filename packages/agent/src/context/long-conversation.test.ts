@@ -66,7 +66,9 @@ describe('summing up', () => {
     fail('summary', 1);
     expect(await compactor.now(order, never)).toMatchObject({ kind: 'failed' });
     expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
-    expect(await compactor.now({ ...order, forced: false }, never)).toEqual({ kind: 'nothing' });
+    expect(await compactor.now({ ...order, forced: false }, never)).toMatchObject({
+      kind: 'nothing',
+    });
     expect(await compactor.now(order, never)).toMatchObject({ kind: 'done' });
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
@@ -114,7 +116,7 @@ describe('summing up', () => {
     );
     expect(asked).toHaveLength(6);
     await say('/compact');
-    expect((await scene.owed()).at(-1)).toContain('nothing to sum up');
+    expect((await scene.owed()).at(-1)).toContain('nothing more to sum up');
   });
 
   it('[G11] happens when the provider says that it was too long, and the turn is asked once more', async () => {

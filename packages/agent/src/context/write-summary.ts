@@ -3,6 +3,7 @@ import type { ChatModel, ModelRequest } from '@parley/models';
 import type { NumberedEntry } from '@parley/store';
 import { cutText } from '@parley/workspace';
 import { askModel } from '../ask-model.ts';
+import type { StepUsage } from '../final-step.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { wordsOf } from './assemble-history.ts';
 import {
@@ -19,6 +20,8 @@ export interface WriteSummaryDeps {
   readonly model: ChatModel;
   readonly clock: Clock;
   readonly meter: Meter;
+  /** Counts what it has used (G17). */
+  readonly charge?: ((used: StepUsage) => Promise<void>) | undefined;
 }
 
 /** What is summed up. */
@@ -68,9 +71,10 @@ export async function writeSummary(
     messages: [{ role: 'user', content: recordOf(before, entries) }],
     maxOutputTokens: LONGEST_ANSWER_TOKENS,
   };
-  const { text } = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
+  const { text, usage } = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
     askModel(deps.model, request, { ...deps, onText() {} }, signal),
   );
+  await deps.charge?.(usage);
   const notes = readNotes(text);
   const { summary } = notes;
   if (summary === null) throw new Error('the model wrote no summary');

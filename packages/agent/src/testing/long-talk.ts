@@ -41,27 +41,7 @@ export async function openLongTalk({
   const asked: ModelRequest[] = [];
   const summaries: ModelRequest[] = [];
   const failing = { summary: 0, turn: 0 };
-  const model: ChatModel = {
-    id: 'test/long',
-    async *stream(request) {
-      const isSummary = request.system.some(({ text }) => text.startsWith('You keep the notes'));
-      (isSummary ? summaries : asked).push(request);
-      const what = isSummary ? 'summary' : 'turn';
-      failing[what] -= 1;
-      if (failing[what] >= 0) throw new ModelError({ kind: 'too-long' }, 'test/long', 'too long');
-      const text = isSummary ? notesOf(request) : answerTo(request);
-      yield { type: 'text', text };
-      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
-      yield {
-        type: 'finish',
-        text,
-        usage,
-        finishReason: 'stop',
-        model: 'test/long',
-        costUsd: null,
-      };
-    },
-  };
+  const model = forgetfulModel(asked, summaries, failing);
   const history = { entries: 400, tokens: 24_000 };
   const atHand: TurnAtHand[] = [];
   const source: ContextSource = {
@@ -75,7 +55,8 @@ export async function openLongTalk({
   const compactor: Compactor = {
     notice: (order, fill) => inner?.notice(order, fill),
     afterTurn: (conversationId) => inner?.afterTurn(conversationId),
-    now: async (order, stop) => (await inner?.now(order, stop)) ?? { kind: 'nothing' },
+    now: async (order, stop) =>
+      (await inner?.now(order, stop)) ?? { kind: 'nothing', already: false },
     settled: async () => inner?.settled(),
     close: async () => inner?.close(),
   };
@@ -108,6 +89,35 @@ export async function openLongTalk({
       await scene.write(text);
       await scene.answerNext();
       await compactor.settled();
+    },
+  };
+}
+
+/** Knows only what it is shown, and fails as it is told. */
+function forgetfulModel(
+  asked: ModelRequest[],
+  summaries: ModelRequest[],
+  failing: { summary: number; turn: number },
+): ChatModel {
+  return {
+    id: 'test/long',
+    async *stream(request) {
+      const isSummary = request.system.some(({ text }) => text.startsWith('You keep the notes'));
+      (isSummary ? summaries : asked).push(request);
+      const what = isSummary ? 'summary' : 'turn';
+      failing[what] -= 1;
+      if (failing[what] >= 0) throw new ModelError({ kind: 'too-long' }, 'test/long', 'too long');
+      const text = isSummary ? notesOf(request) : answerTo(request);
+      yield { type: 'text', text };
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
+      yield {
+        type: 'finish',
+        text,
+        usage,
+        finishReason: 'stop',
+        model: 'test/long',
+        costUsd: null,
+      };
     },
   };
 }

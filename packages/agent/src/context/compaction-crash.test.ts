@@ -1,0 +1,124 @@
+import type { Store } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-talk.ts';
+import { OWNER_CHAT } from '../testing/write-message.ts';
+import type { CompactDeps } from './compact.ts';
+
+let talk: LongTalk | undefined;
+afterEach(async () => {
+  await talk?.scene.close();
+});
+
+const place = { conversationId: OWNER_CHAT, session: 0 };
+const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
+const order = { ...place, reader: owner, forced: true };
+const never = new AbortController().signal;
+/** Longer than any claim lasts, in ms. */
+const LATER = 10 * 60_000;
+
+/** A conversation of six turns whose first tells the code. */
+async function sixTurns(): Promise<LongTalk> {
+  talk = await openLongTalk({ contextTokens: 8_192 });
+  await talk.say('Remember: the code is 4711.');
+  for (let turn = 2; turn <= 6; turn += 1) await talk.say(`Tell me more, number ${turn}.`);
+  return talk;
+}
+
+type Write = 'claim' | 'finish';
+interface Death {
+  readonly at: Write;
+  readonly when: 'before' | 'after';
+}
+
+/** A store whose process dies at a write; nothing that it wants to write after that arrives. */
+function mortal({ transcript, summaries }: Store, death: Death): CompactDeps['store'] {
+  let isDead = false;
+  const dies =
+    <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (isDead || (name === death.at && death.when === 'before')) {
+        isDead = true;
+        throw new Error('killed');
+      }
+      const result = await write(...args);
+      isDead = name === death.at;
+      if (isDead) throw new Error('killed');
+      return result;
+    };
+  return {
+    transcript,
+    summaries: {
+      ...summaries,
+      claim: dies('claim', summaries.claim),
+      finish: dies('finish', summaries.finish),
+      postpone: dies('postpone', summaries.postpone),
+    },
+  };
+}
+
+const DEATHS = (['claim', 'finish'] as const).flatMap((at) =>
+  (['before', 'after'] as const).map((when): Death => ({ at, when })),
+);
+
+describe('a worker that dies while it sums up', () => {
+  it.each(DEATHS)(
+    '[G11] [G16] $when its $at loses nothing and leaves one summary',
+    async (death) => {
+      const { otherWorker, scene, summaries, say } = await sixTurns();
+      const before = await scene.store.transcript.oldestAfter(place, 0, 99);
+      const dying = otherWorker({ store: mortal(scene.store, death) });
+      await expect(dying.now(order, never)).rejects.toThrow('killed');
+      const written = death.at === 'finish' && death.when === 'after';
+      const latest = () => scene.store.summaries.latest({ ...place, reader: 'owner' });
+      expect((await latest()) !== null).toBe(written);
+      // Whoever comes at once waits where somebody may be at it still, and tells so.
+      const isClaimed = !written && !(death.at === 'claim' && death.when === 'before');
+      const atOnce = await otherWorker().now(order, never);
+      expect(atOnce.kind).toBe(written ? 'nothing' : isClaimed ? 'busy' : 'done');
+      const later = await otherWorker({ clock: () => LATER }).now(order, never);
+      expect(later.kind).toBe(isClaimed ? 'done' : 'nothing');
+      expect((await latest())?.reaches).toBe(before.at(-5)?.seq);
+      expect(summaries.length).toBe(isClaimed && death.at === 'finish' ? 2 : 1);
+      await say(QUESTION);
+      expect((await scene.owed()).at(-1)).toBe('the code is 4711');
+      expect((await scene.store.transcript.oldestAfter(place, 0, 99)).slice(0, 12)).toEqual(before);
+    },
+  );
+
+  it('[G11] [G16] and comes back late stores nothing over what another has written', async () => {
+    const { otherWorker, scene, summaries } = await sixTurns();
+    const asleep = Promise.withResolvers<void>();
+    const woken = Promise.withResolvers<void>();
+    const sleeper = otherWorker({
+      beforeCompact: async () => {
+        asleep.resolve();
+        await woken.promise;
+      },
+    });
+    const slow = sleeper.now(order, never);
+    await asleep.promise;
+    const other = await otherWorker({ clock: () => LATER }).now(order, never);
+    const kept = await scene.store.summaries.latest({ ...place, reader: 'owner' });
+    woken.resolve();
+    expect([other.kind, (await slow).kind]).toEqual(['done', 'busy']);
+    expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toEqual(kept);
+    expect(summaries).toHaveLength(2);
+  });
+
+  it('[G11] [G16] between the summary and the commit of /compact: the next run says what is true', async () => {
+    const { scene, summaries } = await sixTurns();
+    await scene.write('/compact');
+    const { turn, lease } = await scene.begin();
+    const { commit } = scene.store.lanes;
+    const lanes: { commit: typeof commit } = scene.store.lanes;
+    lanes.commit = async () => {
+      throw new Error('killed');
+    };
+    await expect(scene.run({ turn, lease })).rejects.toThrow('killed');
+    lanes.commit = commit;
+    await scene.store.lanes.release(lease);
+    await scene.answerNext();
+    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is summed up/);
+    expect(summaries).toHaveLength(1);
+  });
+});
