@@ -4,6 +4,12 @@ export { type LaneWorker, type LaneWorkerOptions, startLaneWorker } from './lane
 export { createLocalBus } from './local-bus.ts';
 export { QueueError } from './queue-error.ts';
 export { openQueues, type Queues, type QueuesOptions } from './queues.ts';
+export {
+  type Schedule,
+  type Scheduler,
+  type SchedulerOptions,
+  startScheduler,
+} from './scheduler.ts';
 export { type StopReason, stopReasonOf } from './stop-reason.ts';
 export { type Sweep, startSweep } from './sweep.ts';
 export type { WakeUpHandler, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';

@@ -2,9 +2,10 @@ import type { Logger } from '@parley/contracts';
 import { openBackend } from './backend.ts';
 import { openWakeUpQueue, type WakeUpQueue } from './wake-up-queue.ts';
 
-/** The queues of one installation: one for lanes, one for the deliveries of each channel account. */
+/** The queues of one installation: one for lanes, one for schedules, one for the deliveries of each channel account. */
 export interface Queues {
   readonly lanes: WakeUpQueue;
+  readonly schedules: WakeUpQueue;
   deliveries(channel: string, account: string): WakeUpQueue;
   close(): Promise<void>;
 }
@@ -29,6 +30,7 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   };
   return {
     lanes: named('lanes'),
+    schedules: named('schedules'),
     deliveries: (channel, account) => named(`deliveries-${channel}-${account}`),
     async close() {
       await Promise.all([...open.values()].map((queue) => queue.close()));

@@ -1,0 +1,109 @@
+import { recordingLogger, silentLogger } from '@parley/contracts';
+import { afterEach, expect, it } from 'vitest';
+import { openQueues, type Queues } from './queues.ts';
+import { type Schedule, type Scheduler, startScheduler } from './scheduler.ts';
+
+let queues: Queues;
+const running: Scheduler[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.close(1_000)));
+  await queues.close();
+});
+
+async function start(
+  schedules: Record<string, Schedule>,
+  { everyMs = 60_000, log = silentLogger, clock = Date.now } = {},
+): Promise<Scheduler> {
+  const map = new Map(Object.entries(schedules));
+  const started = await startScheduler({
+    queue: queues.schedules,
+    schedules: map,
+    clock,
+    log,
+    everyMs,
+  });
+  running.push(started);
+  return started;
+}
+
+it('[H01] a schedule is looked at when the process starts, and when it says', async () => {
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  let looks = 0;
+  await start({
+    a: async () => {
+      looks += 1;
+      return looks < 3 ? Date.now() + 20 : null;
+    },
+  });
+  await expect.poll(() => looks).toBe(3);
+});
+
+it('[H01] one that fails is looked at again, and holds no other up', async () => {
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  const { log, lines } = recordingLogger();
+  let failures = 0;
+  let looks = 0;
+  const fails: Schedule = async () => {
+    failures += 1;
+    throw new Error('no disk');
+  };
+  const works: Schedule = async () => {
+    looks += 1;
+    return null;
+  };
+  await start({ fails, works }, { everyMs: 30, log });
+  await expect.poll(() => Math.min(failures, looks)).toBeGreaterThan(2);
+  expect(lines.join()).toContain('no disk');
+});
+
+it('[H01] a clock that is put back a day holds nothing up', async () => {
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  let back = 0;
+  let looks = 0;
+  const clock = () => Date.now() - back;
+  await start(
+    {
+      a: async () => {
+        looks += 1;
+        const nextAt = clock() + 40;
+        back = looks === 1 ? 24 * 3_600_000 : back;
+        return nextAt;
+      },
+    },
+    { everyMs: 100, clock },
+  );
+  await expect.poll(() => looks).toBeGreaterThan(2);
+});
+
+it('[H01] of two processes one looks at a time', async () => {
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  let atOnce = 0;
+  let most = 0;
+  let looks = 0;
+  const slow: Schedule = async () => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    atOnce -= 1;
+    looks += 1;
+    return null;
+  };
+  await start({ slow }, { everyMs: 10 });
+  await start({ slow }, { everyMs: 10 });
+  await expect.poll(() => looks).toBeGreaterThan(20);
+  expect(most).toBe(1);
+});
+
+it('[H01] what was just planned is looked at when it is told', async () => {
+  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  let looks = 0;
+  const scheduler = await start({
+    a: async () => {
+      looks += 1;
+      return null;
+    },
+  });
+  await expect.poll(() => looks).toBe(1);
+  await scheduler.wake('a');
+  await expect.poll(() => looks).toBe(2);
+});
