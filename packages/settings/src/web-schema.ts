@@ -3,6 +3,12 @@ import { z } from 'zod';
 const Fetch = z
   .strictObject({
     enabled: z.boolean().default(true).describe('false: the agent reads no pages.'),
+    approval: z
+      .enum(['never', 'unknown', 'always'])
+      .default('never')
+      .describe(
+        'Who has to say yes: nobody; an owner, in their direct chat, to addresses that they did not write and no search found; or somebody to every page.',
+      ),
     ports: z
       .array(z.int().min(1).max(65_535))
       .min(1)

@@ -3,7 +3,7 @@ import { toolArguments } from '@parley/models';
 import type { Approval, ClaimedTurn, Lease, NewApproval, Store } from '@parley/store';
 import type { JournalledCall } from '../loop/turn-journal.ts';
 import { isPlaceholder } from '../modes/tools-in-mode.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { CallMoment, Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-facts.ts';
 import { type ApprovalRules, needOf, subjectOf } from './approval-policy.ts';
@@ -38,7 +38,12 @@ export interface ApprovalGate {
    * with the suspension of the turn, and TurnSuspendedError is thrown; the run that comes after the
    * decision finds it here.
    */
-  check(tool: Tool, journalled: JournalledCall, tools: ToolSet): Promise<GateVerdict>;
+  check(
+    tool: Tool,
+    journalled: JournalledCall,
+    tools: ToolSet,
+    moment: CallMoment,
+  ): Promise<GateVerdict>;
 }
 
 /** More than a handful of codes that are taken means that codes are not made by chance. */
@@ -48,7 +53,7 @@ const MOST_CODES = 5;
 export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): ApprovalGate {
   const { approvals } = deps.store;
   return {
-    async check(tool, { key, call }, tools) {
+    async check(tool, { key, call }, tools, moment) {
       if (isPlaceholder(tools, tool.name)) return { kind: 'run' };
       const decided = await approvals.of(turn.turnId, key);
       if (decided !== null) return verdictOf(decided);
@@ -57,7 +62,7 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
       if (input === null || !tool.input.safeParse(input).success) return { kind: 'run' };
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = subjectOf(schema?.properties, input);
-      const need = needOf(tool, subject, deps.rules, tool.spares?.(input) === true);
+      const need = needOf(tool, subject, deps.rules, tool.spares?.(input, moment) === true);
       if (need === 'never') return { kind: 'run' };
       const asked = { tool: tool.name, callKey: key, shown: shownArguments(input) };
       if (need === 'auto') return allow(deps, turn, lease, asked);

@@ -14,7 +14,18 @@ export function approvalsNote(
     return tool !== undefined && asks(tool, rules) && !isPlaceholder(tools, name);
   });
   if (names.length === 0) return {};
-  const list = names.map((name) => `\`${name}\``).join(', ');
-  const text = `A person is asked before each call of: ${list}. Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.`;
+  const isSometimes = (name: string) =>
+    tools.get(name)?.spares !== undefined && !rules.ask.includes(name);
+  const each = listOf(names.filter((name) => !isSometimes(name)));
+  const some = listOf(names.filter(isSometimes));
+  const before = [
+    ...(each === '' ? [] : [`each call of: ${each}`]),
+    ...(some === '' ? [] : [`some calls of: ${some}`]),
+  ].join(', and before ');
+  const text = `A person is asked before ${before}. Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.`;
   return { approvals: { text, source: 'approvals', audience: { kind: 'everyone' } } };
+}
+
+function listOf(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
 }

@@ -194,4 +194,17 @@ describe('a call that needs a yes', () => {
     const [part] = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 9);
     expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
   });
+
+  it('[G05] [G07] what the settings ask about is not run by a sub-agent: it has nobody to ask', async () => {
+    const write = countingTool('write', 'write');
+    await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
+    await scene.write('note it');
+    const handOn = { name: 'delegate_task', with: { title: 'notes', task: 'note parrots' } };
+    scene.model.next({ calls: [handOn] }, { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next(call('parrots'), { say: 'I could not.' });
+    await scene.answerNext(scene.woken.find((lane) => lane.startsWith('sub:')));
+    expect(write.calls).toEqual([]);
+    expect(lastResults()).toEqual([expect.stringContaining('nobody who may give it')]);
+  });
 });

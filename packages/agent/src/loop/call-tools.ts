@@ -1,9 +1,10 @@
 import type { Audience, Clock, Logger, Reader } from '@parley/contracts';
 import type { ModelToolCall } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
+import { type ApprovalRules, asks } from '../approvals/approval-policy.ts';
 import { nobodyText } from '../approvals/approval-words.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
-import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+import type { CallMoment, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
@@ -14,6 +15,8 @@ export interface CallToolsDeps {
   readonly journal: TurnJournal;
   /** Asks people where that is needed (G05); without it, tools that need a yes are not run. */
   readonly gate?: ApprovalGate | undefined;
+  /** Which do besides those that say so themselves. */
+  readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask'> } | undefined;
   readonly limits: ToolLimits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -82,16 +85,31 @@ async function outcomeOf(
 
 /** Why a call may not be run: somebody said no. Null when the lease was lost. */
 async function refusalOf(
-  { gate, tools }: CallToolsDeps,
+  { gate, approvals, tools, journal, at }: CallToolsDeps,
   tool: Tool,
   journalled: JournalledCall,
 ): Promise<ToolOutcome | 'none' | null> {
   if (gate === undefined) {
-    return tool.approval === 'never' ? 'none' : { text: nobodyText(tool.name), failed: true };
+    const mayRun = !asks(tool, approvals?.rules ?? { ask: [] });
+    return mayRun ? 'none' : { text: nobodyText(tool.name), failed: true };
   }
-  const verdict = await gate.check(tool, journalled, tools);
+  const verdict = await gate.check(tool, journalled, tools, momentOf(at, journal));
   if (verdict.kind === 'fenced') return null;
   return verdict.kind === 'run' ? 'none' : { text: verdict.text, failed: true };
+}
+
+function momentOf(
+  { reader, messages = [] }: CallToolsDeps['at'],
+  journal: Pick<TurnJournal, 'rounds'>,
+): CallMoment {
+  const calls = journal.rounds().flatMap((round) => round.calls);
+  return {
+    reader,
+    said: messages.map(({ text }) => text),
+    results: calls.flatMap(({ call, result }) =>
+      result === null ? [] : [{ tool: call.name, text: result.text }],
+    ),
+  };
 }
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {

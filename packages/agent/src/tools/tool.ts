@@ -25,6 +25,15 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
+/** What has been said in a turn before a call; tools judge by it whether a call needs a yes. */
+export interface CallMoment {
+  readonly reader: Reader;
+  /** What the people wrote whom this turn answers. */
+  readonly said: readonly string[];
+  /** What tools answered in this turn. */
+  readonly results: readonly { readonly tool: string; readonly text: string }[];
+}
+
 /** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
 export interface ToolOutcome {
   readonly text: string;
@@ -46,7 +55,7 @@ export interface Tool<Input = unknown> {
   /** `ask`: somebody has to say yes to each call (G05). */
   readonly approval: 'never' | 'ask';
   /** Calls that need no yes although others do; the settings may ask for one all the same. */
-  spares?(input: Input): boolean;
+  spares?(input: Input, moment: CallMoment): boolean;
   /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
   readonly actsOnce?: boolean;
   /** Bounds of its own, where those of the settings do not fit: in ms, and in characters of its result. */
@@ -62,7 +71,9 @@ export function defineTool<Input>(tool: Tool<Input>): Tool {
   const { spares, ...rest } = tool;
   return {
     ...rest,
-    ...(spares !== undefined && { spares: (input) => spares(tool.input.parse(input)) }),
+    ...(spares !== undefined && {
+      spares: (input, moment) => spares(tool.input.parse(input), moment),
+    }),
     run: (input, call) => tool.run(tool.input.parse(input), call),
   };
 }

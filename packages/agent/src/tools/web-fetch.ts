@@ -1,5 +1,6 @@
 import { frameUntrusted, type NewNonce, type ReadPage, WebError } from '@parley/web-reader';
 import { z } from 'zod';
+import { isKnownAddress } from './known-address.ts';
 import { defineTool, type Tool } from './tool.ts';
 
 /** How pages are read. */
@@ -9,14 +10,24 @@ export interface WebFetchDeps {
   readonly maxCharacters: number;
   /** What closes the frame around a page; nobody may be able to guess it. */
   readonly nonce: NewNonce;
+  /** Whether somebody has to say yes first; `never` when absent. */
+  readonly approval?: FetchApproval;
 }
+
+/** `unknown`: for addresses that nobody gave and no search found, where an owner is alone with the agent. */
+export type FetchApproval = 'never' | 'unknown' | 'always';
 
 /** On top of the page: its frame, title and address, in characters. */
 const AROUND = 3_000;
 const LONGEST_URL = 2_000;
 
 /** Reads a page of the public internet as Markdown (G02); private addresses are refused (G06). */
-export function webFetchTool({ readPage, maxCharacters, nonce }: WebFetchDeps): Tool {
+export function webFetchTool({
+  readPage,
+  maxCharacters,
+  nonce,
+  approval = 'never',
+}: WebFetchDeps): Tool {
   return defineTool({
     name: 'web_fetch',
     summary: 'Reads a page of the web as text.',
@@ -24,7 +35,10 @@ export function webFetchTool({ readPage, maxCharacters, nonce }: WebFetchDeps): 
     tier: 'middleware',
     effect: 'read',
     audience: 'everyone',
-    approval: 'never',
+    approval: approval === 'never' ? 'never' : 'ask',
+    // What the model knows can be carried out in an address that it makes up; in one it was given, not.
+    spares: ({ url }, moment) =>
+      approval === 'unknown' && (moment.reader.kind !== 'owner' || isKnownAddress(url, moment)),
     limits: { characters: maxCharacters + AROUND },
     input: z.object({
       url: z

@@ -44,7 +44,14 @@ describe('web_fetch', () => {
 
   it('[G06] says in words what is refused, with the guard that is really there', async () => {
     const [tool] = webTools({
-      fetch: { enabled: true, ports: [80], seconds: 5, maxMb: 1, maxCharacters: 100 },
+      fetch: {
+        enabled: true,
+        ports: [80],
+        seconds: 5,
+        maxMb: 1,
+        maxCharacters: 100,
+        approval: 'never',
+      },
       search: { results: 5 },
     });
     if (tool === undefined) throw new Error('there is no web_fetch');
@@ -85,7 +92,9 @@ describe('web_search', () => {
   });
 
   it('[G02] is offered once an engine is set up, and web_fetch unless it is switched off', () => {
-    const fetch = { enabled: false, ports: [443], seconds: 5, maxMb: 1, maxCharacters: 100 };
+    const approval = 'never' as const;
+    const limits = { ports: [443], seconds: 5, maxMb: 1, maxCharacters: 100 };
+    const fetch = { enabled: false, approval, ...limits };
     const names = (settings: Parameters<typeof webTools>[0]) =>
       webTools(settings).map(({ name }) => name);
     expect(names({ fetch, search: { results: 5 } })).toEqual([]);

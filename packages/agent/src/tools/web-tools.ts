@@ -1,12 +1,13 @@
 import { createPageReader, openSearch, randomNonce, type SearchSettings } from '@parley/web-reader';
 import type { Tool } from './tool.ts';
-import { webFetchTool } from './web-fetch.ts';
+import { type FetchApproval, webFetchTool } from './web-fetch.ts';
 import { webSearchTool } from './web-search.ts';
 
 /** The settings section `web`. */
 export interface WebSettings {
   readonly fetch: {
     readonly enabled: boolean;
+    readonly approval: FetchApproval;
     readonly ports: readonly number[];
     readonly seconds: number;
     readonly maxMb: number;
@@ -17,14 +18,14 @@ export interface WebSettings {
 
 /** The tools for the web that the settings allow: what is switched off or not set up is not offered. */
 export function webTools({ fetch: pages, search: engines }: WebSettings): readonly Tool[] {
-  const { ports, seconds, maxMb, maxCharacters } = pages;
+  const { approval, ports, seconds, maxMb, maxCharacters } = pages;
   const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
   const search = openSearch(engines, { fetch: globalThis.fetch });
   const nonce = randomNonce;
   return [
     ...(search === null ? [] : [webSearchTool({ search, results: engines.results, nonce })]),
     ...(pages.enabled
-      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, nonce })]
+      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, nonce, approval })]
       : []),
   ];
 }

@@ -1,0 +1,33 @@
+import type { CallMoment } from './tool.ts';
+
+/** With its scheme, or a name with a dot: each run of signs is looked at once, however long it is. */
+const ADDRESS =
+  /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
+/** Of a search the lines that are an address and nothing else. */
+const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
+/** Signs that end a sentence rather than an address. */
+const TRAILING = /[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
+
+/**
+ * Whether an address stands as it is in what people wrote in this turn, or in what a search found. Then
+ * the model has added nothing of its own to it. Pages, quoted messages and earlier turns do not count:
+ * an address there may have been made for carrying something out.
+ */
+export function isKnownAddress(url: string, { said, results }: CallMoment): boolean {
+  const wanted = keyOf(url);
+  if (wanted === null) return false;
+  const found = results.filter(({ tool }) => tool === 'web_search');
+  const written = said.flatMap((text) => text.match(ADDRESS) ?? []);
+  const all = [
+    ...written.flatMap((address) => [address, address.replace(TRAILING, '')]),
+    ...found.flatMap(({ text }) => [...text.matchAll(FOUND)].map(([, address = '']) => address)),
+  ];
+  return all.some((address) => keyOf(address) === wanted);
+}
+
+/** What is asked of which server; null for what is no address. http and https are one here. */
+function keyOf(address: string): string | null {
+  const url = URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
+  if (url === null || url.username !== '' || url.password !== '') return null;
+  return `${url.host}${url.pathname}${url.search}`;
+}
