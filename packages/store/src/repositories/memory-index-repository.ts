@@ -1,7 +1,11 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
+import { raw } from '../kysely.ts';
 import type { IndexedMemory, MemoryIndex } from '../memory-index.ts';
 import type { MemoryEntryTable } from '../tables/memory-tables.ts';
+
+/** In the text, so that `memory_entry_used` serves the query. */
+const NEVER = raw.lit<0>(0);
 
 /** Rows that are written in one statement. */
 const AT_ONCE = 200;
@@ -60,7 +64,7 @@ async function usesOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql
     .selectFrom('memory_entry')
     .select(['id', 'uses'])
-    .where('uses', '>', 0)
+    .where('uses', '>', NEVER)
     .execute();
   return new Map(rows.map(({ id, uses }) => [id, uses]));
 }
