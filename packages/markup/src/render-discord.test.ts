@@ -88,6 +88,8 @@ const links: Row[] = [
     'See https://e.org/a_b, (https://e.org).',
   ],
   ['a bare address before a mark', '<https://e.org>**b**', '<https://e.org>**b**'],
+  ['what a backslash would make an address', 'https://e<.org', 'https\\://e\\<.org'],
+  ['what a mark would make an address', 'https://e<u>b</u>', 'https\\://e__b__'],
   ['a bare address in a mark', '**https://e.org**', '**https://e.org**'],
   ['a bare address with its last dot', '<https://e.org/a.>', '<https://e.org/a.>'],
   ['an image as a link', '![alt](https://e.org/i.png)', '[alt](https://e.org/i.png)'],

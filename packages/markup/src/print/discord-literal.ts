@@ -81,6 +81,8 @@ function putSign(page: Page, text: string, at: number, place: SignPlace): number
 function putAddress(page: Page, text: string, at: number, place: LiteralPlace): number {
   const end = addressEnd(text, at);
   if (end === at) {
+    // Too short for an address, unless a backslash or the sign of a mark comes behind it.
+    if (mayGrow(text, at, place)) return putColon(page, text, at);
     put(page, text.charAt(at), text.slice(at));
     return at + 1;
   }
@@ -90,11 +92,20 @@ function putAddress(page: Page, text: string, at: number, place: LiteralPlace): 
   const isGlued = /[:<]/.test(word) || (place.glued && end + word.length === text.length);
   const isUnfit =
     place.marks.some((mark) => conflicts(url, mark)) || (isGlued && url.includes('>'));
-  if (isUnfit || (!page.live && /@(?:everyone|here)/.test(url))) {
-    const colon = text.indexOf(':', at);
-    put(page, `${text.slice(at, colon)}\\:`);
-    return colon + 1;
-  }
+  if (isUnfit || (!page.live && /@(?:everyone|here)/.test(url))) return putColon(page, text, at);
   putRaw(page, isGlued ? `<${url}>` : url);
   return end;
+}
+
+function mayGrow(text: string, at: number, { glued }: SignPlace): boolean {
+  const [begun = ''] = /^\w+:\/\/[^\s<]*/.exec(text.slice(at, at + 32)) ?? [];
+  const end = at + begun.length;
+  return (text[end] === '<' && !begun.endsWith('//')) || (glued && end === text.length);
+}
+
+/** Writes the scheme so that what follows is no address. */
+function putColon(page: Page, text: string, at: number): number {
+  const colon = text.indexOf(':', at);
+  put(page, `${text.slice(at, colon)}\\:`);
+  return colon + 1;
 }
