@@ -18,10 +18,12 @@ export interface Forgotten {
   readonly answers: number;
   /** Steps of turns: calls of tools and their results. */
   readonly steps: number;
-  /** What was kept for the length of a session, summaries of it included. */
+  /** What was kept beside it: notes and summaries of sessions, to-dos, jobs, tasks, questions for a yes. */
   readonly pins: number;
   /** Recorded prompts of past turns. */
   readonly prompts: number;
+  /** Copies of sent messages that adapters keep to send them once more; dropped as a whole. */
+  readonly copies: number;
 }
 
 /** Takes words out of everything the database keeps of conversations (G15). */

@@ -59,11 +59,14 @@ function proofText({ removal, forgotten, left }: ForgetProof, isOwner: boolean):
     ...(forgotten === null
       ? []
       : [
-          `- ${counted(forgotten.history, 'entry', 'entries')} of the history, ${counted(forgotten.messages, 'message', 'messages')}, ${counted(forgotten.answers, 'answer', 'answers')}, ${counted(forgotten.steps, 'step', 'steps')} of turns, ${counted(forgotten.pins, 'note', 'notes')} of sessions and ${counted(forgotten.prompts, 'recorded prompt', 'recorded prompts')} no longer hold the words`,
+          `- ${counted(forgotten.history, 'entry', 'entries')} of the history, ${counted(forgotten.messages, 'message', 'messages')}, ${counted(forgotten.answers, 'answer', 'answers')}, ${counted(forgotten.steps, 'step', 'steps')} of turns, ${counted(forgotten.pins, 'note', 'notes')} beside them and ${counted(forgotten.prompts, 'recorded prompt', 'recorded prompts')} no longer hold the words`,
+          ...(forgotten.copies > 0
+            ? [`- ${counted(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
+            : []),
         ]),
     ...failed.map(({ name, detail }) => `- **not** from ${code(name)}: ${detail}`),
     ...(left.length === 0 ? [] : [`\n${leftText(left)}`]),
-    '\nWhat stands in the chat itself, in backups, and the same thing in other words I cannot take back.',
+    '\nWhat stands in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, and the same thing in other words I cannot take back.',
   ].join('\n');
 }
 

@@ -66,6 +66,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         steps: 0,
         pins: 0,
         prompts: 0,
+        copies: 0,
       });
     });
   });

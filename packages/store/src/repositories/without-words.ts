@@ -1,20 +1,51 @@
+/** Fields that hold no words of people but what the code itself lives by: they stay as they are. */
+const FIXED: ReadonlySet<string> = new Set(
+  (
+    'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
+    'mentions messageId mimeType mode occasion outcome placement ref replyToMessageId role ' +
+    'senderId signature state threadId timeZone toolCallId turnId type unit'
+  ).split(' '),
+);
+/** Longest values of fields that are bounded; a mark may be longer than the words in its place. */
+const LONGEST: Readonly<Record<string, number>> = { label: 64, name: 255 };
+/** Shorter words count only as a whole: `art` does not go out of `party`. In letters. */
+const PIECE = 4;
+
 /**
  * Makes a function that puts `mark` in the place of words, in a text or in all texts of a JSON value.
  * It gives back the same value, not a copy, where nothing was found. Longer words are taken first.
+ * What the value is made of stays: fields keep their names, ids and kinds, whatever the words are.
  */
 export function withoutWords(words: readonly string[], mark: string): (value: unknown) => unknown {
-  const forms = words.flatMap((word) => [word, inHtml(word)]).filter((word) => word.trim() !== '');
-  const sorted = [...new Set(forms)].sort((one, other) => other.length - one.length);
+  const forms = words.flatMap((word) => [word, inHtml(word), inJson(word)]);
+  const sorted = [...new Set(forms.map((form) => form.trim()))]
+    .filter((form) => form !== '')
+    .sort((one, other) => other.length - one.length);
   if (sorted.length === 0) return (value) => value;
   const pattern = new RegExp(sorted.map(patternOf).join('|'), 'giu');
   const inText = (text: string): string => text.replace(pattern, () => mark);
-  const inside = (value: unknown): unknown => {
-    if (typeof value === 'string') return inText(value);
-    if (Array.isArray(value)) {
-      const items = value.map(inside);
-      return items.every((item, at) => item === value[at]) ? value : items;
-    }
-    if (typeof value !== 'object' || value === null) return value;
+  const inList = (items: readonly unknown[]): unknown => {
+    const changed = items.map(inside);
+    return changed.every((item, at) => item === items[at]) ? items : changed;
+  };
+  const inObject = (value: object): unknown => {
+    const entries = Object.entries(value);
+    const isCall = 'arguments' in value;
+    const changed = entries.map(([key, item]) => {
+      if (key === 'variables') return [key, inVariables(item)] as const;
+      // The name of a tool is no word of anybody.
+      if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
+      const after = inside(item);
+      const most = LONGEST[key];
+      const isCut = typeof after === 'string' && most !== undefined && after !== item;
+      return [key, isCut ? after.slice(0, most).toWellFormed() : after] as const;
+    });
+    const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
+    return isSame ? value : Object.fromEntries(changed);
+  };
+  /** Here people choose the names, too. */
+  const inVariables = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return inside(value);
     const entries = Object.entries(value);
     const changed = entries.map(([key, item]) => [inText(key), inside(item)] as const);
     const isSame = changed.every(
@@ -22,18 +53,29 @@ export function withoutWords(words: readonly string[], mark: string): (value: un
     );
     return isSame ? value : Object.fromEntries(changed);
   };
+  const inside = (value: unknown): unknown => {
+    if (typeof value === 'string') return inText(value);
+    if (Array.isArray(value)) return inList(value);
+    return typeof value === 'object' && value !== null ? inObject(value) : value;
+  };
   return inside;
 }
 
-/** Spaces may have become line ends on the way. */
+/** Spaces may have become line ends on the way, also written as JSON writes them. */
 function patternOf(word: string): string {
-  return word
-    .trim()
-    .split(/\s+/)
-    .map((piece) => piece.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
-    .join('\\s+');
+  const pieces = word.split(/\s+/).map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const pattern = pieces.join(String.raw`(?:\s|\\[nrt])+`);
+  const isShort =
+    [...word].length < PIECE &&
+    !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(word);
+  return isShort ? String.raw`(?<![\p{L}\p{N}])${pattern}(?![\p{L}\p{N}])` : pattern;
 }
 
 function inHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** What a model was told to call a tool with is kept as the text it wrote. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
