@@ -59,6 +59,20 @@ describe('pages and a person’s yes', () => {
     expect([outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
+  it('[G05] [G07] what a sub-agent has come to was written by a model, not by a person', async () => {
+    const asked = await reading('unknown', { delegates: true });
+    await scene.write('find tea');
+    const handOn = { name: 'delegate_task', with: { title: 'tea', task: 'find tea' } };
+    scene.model.next({ calls: [handOn] }, { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next({ say: `It is at ${TEA}` });
+    await scene.answerNext(scene.woken.find((lane) => lane.startsWith('sub:')));
+    scene.model.next(read(TEA));
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain(`It is at ${TEA}`);
+    expect([outcome(), asked]).toEqual(['suspended', []]);
+  });
+
   it('[G05] the settings may let hosts pass', async () => {
     const auto = ['web_fetch:https://example.org/*'];
     const asked = await reading('unknown', { approvals: { auto } });

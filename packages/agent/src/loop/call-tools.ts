@@ -105,7 +105,8 @@ function momentOf(
   const calls = journal.rounds().flatMap((round) => round.calls);
   return {
     reader,
-    said: messages.map(({ text }) => text),
+    // What Parley itself put there (the end of a sub-agent, say) the model may have written.
+    said: messages.flatMap(({ text, occasion }) => (occasion === undefined ? text : [])),
     results: calls.flatMap(({ call, result }) =>
       result === null ? [] : [{ tool: call.name, text: result.text }],
     ),
