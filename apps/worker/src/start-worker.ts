@@ -31,8 +31,10 @@ const SWEEP_MS = 5_000;
 /** Starts the process role that runs turns. */
 export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
   const { store, queues, newId, owner, mode, collectPauseMs, clock, log, bus } = options;
-  const compactor = createCompactor(options);
-  const yesterday = yesterdaySource({ ...options, localTime: options.agent.localTime });
+  const { localTime } = options.agent;
+  const summing = { ...options, localTime, charge: summariesOn(options) };
+  const compactor = createCompactor(summing);
+  const yesterday = yesterdaySource(summing);
   const deps = {
     ...options,
     compactor,
@@ -53,5 +55,13 @@ export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
       await worker.close(graceMs);
       await Promise.all([compactor.close(), yesterday.close()]);
     },
+  };
+}
+
+/** Nobody asked for a summary, so it counts in the total of the day alone (G17). */
+function summariesOn({ store, agent, clock }: Pick<WorkerOptions, 'store' | 'agent' | 'clock'>) {
+  return (used: Parameters<Store['spend']['add']>[1]): Promise<void> => {
+    const { date: day } = agent.localTime(clock());
+    return store.spend.add({ day, personId: '', groupId: null }, used);
   };
 }

@@ -1,4 +1,4 @@
-import type { LiveBus, Meter, PassPoint } from '@parley/contracts';
+import { type LiveBus, type Meter, type PassPoint, reasonOf } from '@parley/contracts';
 import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
@@ -25,7 +25,7 @@ export interface TurnAnswerDeps
   extends TurnPromptDeps,
     HookDeps,
     Pick<RecordPromptDeps, 'prompts'> {
-  readonly store: Pick<Store, 'turns' | 'transcript' | 'summaries' | 'pins'>;
+  readonly store: Pick<Store, 'turns' | 'transcript' | 'summaries' | 'pins' | 'spend'>;
   readonly model: ChatModel;
   /** Where they differ from `DEFAULT_TURN_LIMITS`. */
   readonly limits?: Partial<TurnLimits>;
@@ -83,6 +83,7 @@ export async function turnAnswer(
     at: { facts, reader, view, session, messages },
     quotable: quotableIn(turn),
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
+    cutOff: (used: StepUsage) => countCutOff(deps, opened, used),
     draft: { prompt, ...past, history: deps.history, contextTokens: deps.contextTokens?.(), now },
     record: (sent: AssembledPrompt, request: ModelRequest) =>
       recordPrompt(deps, turn, sent, request),
@@ -103,6 +104,19 @@ async function maySpend(
   const isLinked = turn.messages.every(({ fromOwner }) => fromOwner === true);
   const byOwner = isLinked || owners.includes(facts.user.id);
   await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader });
+}
+
+/** Behind a stop, so nothing more can be stored with the turn. */
+async function countCutOff(
+  { store, agent, clock, log }: TurnAnswerDeps,
+  { facts }: OpenedTurn,
+  used: StepUsage,
+): Promise<void> {
+  try {
+    await store.spend.add(accountOf(facts, agent, clock), used);
+  } catch (error) {
+    log.error({ reason: reasonOf(error) }, 'what a stopped call has used could not be counted');
+  }
 }
 
 /** What the people wrote and sent. */

@@ -17,16 +17,24 @@ import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import type { MemoryKeeper } from './memory/memory-keeper.ts';
-import { SpendCapError } from './spend/spend-guard.ts';
+import { accountOf, SpendCapError } from './spend/spend-guard.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
-import { leadingMessage } from './turn-facts.ts';
+import { leadingMessage, turnFacts } from './turn-facts.ts';
 import { openTurn, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps {
   readonly store: Pick<
     Store,
-    'lanes' | 'turns' | 'transcript' | 'summaries' | 'attachments' | 'pins' | 'approvals' | 'inbox'
+    | 'lanes'
+    | 'turns'
+    | 'spend'
+    | 'transcript'
+    | 'summaries'
+    | 'attachments'
+    | 'pins'
+    | 'approvals'
+    | 'inbox'
   >;
   readonly media: MediaDeps;
   /** Saves what people asked to be remembered and the model has not saved (G13). */
@@ -88,7 +96,9 @@ async function answerTurn(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
+  const { clock, agent } = deps;
+  const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
+  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock, account });
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Without a look at what came with it: that may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };

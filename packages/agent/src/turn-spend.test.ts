@@ -48,6 +48,46 @@ describe('what turns use', () => {
   });
 });
 
+describe('a turn that is stopped', () => {
+  const stop = async () => {
+    const [asked] = await scene.store.inbox.recent(
+      { channel: 'test', account: 'default', chatId: 'c' },
+      1,
+    );
+    if (asked === undefined) throw new Error('nobody asked');
+    const { message, ...row } = asked;
+    const stopping = { ...row, message: { ...message, messageId: 'stop' } };
+    await scene.store.inbox.command(stopping, { kind: 'stop' }, () => []);
+  };
+
+  it('[G17] has used what its steps have, and roughly what was under way', async () => {
+    const halt = new AbortController();
+    await open(undefined, { tools: [countingTool('parrot').tool] });
+    const calls = [{ name: 'parrot', with: { word: 'a' } }];
+    scene.model.next({ say: '', calls }, { say: 'too late', afterMs: 60_000 });
+    await scene.write('hello');
+    const running = scene.run(await scene.begin(), halt.signal);
+    await expect.poll(() => scene.model.asked.length).toBe(2);
+    expect((await scene.store.spend.of(ADA)).person).toEqual({ tokens: 12, costUsd: 0.5 });
+    await stop();
+    halt.abort('stopped');
+    await running;
+    const { person } = await scene.store.spend.of(ADA);
+    // The prompt was sent and is paid for.
+    expect(person.tokens).toBeGreaterThan(500);
+    expect(person.costUsd).toBe(0.5);
+  });
+
+  it('[G17] while it waits for a yes has used what its steps have', async () => {
+    const { tool } = countingTool('parrot', 'write');
+    await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
+    scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
+    await asks();
+    await stop();
+    expect((await scene.store.spend.of(ADA)).person.tokens).toBe(12);
+  });
+});
+
 describe('a person over the cap', () => {
   it('[G17] is told so without the model being asked, and it is logged once', async () => {
     await open({ perPersonDaily: { tokens: 20 }, capOwners: false });

@@ -46,6 +46,8 @@ export interface JournalStep {
   readonly content: unknown;
   /** The call whose result this is: the record of its approval, if there is one, gets it, too. */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
+  /** What it has used, and on whose account that is: counted with the step, whatever becomes of the turn (G17). */
+  readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
 }
 
 /** Something said in a group that was not meant for the bot. `text` and `senderName` are untrusted. */
@@ -91,7 +93,7 @@ export interface TurnCommit {
   readonly entries: readonly TranscriptEntry[];
   readonly parts: readonly NewPart[];
   readonly usage: TurnUsage | null;
-  /** On whose account the usage is (G17). */
+  /** On whose account the usage is (G17), as far as its steps have not been counted. */
   readonly account?: SpendAccount;
 }
 

@@ -1,3 +1,5 @@
+import type { TurnUsage } from './rows.ts';
+
 /** What was used of models. Tokens in and out together; US dollars as far as prices are known. */
 export interface Spent {
   readonly tokens: number;
@@ -8,7 +10,7 @@ export interface Spent {
 export interface SpendAccount {
   /** Such as `2026-11-21`, in the agent's time zone. */
   readonly day: string;
-  /** `channel:userId`. */
+  /** `channel:userId`; empty where nobody asked. */
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;
@@ -22,10 +24,15 @@ export interface SpentOfDay {
   readonly total: Spent;
 }
 
-/** Tokens and money per person, group and day (G17). Written only by commits of turns. */
+/** Tokens and money per person, group and day (G17). Steps and commits of turns write it, too. */
 export interface SpendRepository {
   /** What counts against the caps of a turn on this account. */
   of(account: SpendAccount): Promise<SpentOfDay>;
+  /** Counts what no step of a turn has used, or none that could be stored. */
+  add(
+    account: SpendAccount,
+    usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>,
+  ): Promise<void>;
   /** All of a day, and how many people and groups it was for. */
   day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }>;
 }

@@ -1,6 +1,6 @@
 import { Audience, type Clock } from '@parley/contracts';
 import type { ModelToolCall } from '@parley/models';
-import type { ClaimedTurn, JournalStep, Lease, TurnRepository } from '@parley/store';
+import type { ClaimedTurn, JournalStep, Lease, SpendAccount, TurnRepository } from '@parley/store';
 import { z } from 'zod';
 import { answeredBefore, type FinalStep, StepUsage, totalUsage } from '../final-step.ts';
 
@@ -64,26 +64,39 @@ export interface TurnJournal {
   rounds(): readonly Round[];
   /** What these have used; null before the first. */
   spent(): StepUsage | null;
+  /** What these have used and nobody's account has yet. */
+  uncounted(): StepUsage | null;
   /** False when the lease was lost: then nothing more may be done. */
   append(step: Step | FinalStep): Promise<boolean>;
+}
+
+/** What a journal is written with. */
+export interface JournalDeps {
+  readonly turns: Pick<TurnRepository, 'appendStep'>;
+  readonly clock: Clock;
+  /** On whose account each step is as it completes; without it the commit of the turn counts them all. */
+  readonly account?: () => SpendAccount;
 }
 
 /** Opens the journal of a turn that was claimed. */
 export function openJournal(
   { turnId, steps }: Pick<ClaimedTurn, 'turnId' | 'steps'>,
   lease: Lease,
-  deps: { readonly turns: Pick<TurnRepository, 'appendStep'>; readonly clock: Clock },
+  deps: JournalDeps,
 ): TurnJournal {
   const all: JournalStep[] = [...steps];
+  const spent = () => {
+    const usages = roundsOf(turnId, all).map(({ step }) => step.usage);
+    return usages.length === 0 ? null : totalUsage(usages);
+  };
   return {
     answer: answeredBefore(steps),
     rounds: () => roundsOf(turnId, all),
-    spent() {
-      const usages = roundsOf(turnId, all).map(({ step }) => step.usage);
-      return usages.length === 0 ? null : totalUsage(usages);
-    },
+    spent,
+    uncounted: () => (deps.account === undefined ? spent() : null),
     async append(content) {
-      const step = { index: (all.at(-1)?.index ?? -1) + 1, content, ...settled(content) };
+      const index = (all.at(-1)?.index ?? -1) + 1;
+      const step = { index, content, ...settled(content), ...spending(content, deps.account) };
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
       if (result === 'fenced') return false;
       all.push(step);
@@ -96,6 +109,15 @@ export function openJournal(
 function settled(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
+}
+
+/** A turn that is stopped has used what its steps have (G17). */
+function spending(
+  content: Step | FinalStep,
+  account: JournalDeps['account'],
+): Pick<JournalStep, 'spends'> {
+  if (content.kind !== 'model' || account === undefined) return {};
+  return { spends: { account: account(), usage: content.usage } };
 }
 
 /** Reads steps; what an other version wrote and this one does not know is passed over. */

@@ -6,6 +6,7 @@ import type { QuotableMessages } from '../answer/what-is-seen.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
 import type { HistoryFill } from '../context/history-budget.ts';
 import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
+import { cutOffUsage } from '../spend/cut-off-usage.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
 import type { ModelStep, Round } from './turn-journal.ts';
@@ -15,8 +16,10 @@ import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts'
 export interface TurnLoopDeps extends CallToolsDeps {
   readonly conversationId: string;
   readonly limits: TurnLimits;
-  /** Throws SpendCapError where the model may not be asked once more; `used`: by this turn so far. */
+  /** Throws SpendCapError where the model may not be asked once more; `used`: by this turn, on no account yet. */
   readonly maySpend?: (used: StepUsage | null) => Promise<void>;
+  /** Hears what a call of the model has used that was ended from outside (G17). */
+  readonly cutOff?: (used: StepUsage) => Promise<void>;
   /** What its answer may quote. */
   readonly quotable: QuotableMessages;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
@@ -44,7 +47,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     if (unfinished !== undefined && !(await callTools(deps, unfinished, stop))) return null;
     const rounds = journal.rounds();
     const closing = closingWords({ rounds, ms: clock() - startedAt }, limits);
-    await deps.maySpend?.(journal.spent());
+    await deps.maySpend?.(journal.uncounted());
     const answer = await askStep(deps, rounds, closing, stop);
     const isFinal = answer.calls.length === 0 || closing !== null;
     const step = isFinal ? finalStep(answer, rounds) : modelStep(deps, answer, rounds);
@@ -74,10 +77,20 @@ async function askStep(
     const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
   });
-  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText: stream.push };
-  const answer = await askModel(deps.model, request, ask, stop);
-  stream.end();
-  return answer;
+  let said = '';
+  const onText = (text: string): void => {
+    said += text;
+    stream.push(text);
+  };
+  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText };
+  try {
+    const answer = await askModel(deps.model, request, ask, stop);
+    stream.end();
+    return answer;
+  } catch (error) {
+    if (stop.aborted) await deps.cutOff?.(cutOffUsage(deps.model.id, request, said));
+    throw error;
+  }
 }
 
 function finalStep({ text, usage }: ModelAnswer, rounds: readonly Round[]): FinalStep {

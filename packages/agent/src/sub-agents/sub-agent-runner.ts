@@ -49,7 +49,9 @@ async function runSubAgent(
 ): Promise<void> {
   const startedAt = deps.clock();
   const turn = turnOfItsChat(claimed);
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
+  const { clock, agent } = deps;
+  const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
+  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock, account });
   const answer = await answerOf(deps, run, { turn, journal }, signal);
   const facts = { conversation: turn.conversationId, turn: turn.turnId, for: run.rootConversation };
   if ('outcome' in answer) {

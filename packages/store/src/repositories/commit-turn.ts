@@ -1,7 +1,7 @@
 import type { NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
-import type { CommitResult, Lease, TurnCommit } from '../rows.ts';
+import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
 import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
 import { insertParts } from './new-parts.ts';
@@ -22,6 +22,7 @@ export async function commitTurn(
   { lease, commit, now, newId }: Commit,
 ): Promise<CommitResult> {
   if ((await lockLeased(database, sql, lease)) === null) return 'fenced';
+  const counted = await countedOf(sql, commit.turnId);
   const session = await finishTurn(sql, lease, commit, now);
   // A turn that is over already: this is the same commit again, or the turn of another lane.
   if (session === null) return 'fenced';
@@ -32,10 +33,34 @@ export async function commitTurn(
     .execute();
   await forgetOverheard(sql, commit.turnId);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) await addSpend(sql, account, usage);
+  if (account !== undefined && usage !== null) await addSpend(sql, account, rest(usage, counted));
   await insertEntries(sql, lease, commit, session, now);
   await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId });
   return 'committed';
+}
+
+type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+
+/** What the steps of a turn have put on somebody's account already. */
+async function countedOf(sql: Sql, turnId: string): Promise<Counted> {
+  const row = await sql
+    .selectFrom('turn')
+    .select(['input_tokens', 'output_tokens', 'cost_usd'])
+    .where('id', '=', turnId)
+    .executeTakeFirst();
+  return {
+    inputTokens: row?.input_tokens ?? 0,
+    outputTokens: row?.output_tokens ?? 0,
+    costUsd: row?.cost_usd ?? 0,
+  };
+}
+
+function rest(usage: TurnUsage, counted: Counted): Counted {
+  return {
+    inputTokens: Math.max(0, usage.inputTokens - counted.inputTokens),
+    outputTokens: Math.max(0, usage.outputTokens - counted.outputTokens),
+    costUsd: usage.costUsd === null ? null : Math.max(0, usage.costUsd - (counted.costUsd ?? 0)),
+  };
 }
 
 /** The session of the turn, or null when it is not running. */

@@ -54,6 +54,40 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
+    it('[G17] is counted with each step, once, and the commit counts the rest', async () => {
+      const { commit, lease } = await spend(ADA, { costUsd: 0.5 });
+      const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: 0.25 };
+      const step = { index: 0, content: {}, spends: { account: ADA, usage } };
+      for (const _ of [1, 2]) await store.turns.appendStep(lease, 't1', step, 1);
+      expect((await store.spend.of(ADA)).person).toEqual({ tokens: 5, costUsd: 0.25 });
+      expect(await commit()).toBe('committed');
+      expect((await store.spend.of(ADA)).person).toEqual({ tokens: 9, costUsd: 0.5 });
+      expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
+    });
+
+    it('[G17] of a turn that is stopped is what its steps have used', async () => {
+      const { commit, lease } = await spend(ADA);
+      const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
+      const step = { index: 0, content: {}, spends: { account: ADA, usage } };
+      await store.turns.appendStep(lease, 't1', step, 1);
+      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      expect(await commit()).toBe('fenced');
+      const late = { ...step, index: 1 };
+      expect(await store.turns.appendStep(lease, 't1', late, 2)).toBe('fenced');
+      expect((await store.spend.of(ADA)).person.tokens).toBe(5);
+      expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
+    });
+
+    it('[G17] that nobody asked for counts in the total, and is nobody', async () => {
+      await spent(ADA);
+      await store.spend.add(
+        { day: ADA.day, personId: '', groupId: null },
+        { inputTokens: 3, outputTokens: 1, costUsd: null },
+      );
+      expect((await store.spend.of(ADA)).person.tokens).toBe(9);
+      expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
+    });
+
     it('[G17] is nothing on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
       expect(await store.spend.of(IN_GROUP)).toEqual({

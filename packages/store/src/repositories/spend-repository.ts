@@ -5,7 +5,10 @@ import type { SpendAccount, SpendRepository, Spent } from '../spend.ts';
 /** In a key a column must not be null: what nobody said in a group belongs to this one. */
 const NO_GROUP = '';
 
-/** Reads what was spent. */
+/** Whom nobody asked for, such as a summary of a long conversation. */
+const NOBODY = '';
+
+/** What was spent, on SQL. */
 export function spendRepository(database: Database): SpendRepository {
   return {
     of: ({ day, personId, groupId }) =>
@@ -22,6 +25,8 @@ export function spendRepository(database: Database): SpendRepository {
         };
       }),
 
+    add: (account, usage) => database.write((sql) => addSpend(sql, account, usage), 'process'),
+
     day: (day) =>
       database.read(async (sql) => {
         const rows = await sql
@@ -30,20 +35,21 @@ export function spendRepository(database: Database): SpendRepository {
           .where('day', '=', day)
           .execute();
         const groups = new Set(rows.map((row) => row.group_id).filter((id) => id !== NO_GROUP));
+        const people = new Set(rows.map((row) => row.person_id).filter((id) => id !== NOBODY));
         return {
           ...spentOf(await sums(sql, day).executeTakeFirst()),
-          people: new Set(rows.map((row) => row.person_id)).size,
+          people: people.size,
           groups: groups.size,
         };
       }),
   };
 }
 
-/** Adds what a turn has used, inside the transaction that ends it. */
+/** Adds what was used, inside the caller's transaction. */
 export async function addSpend(
   sql: Sql,
   { day, personId, groupId }: SpendAccount,
-  { inputTokens, outputTokens, costUsd }: TurnUsage,
+  { inputTokens, outputTokens, costUsd }: Omit<TurnUsage, 'model'>,
 ): Promise<void> {
   const row = {
     day,

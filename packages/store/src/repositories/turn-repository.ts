@@ -4,6 +4,7 @@ import type { JournalStep } from '../rows.ts';
 import type { TurnRepository } from '../turns.ts';
 import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
+import { addSpend } from './spend-repository.ts';
 
 /** The turn journal on SQL. */
 export function turnRepository(database: Database): TurnRepository {
@@ -18,7 +19,7 @@ export function turnRepository(database: Database): TurnRepository {
           .where('state', '=', RUNNING)
           .executeTakeFirst();
         if (running?.id !== turnId) return 'fenced';
-        await sql
+        const inserted = await sql
           .insertInto('turn_step')
           .values({
             turn_id: turnId,
@@ -28,7 +29,9 @@ export function turnRepository(database: Database): TurnRepository {
           })
           // The same step told twice (its first answer got lost) is stored once.
           .onConflict((conflict) => conflict.columns(['turn_id', 'step_index']).doNothing())
-          .execute();
+          .executeTakeFirst();
+        const isNew = inserted.numInsertedOrUpdatedRows === 1n;
+        if (isNew && step.spends !== undefined) await spend(sql, turnId, step.spends);
         if (step.settles !== undefined) await settle(sql, turnId, step.settles);
         return 'committed';
       }),
@@ -60,6 +63,26 @@ export function turnRepository(database: Database): TurnRepository {
         };
       }),
   };
+}
+
+/** The turn keeps how much of its usage is counted already; its commit counts the rest. */
+async function spend(
+  sql: Sql,
+  turnId: string,
+  { account, usage }: NonNullable<JournalStep['spends']>,
+): Promise<void> {
+  await addSpend(sql, account, usage);
+  const { inputTokens, outputTokens, costUsd } = usage;
+  await sql
+    .updateTable('turn')
+    .set(({ eb, fn, lit }) => ({
+      model: usage.model,
+      input_tokens: eb(fn.coalesce('input_tokens', lit(0)), '+', inputTokens),
+      output_tokens: eb(fn.coalesce('output_tokens', lit(0)), '+', outputTokens),
+      ...(costUsd !== null && { cost_usd: eb(fn.coalesce('cost_usd', lit(0)), '+', costUsd) }),
+    }))
+    .where('id', '=', turnId)
+    .execute();
 }
 
 /** The audit says how an approved call ended (G05); of most calls nobody was asked. */
