@@ -75,6 +75,17 @@ export type {
   TurnCommit,
   TurnUsage,
 } from './rows.ts';
+export type {
+  NewSoul,
+  SoulAuthor,
+  SoulFinding,
+  SoulProposal,
+  SoulRepository,
+  SoulRollback,
+  SoulState,
+  SoulVerdict,
+  SoulVersion,
+} from './souls.ts';
 export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

@@ -15,6 +15,8 @@ import { SPEND } from './migrations/0016-spend.ts';
 import { TODOS } from './migrations/0017-todos.ts';
 import { HEARTBEATS } from './migrations/0018-heartbeats.ts';
 import { CRON_JOBS } from './migrations/0019-cron-jobs.ts';
+import { SOUL_VERSIONS } from './migrations/0020-soul-versions.ts';
+import { MEMORY_USES } from './migrations/0021-memory-uses.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -151,4 +153,6 @@ export const MIGRATIONS: readonly Migration[] = [
   TODOS,
   HEARTBEATS,
   CRON_JOBS,
+  SOUL_VERSIONS,
+  MEMORY_USES,
 ];

@@ -21,6 +21,7 @@ import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
 import { pinRepository } from './repositories/pin-repository.ts';
 import { promptRepository } from './repositories/prompt-repository.ts';
+import { soulRepository } from './repositories/soul-repository.ts';
 import { spendRepository } from './repositories/spend-repository.ts';
 import { subAgentRepository } from './repositories/sub-agent-repository.ts';
 import { summaryRepository } from './repositories/summary-repository.ts';
@@ -79,6 +80,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),
+    souls: soulRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

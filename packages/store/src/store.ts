@@ -14,6 +14,7 @@ import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
 import type { PromptRepository } from './prompts.ts';
+import type { SoulRepository } from './souls.ts';
 import type { SpendRepository } from './spend.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
 import type { SummaryRepository } from './summaries.ts';
@@ -44,6 +45,7 @@ export interface Store {
   readonly subAgents: SubAgentRepository;
   readonly heartbeats: HeartbeatRepository;
   readonly cronJobs: CronJobRepository;
+  readonly souls: SoulRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -7,6 +7,7 @@ import type { MemoryTables } from './tables/memory-tables.ts';
 import type { OutboundTables } from './tables/outbound-tables.ts';
 import type { PeopleTables } from './tables/people-tables.ts';
 import type { PromptTables } from './tables/prompt-tables.ts';
+import type { SoulTables } from './tables/soul-tables.ts';
 import type { WorkTables } from './tables/work-tables.ts';
 
 /** All tables, for Kysely; a new one belongs to one of these families. Times are ms since 1970. */
@@ -20,4 +21,5 @@ export interface Tables
     MemoryTables,
     LedgerTables,
     HeartbeatTables,
-    CronTables {}
+    CronTables,
+    SoulTables {}

@@ -24,6 +24,9 @@ export const HELD_ALERT = raw.lit<'held'>('held');
 /** Jobs that come again; served by `cron_job_due`. */
 export const ON_JOB = raw.lit<'on'>('on');
 
+/** The version of SOUL.md that counts; served by `soul_applied`. */
+export const IN_USE = raw.lit<'applied'>('applied');
+
 /** Parts that did not arrive, or perhaps not; served by `outbox_undelivered`. */
 export const UNDELIVERED = [raw.lit<'failed'>('failed'), raw.lit<'unknown'>('unknown')] as const;
 
