@@ -72,6 +72,44 @@ describe('approvals on Telegram', () => {
     );
   }, 90_000);
 
+  it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
+    const { telegram, model, parley, said, until, press, question } = await onTelegram();
+    telegram.say({ chat: ANN, text: 'please note it' });
+    await until(ANN, 'May I use');
+    const query = press(ANN, 'Approve', ANN);
+    await telegram.waitFor(() => telegram.pressAnswered(query));
+    const told = () =>
+      model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool').length;
+    model.latencyMs = 60_000;
+    await parley.restart();
+    // The tool has run, and the model hears of it: that answer is never seen.
+    await expect.poll(told, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect(noted(parley)).toBe('Parrots talk.\n');
+    model.latencyMs = 0;
+    await parley.restart();
+    await until(ANN, 'It said: ');
+    telegram.say({ chat: ANN, text: 'and now' });
+    await until(ANN, 'You said: and now');
+    expect(said(ANN).filter((text) => text.includes('It said: '))).toHaveLength(1);
+    expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
+    expect(question(ANN)?.buttons).toBeUndefined();
+    expect((await record(parley)).match(/\bwrite for\b/g)).toHaveLength(1);
+  }, 90_000);
+
+  it('[G05] [D04] killed while the question is being sent: it can be asked for and answered all the same', async () => {
+    const { telegram, parley, said, until } = await onTelegram();
+    telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
+    telegram.say({ chat: ANN, text: 'please note it' });
+    await telegram.waitFor(() => telegram.calls('sendMessage').length > 0, 20_000);
+    await parley.restart();
+    telegram.say({ chat: ANN, text: '/approve' });
+    await until(ANN, 'Waiting for a decision');
+    const [, code] = /\/approve (\w{6})/.exec(said(ANN).join()) ?? [];
+    telegram.say({ chat: ANN, text: `/approve ${code}` });
+    await until(ANN, 'It said: ');
+    expect(noted(parley)).toBe('Parrots talk.\n');
+  }, 90_000);
+
   it('[G05] in a group somebody else is refused politely, by button and by code; the buttons stay', async () => {
     const { telegram, parley, said, until, question, press, code, toast } = await onTelegram();
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
