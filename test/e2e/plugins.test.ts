@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { loadedByStart } from './loaded-modules.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -262,12 +261,7 @@ describe('without a running Parley', () => {
       const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
       mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
       writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--input-type=module', '-e', START, other.path],
-        { cwd: import.meta.dirname },
-      );
-      const loaded: string[] = JSON.parse(stdout.split('\n').at(-1) ?? '');
+      const { files: loaded } = await loadedByStart(other.path);
       expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
       const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
       expect(ofPlugins.length > 0).toBe(least > 0);
@@ -282,18 +276,5 @@ describe('without a running Parley', () => {
     other.remove();
   });
 });
-
-/** Starts Parley in a data folder, stops it and prints every module that was loaded. */
-const START = `
-import { registerHooks } from 'node:module';
-const loaded = [];
-registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
-const { locateDataFolder, startParley } = await import('@parley/cli');
-const folder = locateDataFolder(process.argv[1], {});
-const quiet = { write() {} };
-const parley = await startParley({ folder, env: {}, clock: Date.now, pass() {}, logTo: quiet });
-await parley.close();
-process.stdout.write(JSON.stringify(loaded), () => process.exit());
-`;
 
 const QUIET = `export const plugin = { name: 'quiet', setup() { setInterval(() => {}, 1e3); return {}; } };`;

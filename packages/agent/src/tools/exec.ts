@@ -1,7 +1,10 @@
+import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
-import { type CommandResult, type Ending, openSandbox } from '@parley/sandbox';
+import type { CommandResult, Ending } from '@parley/sandbox';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
+
+const require = createRequire(import.meta.url);
 
 /** How commands run: the settings section `exec`, and where this installation is. */
 export interface ExecDeps {
@@ -29,6 +32,8 @@ const SAID = 500;
 /** Runs commands of the shell in a sandbox (G06); offered to owners alone. */
 export function execTool(deps: ExecDeps): Tool {
   const { approval, network, seconds, maxSeconds, maxCharacters, workspace, forbidden } = deps;
+  // Loaded here, since few installations switch commands on.
+  const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
   const sandbox = openSandbox({
     workspace,
     forbidden,

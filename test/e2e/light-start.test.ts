@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LoadedModules, loadedByStart } from './loaded-modules.ts';
+import { makeDataFolder } from './parley-process.ts';
+
+/** Each module costs a start about half a millisecond. What is over this belongs behind its first use. */
+const MOST_FILES = 1_550;
+
+const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
+let loaded: LoadedModules;
+beforeAll(async () => {
+  // The first start makes the workspace; the second is the one that people wait for.
+  await loadedByStart(data.path);
+  loaded = await loadedByStart(data.path);
+});
+afterAll(() => data.remove());
+
+describe('a start on the default settings', () => {
+  it.each([
+    ['[F03] the library of Discord', /node_modules\/@?discord\.?js/],
+    ['[F03] the library of Telegram', /node_modules\/telegraf\//],
+    ['[F03] the library of WhatsApp', /node_modules\/(@whiskeysockets|libsignal)\//],
+    ['[D09] the library of Redis', /node_modules\/(ioredis|@redis)\//],
+    ['[D09] the library of PostgreSQL', /node_modules\/pg\//],
+    ['[G01] the libraries of models', /node_modules\/(ai|@ai-sdk)\//],
+    ['[G03] what talks to MCP servers', /node_modules\/@modelcontextprotocol\/|packages\/mcp\//],
+    ['[P16] what loads plugins', /packages\/plugins\//],
+    ['[M01] what parses and prints Markdown', /node_modules\/(mdast|micromark|unist)-?/],
+    ['[F10] what reads documents', /node_modules\/(unpdf|mammoth|pdfjs)/],
+    ['[G06] what runs commands', /packages\/sandbox\//],
+    ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
+    ['Kysely in the form with dearer modules', /node_modules\/kysely\/dist\/esm\//],
+  ])('does without %s', (_what, pattern) => {
+    expect(loaded.files.filter((url) => pattern.test(url))).toEqual([]);
+  });
+
+  it('does without the fetch of Node, which takes 16 MB', () => {
+    expect(loaded.ofNode.filter((name) => name.includes('undici'))).toEqual([]);
+  });
+
+  it(`[U01] loads at most ${MOST_FILES} files`, () => {
+    const own = loaded.files.filter((url) => !url.includes('node_modules'));
+    expect(own.some((url) => url.includes('/packages/prompt/'))).toBe(true);
+    expect(loaded.files.length).toBeLessThanOrEqual(MOST_FILES);
+  });
+});
