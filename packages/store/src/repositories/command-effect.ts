@@ -7,7 +7,7 @@ import { applyLink } from './link-effect.ts';
 import { clearOverheard } from './overheard-repository.ts';
 import { approveRequest, pendingRequests } from './pairing-repository.ts';
 import { stopLane } from './stop-lane.ts';
-import { stopSubAgents } from './stop-sub-agents.ts';
+import { setResultsAside, stopSubAgents } from './stop-sub-agents.ts';
 
 type Found = Omit<CommandResult, 'duplicate'>;
 
@@ -32,6 +32,7 @@ export async function applyCommand(
         .where('id', '=', conversationId)
         .execute();
       await clearOverheard(sql, conversationId);
+      await setResultsAside(sql, conversationId);
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':
       await withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);

@@ -1,6 +1,7 @@
 import type { Sql } from '../database.ts';
-import { RUNNING } from './literals.ts';
+import { RUNNING, WAITING } from './literals.ts';
 import { stopLane } from './stop-lane.ts';
+import { COMPLETION } from './sub-agent-row.ts';
 
 /**
  * Ends all running sub-agents of a conversation with people, and gives back the names of their lanes;
@@ -33,4 +34,20 @@ export async function stopSubAgents(
       .execute();
   }
   return running.map(({ conversation_id }) => conversation_id);
+}
+
+/** What sub-agents have found waits to be told: a session that was begun anew did not ask for it. */
+export async function setResultsAside(sql: Sql, root: string): Promise<void> {
+  await sql
+    .updateTable('inbox')
+    .set({ state: 'done', outcome: 'stopped' })
+    .where('conversation_id', '=', root)
+    .where('state', '=', WAITING)
+    .where('message_id', 'in', (runs) =>
+      runs
+        .selectFrom('sub_agent')
+        .select(({ eb, ref, val }) => eb(ref('id'), '||', val(COMPLETION)).as('message_id'))
+        .where('root_conversation', '=', root),
+    )
+    .execute();
 }

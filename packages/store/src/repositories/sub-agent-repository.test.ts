@@ -178,6 +178,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await start('c')).kind).toBe('over');
     });
 
+    it('[G07] what they have found is not told to a session that was begun anew', async () => {
+      await start('a');
+      const { lease: one } = await begin('a', 's1');
+      expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
+      await store.inbox.accept(message('2'));
+      await store.inbox.command(message('9'), { kind: 'new-session' }, () => []);
+      expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
+    });
+
     it('[G07] those of other conversations go on', async () => {
       await start('a');
       await store.inbox.command(message('9', 'c2'), { kind: 'stop' }, () => []);

@@ -9,7 +9,7 @@ import { lockConversation } from './conversation.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { startSubAgent } from './start-sub-agent.ts';
 import { stopSubAgents } from './stop-sub-agents.ts';
-import { ownMessage, putOwnMessage, readSubAgent } from './sub-agent-row.ts';
+import { COMPLETION, ownMessage, putOwnMessage, readSubAgent } from './sub-agent-row.ts';
 
 /** Sub-agents on SQL. */
 export function subAgentRepository(database: Database, newId: NewId): SubAgentRepository {
@@ -55,7 +55,13 @@ async function commitSubAgent(
   const { parent_conversation: conversationId } = run;
   const isLane = conversationId !== run.root_conversation;
   const chatId = isLane ? { chatId: conversationId } : {};
-  const words = { conversationId, messageId: `${run.id}.over`, text: turn.words, ...chatId, now };
+  const words = {
+    conversationId,
+    messageId: `${run.id}${COMPLETION}`,
+    text: turn.words,
+    ...chatId,
+    now,
+  };
   await putOwnMessage(sql, ownMessage(run, words));
   return { kind: 'over', wake: conversationId };
 }

@@ -31,6 +31,9 @@ export function readSubAgent(row: Selectable<SubAgentTable>): SubAgentRun {
   };
 }
 
+/** Behind the id of a run: the id of the message that tells of its end. */
+export const COMPLETION = '.over';
+
 /** What Parley itself puts into a lane: no person wrote it, and nobody outside can pass for it. */
 interface OwnWords {
   readonly conversationId: string;
