@@ -1,7 +1,8 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
 import type { RememberedEntry } from '@parley/store';
-import { cutText, estimateTokens } from '@parley/workspace';
+import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
+import { fitText } from './fit-text.ts';
 import type { HistoryBudget, HistoryFill } from './history-budget.ts';
 
 /** What the messages of a request are made from. */
@@ -33,6 +34,8 @@ const Spoken = z.object({ text: z.string() });
 
 /** What a message costs beyond its words, in tokens. */
 const OVERHEAD = 4;
+/** Fewer tokens of a summary say nothing. */
+const LEAST_NOTES = 100;
 
 /**
  * The past and the newest message within a budget (G11). Messages are whole or left out, the oldest
@@ -43,16 +46,25 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
   const said = parts.entries.flatMap(saidIn);
   const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
   const tokens = sum([...summary, ...said]);
-  const opening = sum(summary) <= budget.history ? summary : [];
+  const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
+  const isDropped = opening.length < summary.length;
   const first = firstShown(said, budget.history - sum(opening));
-  const notice = first === 0 ? [] : [asSaid('user', leftOutNotice(first))];
+  const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
   const past = [...opening, ...notice, ...said.slice(first)];
-  const now = { ...parts.now, content: fitting(parts.now.content, budget.now) };
+  const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
   return {
     messages: joined([...past.map(({ role, content }) => ({ role, content })), now]),
     fill: { tokens, entries: parts.entries.length, budget: budget.history },
     leftOut: first,
   };
+}
+
+/** Notes that would take all the room are cut rather than left out; where there is hardly any, they are. */
+function summaryWithin(text: string, budget: number): readonly Said[] {
+  const whole = asSaid('user', text);
+  if (whole.tokens <= budget) return [whole];
+  const share = Math.floor(budget / 2);
+  return share < LEAST_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
 /** What an entry says, and after it whether that reached the chat, as the system tells (D05, G08). */
@@ -113,17 +125,6 @@ function afterAnswers(said: readonly Said[], from: number): number {
   return next === -1 ? said.length : next;
 }
 
-/** A text within its budget; the estimate is by characters, which do not all cost the same. */
-function fitting(text: string, budget: number): string {
-  const tokens = estimateTokens(text);
-  if (tokens <= budget) return text;
-  let length = Math.floor((text.length * budget) / tokens);
-  while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
-    length = Math.floor(length * 0.9);
-  }
-  return cutText(text, length, 'this message').text;
-}
-
 function joined(all: readonly (UserMessage | Pick<Said, 'role' | 'content'>)[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   for (const next of all) {
@@ -136,7 +137,9 @@ function joined(all: readonly (UserMessage | Pick<Said, 'role' | 'content'>)[]):
   return messages;
 }
 
-function leftOutNotice(count: number): string {
+function leftOutNotice(count: number, isDropped: boolean): string {
+  if (isDropped)
+    return '[The earlier part of this conversation cannot be shown: there is no room for it.]';
   const messages = count === 1 ? 'One earlier message' : `${count} earlier messages`;
   return `[${messages} of this conversation cannot be shown: there is no room for more.]`;
 }

@@ -67,12 +67,13 @@ export async function compact(
   const before = Summary.safeParse(stored?.content).data ?? null;
   const after = before === null ? 0 : (stored?.reaches ?? 0);
   const all = await deps.store.transcript.oldestAfter(place, after, MOST_ENTRIES);
-  const entries = olderPart(all, divisionOf(deps, forced));
+  const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
+  const entries = olderPart(all, divisionOf(deps, before, forced));
   const last = entries.at(-1);
   if (last === undefined) return { kind: 'nothing', already: before !== null };
   const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
   const work = async (signal: AbortSignal): Promise<StoredSummary> => {
-    const wanted = { before, entries, quotes: deps.beforeCompact !== undefined };
+    const wanted = { before, entries, room, quotes: deps.beforeCompact !== undefined };
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     return { content: summary, reaches: last.seq };
@@ -83,13 +84,17 @@ export async function compact(
   return { kind: 'done', entries: entries.length, from, to: tokensOf(Summary.parse(done.content)) };
 }
 
-function divisionOf({ history, contextTokens }: CompactDeps, forced: boolean) {
+function divisionOf(
+  { history, contextTokens }: CompactDeps,
+  before: Summary | null,
+  forced: boolean,
+) {
   const how = forced ? 'forced' : 'wanted';
   const room = contextTokens?.() ?? Number.POSITIVE_INFINITY;
   return {
     keepTurns: KEEP_TURNS[how],
     keepTokens: KEEP_SHARE * Math.min(history.tokens, room / 2),
-    mostTokens: MOST_SHARE * room,
+    mostTokens: MOST_SHARE * room - tokensOf(before),
     leastTokens: LEAST_TOKENS[how],
   };
 }

@@ -44,6 +44,23 @@ export function historyBudget(
   return { now, history: Math.max(0, Math.min(limits.tokens, left)) };
 }
 
+/**
+ * What the results of tools may cost of what is left beside `fixed` (without them) and the newest message,
+ * in tokens: a turn that has read too much must not be refused for it.
+ */
+export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
+  const answer = Math.min(LONGEST_ANSWER, contextTokens / 8);
+  return Math.max(0, Math.floor(contextTokens - answer - fixed - Math.min(now, contextTokens / 4)));
+}
+
+/** Largest summary, in tokens. */
+const LONGEST_SUMMARY = 1_500;
+
+/** What a summary may cost, in tokens: it must leave room for what was said since. */
+export function summaryBudget(contextTokens: number): number {
+  return Math.min(LONGEST_SUMMARY, Math.floor(contextTokens / 8));
+}
+
 /** How full the past is. */
 export interface HistoryFill {
   /** Of all there is since the last summary, that summary included; in tokens. */

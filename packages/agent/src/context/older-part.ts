@@ -1,6 +1,7 @@
 import type { NumberedEntry } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { wordsOf } from './assemble-history.ts';
+import { tokensRead } from './write-summary.ts';
 
 /** How a history is divided. */
 export interface Division {
@@ -26,12 +27,16 @@ export function olderPart(
     role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
   );
   const costs = entries.map((entry) => estimateTokens(wordsOf(entry)));
-  const cost = (from: number, to?: number): number =>
-    costs.slice(from, to).reduce((sum, tokens) => sum + tokens, 0);
+  const read = entries.map(tokensRead);
+  const cost = (from: number, to?: number): number => sum(costs.slice(from, to));
   const last = begins.at(-1) ?? 0;
   const keptFrom =
     begins.slice(-keepTurns).find((begin) => cost(begin) <= keepTokens || begin === last) ?? 0;
   const ends = begins.filter((begin) => begin > 0 && begin <= keptFrom);
-  const end = ends.findLast((begin) => cost(0, begin) <= mostTokens) ?? ends[0] ?? 0;
+  const end = ends.findLast((begin) => sum(read.slice(0, begin)) <= mostTokens) ?? ends[0] ?? 0;
   return cost(0, end) < leastTokens ? [] : entries.slice(0, end);
+}
+
+function sum(tokens: readonly number[]): number {
+  return tokens.reduce((total, one) => total + one, 0);
 }

@@ -26,7 +26,8 @@ export function requestSize({ system, tools, rounds, now }: RequestPieces): Requ
   return { fixed: fixed + pictures, now: estimateTokens(now.content) };
 }
 
-function wordsIn(message: ModelMessage): readonly string[] {
+/** All that a message costs, in words. */
+export function wordsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }

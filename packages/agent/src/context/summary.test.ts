@@ -1,7 +1,8 @@
+import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { readNotes, summaryText } from './summary.ts';
 
-const readSummary = (text: string) => readNotes(text).summary;
+const readSummary = (text: string) => readNotes(text, 1_500).summary;
 const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
 
 describe('a summary', () => {
@@ -36,10 +37,16 @@ describe('a summary', () => {
 
   it('[G11] has no words in it that are only to be remembered elsewhere', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
-    const { summary, quotes } = readNotes(text);
+    const { summary, quotes } = readNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
     expect(quotes).toEqual(['"I like tea."']);
-    expect(readNotes('# Their own words\n- I like tea.').summary).toBeNull();
+    expect(readSummary('# Their own words\n- I like tea.')).toBeNull();
+  });
+
+  it('[G11] is as short in Chinese, of which each character costs a token', () => {
+    const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
+    const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
+    expect(estimateTokens(summaryText(read ?? NOTHING))).toBeLessThan(1_100);
   });
 
   it('[P18] cannot begin a section of the prompt', () => {

@@ -1,4 +1,5 @@
 import type { PromptPart, Reader } from '@parley/contracts';
+import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import { audienceOf } from '../loop/call-tools.ts';
 
@@ -22,9 +23,8 @@ export const SECTIONS = [
   ['tone', 'Tone'],
 ] as const satisfies readonly (readonly [keyof Summary, string])[];
 
-/** Longest point of a summary, and all of them together, in characters. */
+/** Longest point of a summary, in characters. */
 const LONGEST_POINT = 500;
-const LONGEST_SUMMARY = 6_000;
 
 /** Over sentences that may be remembered beyond this conversation; no part of the summary. */
 export const OWN_WORDS = 'Their own words';
@@ -41,9 +41,9 @@ export interface Notes {
 
 /**
  * Reads what a model wrote under the headings of `SECTIONS` and `OWN_WORDS`. What stands under none
- * counts as a fact: a small model forgets headings sooner than facts.
+ * counts as a fact: a small model forgets headings sooner than facts. `mostTokens`: of the summary.
  */
-export function readNotes(text: string): Notes {
+export function readNotes(text: string, mostTokens: number): Notes {
   const summary: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
   const quotes: string[] = [];
   let section: keyof Summary | 'quotes' = 'facts';
@@ -60,7 +60,10 @@ export function readNotes(text: string): Notes {
     else if (point.length <= LONGEST_POINT) quotes.push(point);
   }
   const isEmpty = SECTIONS.every(([key]) => summary[key].length === 0);
-  return { summary: isEmpty ? null : bounded(summary), quotes: quotes.slice(0, MOST_QUOTES) };
+  return {
+    summary: isEmpty ? null : bounded(summary, mostTokens),
+    quotes: quotes.slice(0, MOST_QUOTES),
+  };
 }
 
 function headingOf(line: string): keyof Summary | 'quotes' | null {
@@ -75,12 +78,12 @@ function shortened(point: string): string {
 }
 
 /** What goes beyond the limit is left out and counted, the least important first (P10). */
-function bounded(summary: Summary): Summary {
+function bounded(summary: Summary, mostTokens: number): Summary {
   const kept: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
-  let left = LONGEST_SUMMARY;
+  let left = mostTokens;
   for (const [key] of SECTIONS) {
     for (const [index, point] of summary[key].entries()) {
-      left -= point.length;
+      left -= estimateTokens(point) + 1;
       if (left >= 0) kept[key].push(point);
       else {
         kept[key].push(`(${summary[key].length - index} of ${summary[key].length} left out)`);

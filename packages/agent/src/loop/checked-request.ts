@@ -3,7 +3,13 @@ import type { ModelMessage, ModelRequest, ModelTool, UserMessage } from '@parley
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import type { RememberedEntry } from '@parley/store';
 import { assembleHistory } from '../context/assemble-history.ts';
-import { type HistoryFill, type HistoryLimits, historyBudget } from '../context/history-budget.ts';
+import { fitRounds } from '../context/fit-rounds.ts';
+import {
+  type HistoryFill,
+  type HistoryLimits,
+  historyBudget,
+  roundsBudget,
+} from '../context/history-budget.ts';
 import { requestSize } from '../context/request-size.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
 
@@ -51,12 +57,14 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const system = check(draft.prompt.system);
   const userContext = check(draft.prompt.userContext);
   const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
-  const rounds = draft.rounds.flatMap((round) => roundMessages(round, check));
+  const done = draft.rounds.flatMap((round) => roundMessages(round, check));
   const [summary] = check(draft.summary == null ? [] : [draft.summary]);
   const now = { ...draft.now, content };
   const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
-  const size = requestSize({ system, rounds, tools: draft.tools, now });
-  const { contextTokens = Number.POSITIVE_INFINITY } = draft;
+  const { tools, contextTokens = Number.POSITIVE_INFINITY } = draft;
+  const without = requestSize({ system, rounds: [], tools, now });
+  const rounds = fitRounds(done, roundsBudget(contextTokens, without));
+  const size = requestSize({ system, rounds, tools, now });
   const { messages, fill } = assembleHistory(
     past,
     historyBudget(contextTokens, size, draft.history),
