@@ -79,10 +79,10 @@ async function textMessage(
   return { extendedTextMessage: { text, contextInfo: { mentionedJid } } };
 }
 
-/** In a direct chat it is plain what is answered. */
+/** In direct chats the route names a message only where the agent has chosen one (G10). */
 function quotedBy({ recent }: SendDeps, { route }: OutboundPart): WAMessage | undefined {
   const { chatId, replyToMessageId } = route;
-  if (replyToMessageId === undefined || !isGroup(chatId)) return undefined;
+  if (replyToMessageId === undefined) return undefined;
   const found = recent.find(chatId, replyToMessageId);
   return found && quoteOf(found);
 }

@@ -26,6 +26,16 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
+  it('[G10] an answer in a direct chat that quotes the message the agent has chosen', async () => {
+    const { double, adapter, received } = await openScene();
+    const ann = double.addPerson();
+    const id = await double.say({ chat: ann.id, from: ann.id, text: 'which one?' });
+    await double.waitFor(() => received.length === 1);
+    const chatId = received[0]?.chat.id ?? '';
+    await adapter.send(part(chatId, 'that one', { replyTo: id }), noSignal());
+    expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
+  });
+
   it('[M05] an answer that notifies whom it names, where the settings allow that only', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
