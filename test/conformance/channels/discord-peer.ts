@@ -1,4 +1,5 @@
 import { type DiscordDouble, startDiscordDouble } from '../../platforms/discord/discord-double.ts';
+import { buttonsOf } from '../../platforms/discord/typed-line.ts';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
@@ -25,6 +26,7 @@ export async function discordPeer(): Promise<Peer> {
         'documents',
         'bots',
         'quotes',
+        'buttons',
         'pings',
       ] as const),
       ...(['idempotent', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
@@ -41,6 +43,7 @@ export async function discordPeer(): Promise<Peer> {
     say: async (place, saying) => say(double, place, saying),
     edit: async (place, id, text) => double.reword(place.id, id, text),
     erase: async (place, id) => double.erase(place.id, id),
+    press: (place, id, label, from) => press(double, place, id, { label, from }),
     seen: (place) => seen(double, place),
     trouble: (place, trouble) => makeTrouble(double, place, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
@@ -89,6 +92,18 @@ function say(double: DiscordDouble, place: Place, saying: Saying): string {
         : { name: 'a.txt', type: 'text/plain', bytes: FILES.document },
     ),
   }).id;
+}
+
+function press(
+  double: DiscordDouble,
+  { id: channel }: Place,
+  message: string,
+  { label, from }: { readonly label: string; readonly from: string },
+): void {
+  const below = double.conversation(channel).find(({ id }) => id === message);
+  const button = buttonsOf(below?.message.components ?? []).find((one) => one.label === label);
+  if (typeof button?.custom_id !== 'string') throw new Error(`no button "${label}" there`);
+  double.press({ channel, message, from, customId: button.custom_id });
 }
 
 function seen(double: DiscordDouble, place: Place): Seen[] {

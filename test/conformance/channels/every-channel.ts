@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS } from './answers.ts';
+import { APPROVALS } from './approvals.ts';
 import type { Behaviour } from './behaviour.ts';
 import { COMMANDS } from './commands.ts';
 import { CONVERSATIONS } from './conversations.ts';
@@ -11,6 +12,7 @@ import { TROUBLES } from './troubles.ts';
 const TABLE: readonly Behaviour[] = [
   ...CONVERSATIONS,
   ...COMMANDS,
+  ...APPROVALS,
   ...ANSWERS,
   ...TROUBLES,
   ...RESTARTS,

@@ -49,6 +49,7 @@ export type Trait =
   | 'documents'
   | 'bots'
   | 'quotes'
+  | 'buttons'
   /** Text alone can ping people. */
   | 'pings'
   /** A second send with the same key is dropped: nothing is ever uncertain. */
@@ -81,6 +82,8 @@ export interface Peer {
   say(place: Place, saying: Saying): Promise<string>;
   edit(place: Place, messageId: string, text: string): Promise<void>;
   erase(place: Place, messageId: string): Promise<void>;
+  /** Somebody presses a button below a message of the bot, where there are any. */
+  press?(place: Place, messageId: string, label: string, from: string): void;
   /** What people see in the place, oldest first. */
   seen(place: Place): readonly Seen[];
   trouble(place: Place, trouble: Trouble): void;

@@ -51,14 +51,18 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
-    const question = textOf(messages.at(-1));
+    const last = messages.at(-1);
+    const question = textOf(last);
     await held.pass(question);
+    if (last?.role === 'tool') return `The tool said: ${question}`;
     return scripted(question);
   });
   const folder = makeDataFolder({
     owners: [peer.owner],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
+    // So that there is something to say yes to.
+    approvals: { ask: ['current_time'] },
     http: { port: 0 },
     channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
   });

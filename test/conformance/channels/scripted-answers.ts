@@ -1,8 +1,13 @@
 /** Words that the model of the conformance tests understands, in the last line of a question. */
 const WISHES = /\bwish:(\w+)(?::(\d+))?/;
 
+interface ToolCall {
+  readonly name: string;
+  readonly arguments: object;
+}
+
 /** What the model says: the question again, or what it was wished to say. */
-export function scripted(question: string): string {
+export function scripted(question: string): string | { toolCalls: ToolCall[] } {
   const line = question.split('\n').at(-1) ?? '';
   const [, wish, size = '0'] = WISHES.exec(line) ?? [];
   const said = `You said: ${line}`;
@@ -15,6 +20,8 @@ export function scripted(question: string): string {
       return `${said}\n\n# Heading\n\n**bold** *italic* \`code\` ~~gone~~\n\n- one\n- two\n\n> quoted\n\n[link](https://example.org/)`;
     case 'table':
       return `${said}\n\n| name | size |\n|---|---|\n| ant | 1 |\n| bee | 22 |`;
+    case 'clock':
+      return { toolCalls: [{ name: 'current_time', arguments: {} }] };
     case 'ping':
       return `${said} @everyone @here`;
     case 'empty':

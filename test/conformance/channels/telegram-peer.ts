@@ -34,7 +34,17 @@ export async function telegramPeer(): Promise<Peer> {
   return {
     channel: 'telegram',
     traits: new Set([
-      ...(['threads', 'albums', 'edits', 'documents', 'bots', 'quotes', 'pings', 'twice'] as const),
+      ...([
+        'threads',
+        'albums',
+        'edits',
+        'documents',
+        'bots',
+        'quotes',
+        'buttons',
+        'pings',
+        'twice',
+      ] as const),
       ...(['rate-limited', 'server-error', 'format-refused', 'lost-before'] as const),
       ...(['lost-after', 'thrown-out'] as const),
     ]),
@@ -49,6 +59,8 @@ export async function telegramPeer(): Promise<Peer> {
     say: async (place, saying) => say(double, place, saying),
     edit: async (place, id, text) => double.reword(chatOf(place).chat, Number(id), text),
     erase: () => Promise.reject(new Error('Telegram tells bots of no deletions')),
+    press: (place, id, label, from) =>
+      double.press({ chat: chatOf(place).chat, message: Number(id), label, from: Number(from) }),
     seen: (place) => seen(double, place),
     trouble: (place, trouble) => {
       const { chat } = chatOf(place);

@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import type { Behaviour } from './behaviour.ts';
+import type { Place, Seen } from './peer.ts';
+import type { Scene } from './scene.ts';
+
+/** The owner wishes for a call that needs a yes; gives back the question and its code. */
+async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code: string }> {
+  const found = () =>
+    scene.answers(place).flatMap((seen) => {
+      const code = /\/approve (\w{6}) allows/.exec(seen.text)?.[1];
+      return code === undefined ? [] : [{ question: seen, code }];
+    });
+  const before = found().length;
+  await scene.ask(place, 'wish:clock');
+  await scene.peer.waitFor(() => found().length > before, 20_000);
+  const last = found().at(-1);
+  if (last === undefined) throw new Error('nothing was asked');
+  return last;
+}
+
+const count = (scene: Scene, place: Place, words: string) =>
+  scene.answers(place).filter(({ text }) => text.includes(words)).length;
+
+/** Waits until something was said once more than before, and for the next answer: once is all. */
+async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
+  const before = count(scene, place, words);
+  await act();
+  await scene.peer.waitFor(() => count(scene, place, words) > before, 20_000);
+  await scene.exchange(place, `afterwards ${scene.answers(place).length}`);
+  expect(count(scene, place, words)).toBe(before + 1);
+}
+
+const pressing =
+  (label: string, words: string) =>
+  async (scene: Scene): Promise<void> => {
+    const place = scene.peer.ownerPlace;
+    const [, owner = ''] = scene.peer.owner.split(':');
+    const { question } = await asked(scene, place);
+    const press = () => scene.peer.press?.(place, question.id, label, owner);
+    await onceMore(scene, place, words, press);
+  };
+
+/** Questions for a yes: by buttons where there are any, by a code everywhere. */
+export const APPROVALS: readonly Behaviour[] = [
+  {
+    title: '[G05] a call that needs a yes waits for its code, and is run once',
+    run: async (scene) => {
+      const place = scene.peer.ownerPlace;
+      const { code } = await asked(scene, place);
+      await onceMore(scene, place, 'The tool said: It is', () =>
+        scene.peer.say(place, { text: `/approve ${code}` }),
+      );
+    },
+  },
+  {
+    title: '[G05] a code refuses it as well, and the model is told',
+    run: async (scene) => {
+      const place = scene.peer.ownerPlace;
+      const { code } = await asked(scene, place);
+      await onceMore(scene, place, 'The tool said: current_time was not run', () =>
+        scene.peer.say(place, { text: `/deny ${code}` }),
+      );
+    },
+  },
+  {
+    title: '[F04] [G05] pressing its button allows it, once',
+    needs: ['buttons'],
+    run: pressing('Approve', 'The tool said: It is'),
+  },
+  {
+    title: '[F04] [G05] pressing the other refuses it',
+    needs: ['buttons'],
+    run: pressing('Deny', 'The tool said: current_time was not run'),
+  },
+];
