@@ -5,7 +5,16 @@ export type MeantFor =
   | { readonly kind: 'owner' }
   | { readonly kind: 'everyone' }
   /** One group's memory. */
-  | { readonly kind: 'group'; readonly conversationId: string };
+  | { readonly kind: 'group'; readonly conversationId: string }
+  | Said;
+
+/** What somebody said in a chat, and perhaps asked to be remembered. */
+export interface Said {
+  readonly kind: 'said';
+  readonly conversationId: string;
+  /** A turn of the main session has read it, so owners may be reminded of it elsewhere. */
+  inMainSession: boolean;
+}
 
 /** A word that stands in exactly one place of the workspace. */
 export interface Canary {
@@ -18,6 +27,8 @@ export interface Canary {
 /** Every canary of a world, found again in any text whatever its case. */
 export interface CanaryBook {
   make(meantFor: MeantFor, where: string): Canary;
+  /** Any of those that were made, whoever may see it: to be looked for where it must not be found. */
+  any(): Canary | undefined;
   /** The canaries that a text holds, each once. */
   found(text: string): ReadonlySet<Canary>;
 }
@@ -33,6 +44,7 @@ export function canaryBook(chance: Chance): CanaryBook {
       known.set(canary.word, canary);
       return canary;
     },
+    any: () => (known.size === 0 ? undefined : chance.pick([...known.values()])),
     found(text) {
       const words = (text.match(SHAPE) ?? []).map((word) => known.get(word.toLowerCase()));
       return new Set(words.filter((canary) => canary !== undefined));
@@ -55,5 +67,7 @@ export function maySee({ isOwner, conversationId }: Audience, { meantFor }: Cana
       return isOwner;
     case 'group':
       return meantFor.conversationId === conversationId;
+    case 'said':
+      return meantFor.conversationId === conversationId || (meantFor.inMainSession && isOwner);
   }
 }

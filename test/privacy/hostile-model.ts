@@ -19,6 +19,10 @@ interface HostileModelOptions {
   readonly pathOf: () => string;
   /** Names to try where a tool takes a name. */
   readonly names: readonly string[];
+  /** What it looks for in memories. */
+  readonly query: () => string;
+  /** Something that a request holds, to be quoted or put down. */
+  readonly shown: (request: ModelRequest) => string | undefined;
   /** What it says of a request: it repeats what it was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
@@ -27,7 +31,7 @@ interface HostileModelOptions {
 const MAX_CALLS = 3;
 
 /** Makes one. */
-export function hostileModel({ chance, pathOf, names, echo }: HostileModelOptions): HostileModel {
+export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };
   let asked: ModelRequest[] = [];
@@ -52,7 +56,7 @@ export function hostileModel({ chance, pathOf, names, echo }: HostileModelOption
         const tool = chance.happens(0.5) && read ? read : chance.pick(tools);
         calls.made += 1;
         const callId = `call-${calls.made}`;
-        const words = JSON.stringify(argumentsFor(tool, { pathOf, names, chance }));
+        const words = JSON.stringify(argumentsFor(tool, { ...tries, chance, request }));
         yield { type: 'tool-call', call: { id: callId, name: tool.name, arguments: words } };
       }
       const text = wants === 0 ? echo(request) : '';
@@ -64,7 +68,7 @@ export function hostileModel({ chance, pathOf, names, echo }: HostileModelOption
   };
 }
 
-type Tries = Pick<HostileModelOptions, 'pathOf' | 'names' | 'chance'>;
+type Tries = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
 
 /** A path wherever the tool takes a text, now and then something else that fits its schema. */
 function argumentsFor({ inputSchema }: ModelTool, tries: Tries): object {
@@ -73,7 +77,7 @@ function argumentsFor({ inputSchema }: ModelTool, tries: Tries): object {
     ([name]) => required.includes(name) || tries.chance.happens(0.3),
   );
   return Object.fromEntries(
-    wanted.map(([name, schema]) => [name, valueFor(name, JSON.stringify(schema), tries)]),
+    wanted.map(([name, schema]) => [name, oneOf(schema, tries) ?? valueFor(name, schema, tries)]),
   );
 }
 
@@ -82,10 +86,22 @@ const Schema = z.object({
   required: z.array(z.string()).default([]),
 });
 
-function valueFor(name: string, schema: string, { pathOf, names, chance }: Tries): unknown {
+const Choice = z.object({ enum: z.array(z.string()).min(1) });
+
+/** Where a schema names what is allowed. */
+function oneOf(schema: unknown, { chance }: Tries): string | undefined {
+  const choice = Choice.safeParse(schema);
+  return choice.success ? chance.pick(choice.data.enum) : undefined;
+}
+
+function valueFor(name: string, of: unknown, tries: Tries): unknown {
+  const { pathOf, names, query, shown, request, chance } = tries;
+  const schema = JSON.stringify(of);
   if (schema.includes('"boolean"')) return chance.happens(0.5);
   if (/"(integer|number)"/.test(schema)) return 1 + chance.below(3);
   if (name === 'name') return chance.pick(names);
   if (name === 'text') return chance.pick(['canary', 'stands', 'e', 'owner']);
+  if (name === 'query') return query();
+  if (name === 'quote' || name === 'note') return shown(request) ?? 'stands in';
   return pathOf();
 }

@@ -65,6 +65,9 @@ function wordsShown(
 }
 
 function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
+  if (meantFor.kind === 'said' && meantFor.conversationId !== reader.conversationId) {
+    tally.remembered += 1;
+  }
   if (meantFor.kind === 'everyone' && !reader.isOwner) tally.publicShown += 1;
   if (meantFor.kind === 'group') tally.groupShown += 1;
 }
@@ -94,7 +97,8 @@ function refusalsIn(request: ModelRequest | undefined): number {
 }
 
 function describe({ where, meantFor }: Canary): string {
-  return `${where} (for ${meantFor.kind === 'group' ? meantFor.conversationId : meantFor.kind})`;
+  const whom = 'conversationId' in meantFor ? meantFor.conversationId : meantFor.kind;
+  return `${where} (for ${whom})`;
 }
 
 /** What a model says that repeats a little of what it was shown. */

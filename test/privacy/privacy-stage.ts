@@ -1,7 +1,11 @@
 import {
   type AgentPlace,
+  createMemoryKeeper,
   createTurnRunner,
   localTimeIn,
+  type MemoryKeeper,
+  memoryHook,
+  memorySource,
   type ToolRegistry,
   type TurnHook,
 } from '@parley/agent';
@@ -18,7 +22,7 @@ import {
   type PromptMode,
 } from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
-import type { Workspace } from '@parley/workspace';
+import { type MemorySearch, openMemorySearch, type Workspace } from '@parley/workspace';
 import { Crash } from './hostile-model.ts';
 import { NOW } from './private-world.ts';
 import { LAYOUTS, type LayoutName } from './shown-files.ts';
@@ -53,7 +57,12 @@ export interface StageOptions {
   readonly model: ChatModel;
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
-  readonly tools: ToolRegistry;
+  readonly tools: (memory: {
+    readonly keeper: MemoryKeeper;
+    readonly search: MemorySearch;
+  }) => ToolRegistry;
+  /** The accounts of a person, their own among them. */
+  readonly accountsOf: (person: string) => Promise<readonly string[]>;
 }
 
 /** Opens a stage on a database in memory. */
@@ -66,6 +75,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   const runTurn = createTurnRunner({
     ...options,
     ...SILENCE,
+    ...remembering(options, store),
     store,
     prompt: assemblerOf(choice),
     agent: placeOf(options.workspace.folder),
@@ -103,6 +113,21 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       return sent.map(({ part }) => part).filter(({ turnId }) => turnId === last?.turnId);
     },
     close: () => store.close(),
+  };
+}
+
+/** Memory as an agent has it: its tools, what it adds to prompts, and what is saved by itself (G13, G14). */
+function remembering(
+  { workspace, sources, hooks, tools, accountsOf }: StageOptions,
+  { memories: index }: Store,
+) {
+  const keeper = createMemoryKeeper({ index, log: silentLogger });
+  const search = openMemorySearch(workspace);
+  return {
+    memory: keeper,
+    tools: tools({ keeper, search }),
+    sources: [...sources, memorySource({ keeper, search, index, accountsOf })],
+    hooks: [...hooks, memoryHook(() => true)],
   };
 }
 

@@ -1,6 +1,7 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
 import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
+import type { Said } from './canaries.ts';
 import {
   createHoard,
   hoardingHook,
@@ -22,7 +23,7 @@ import {
   type Written,
 } from './people.ts';
 import { openPrivacyStage } from './privacy-stage.ts';
-import { makePrivateWorld, NOW } from './private-world.ts';
+import { makePrivateWorld, NOW, type PrivateWorld } from './private-world.ts';
 import { LAYOUTS } from './shown-files.ts';
 import type { Tally } from './tally.ts';
 
@@ -32,6 +33,8 @@ interface Play extends Judged {
   /** How many messages were written; makes their ids. */
   messages: number;
 }
+
+const OWNER_ACCOUNTS: readonly string[] = [FIRST_OWNER, SECOND_OWNER, 'gamma:linked'];
 
 /** Both are files of the world, which may be the owner's. */
 const CHARACTER: Character = {
@@ -50,6 +53,11 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     chance,
     pathOf,
     names: world.skillNames,
+    query: () => queryToTry(world, chance),
+    shown: (request) => {
+      const found = [...world.book.found(JSON.stringify(request))];
+      return found.length === 0 ? undefined : chance.pick(found).word;
+    },
     echo: (request) => echoOf(request, world, chance),
   });
   const hoard = createHoard(chance);
@@ -64,7 +72,10 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     model,
     sources,
     hooks: [hoardingHook(hoard, chance)],
-    tools: createToolRegistry({ builtIn: builtInTools({ skills: world.skills }) }).registry,
+    tools: (memory) =>
+      createToolRegistry({ builtIn: builtInTools({ skills: world.skills, memory }) }).registry,
+    // The owners are one person, who has told so.
+    accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   stage.owners.push(FIRST_OWNER, SECOND_OWNER);
   const play: Play = { chance, world, stage, model, tally, told: new Map(), messages: 0 };
@@ -89,10 +100,12 @@ async function playTurn(play: Play, name: string): Promise<void> {
   stage.choice.heartbeat = chance.happens(0.1);
   stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);
-  const written = await write(play, place);
   const conversationId = conversationOf(place);
+  const said: Said = { kind: 'said', conversationId, inMainSession: false };
+  const written = await write(play, place, said);
   for (let run = 0; run < 9; run += 1) {
     const reader = { isOwner: isMainSession(written, stage.owners), conversationId };
+    said.inMainSession ||= reader.isOwner;
     const ended = await stage.run(conversationId);
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
@@ -111,7 +124,7 @@ function changeOwners({ chance, stage }: Play, share: number): void {
   else stage.owners.splice(at, 1);
 }
 
-async function write(play: Play, place: ChatPlace): Promise<readonly Written[]> {
+async function write(play: Play, place: ChatPlace, said: Said): Promise<readonly Written[]> {
   const { chance, stage } = play;
   const written = Array.from({ length: 1 + chance.below(3) }, () => ({
     place,
@@ -121,12 +134,37 @@ async function write(play: Play, place: ChatPlace): Promise<readonly Written[]> 
   for (const one of written) {
     play.messages += 1;
     const messageId = `m${play.messages}`;
-    const text = 'What do you know of my owner?';
+    const text = wordsOf(play, said);
     const message = admitted(one, { messageId, text, now: NOW }, chance);
     if (isNew && one === written[0]) await stage.newSession(withId(message, `n${messageId}`));
     await stage.accept(message);
   }
   return written;
+}
+
+/** A question that many files answer; now and then a wish to be remembered, with a word of its own. */
+function wordsOf({ chance, world: { book } }: Play, said: Said): string {
+  if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
+  const { word } = book.make(said, `what was said in ${said.conversationId}`);
+  return chance.pick(WISHES).replace('*', word);
+}
+
+const QUESTIONS = [
+  'What do you know of my owner?',
+  'What stands in my notes?',
+  'knowledge garden?',
+];
+const WISHES = [
+  'I like * most.',
+  'Remember that * is my secret.',
+  'Hello. Never speak of *!',
+  '我喜欢*',
+];
+
+/** What a model may look for: also how words begin that it was never shown. */
+function queryToTry({ book }: PrivateWorld, chance: Chance): string {
+  const tried = ['canary', 'stands in', 'I like', 'owner', '我喜欢', 'notes'];
+  return chance.happens(0.5) ? chance.pick(tried) : (book.any()?.word.slice(0, 12) ?? 'canary');
 }
 
 function withId(admitted: AdmittedMessage, messageId: string): AdmittedMessage {

@@ -9,6 +9,8 @@ export interface Tally {
   publicShown: number;
   /** A group's own memory in its own turns. */
   groupShown: number;
+  /** Words that an owner said in one chat and was reminded of in another. */
+  remembered: number;
   requests: number;
   toolCalls: number;
   /** Tool calls that were answered with a refusal. */
@@ -29,6 +31,7 @@ export function emptyTally(): Tally {
     privateShown: 0,
     publicShown: 0,
     groupShown: 0,
+    remembered: 0,
     requests: 0,
     toolCalls: 0,
     refused: 0,
@@ -40,13 +43,13 @@ export function emptyTally(): Tally {
 
 /** One line for people. */
 export function describeTally(tally: Tally): string {
-  const { turns, ownerTurns, privateShown, publicShown, groupShown } = tally;
+  const { turns, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
   const { requests, toolCalls, refused, crashes, leaks, missing } = tally;
   return [
     `${turns} turns (${ownerTurns} of the owner, ${crashes} begun again after a crash)`,
     `${requests} requests read`,
     `${toolCalls} tool calls, ${refused} refused`,
-    `shown: ${privateShown} private parts to the owner, ${groupShown} group memories, ${publicShown} public words to guests`,
+    `shown: ${privateShown} private parts to the owner, ${groupShown} group memories, ${publicShown} public words to guests, ${remembered} remembered from other chats`,
     `${leaks.length} leaks, ${missing.length} missing`,
   ].join('; ');
 }
