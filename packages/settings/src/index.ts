@@ -9,6 +9,7 @@ export {
   type Settings,
   type SettingsResult,
 } from './load-settings.ts';
+export { nearest } from './nearest.ts';
 export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
 export { SettingsError, type SettingsErrorCode } from './settings-error.ts';
 export { settingsTemplate, writeSettingsTemplate } from './template.ts';

@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { describeTaskProblem } from './task-problem.ts';
+
+const TEMPLATE = join(import.meta.dirname, '../../../../config/workspace/HEARTBEAT.md');
+const MAIL = '## mail\n- every: 30 min\n- between: 9:00-21:00\n- do: Look through new mail.\n';
+
+const problemsOf = (text: string) => readTasks(text).problems.map(describeTaskProblem);
+const namesOf = (text: string) => readTasks(text).tasks.map(({ name }) => name);
+
+describe('HEARTBEAT.md', () => {
+  it('[H02] is a list of tasks', () => {
+    const text = `# Heartbeat\n\n${MAIL}\n## Backup\n- **Every**: daily at 3:00\n- do: Look at it.\n- check: \`ls -l /backup\`\n- tell: Family\n`;
+    expect(readTasks(text)).toEqual({
+      tasks: [
+        {
+          name: 'mail',
+          line: 3,
+          cadence: { kind: 'minutes', minutes: 30 },
+          window: { from: 540, to: 1260 },
+          instruction: 'Look through new mail.',
+        },
+        {
+          name: 'Backup',
+          line: 8,
+          cadence: { kind: 'days', days: 1 },
+          window: { from: 180, to: 1440 },
+          instruction: 'Look at it.',
+          check: { kind: 'command', command: 'ls -l /backup' },
+          tell: 'Family',
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  it('[H06] has the tasks of the template as examples that are off', () => {
+    const template = readFileSync(TEMPLATE, 'utf8');
+    expect(readTasks(template)).toEqual({ tasks: [], problems: [] });
+    const { tasks, problems } = readTasks(template.replace('<!--', '').replace('-->', ''));
+    expect(problems.map(({ effect }) => effect)).toEqual(['note']);
+    expect(tasks.map(({ name, cadence, window }) => [name, cadence, window])).toEqual([
+      ['mail', { kind: 'minutes', minutes: 30 }, { from: 540, to: 1260 }],
+      ['calendar', { kind: 'minutes', minutes: 120 }, { from: 480, to: 1320 }],
+      ['progress', { kind: 'minutes', minutes: 30 }, { from: 0, to: 1440 }],
+      ['health', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
+      ['memory', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
+    ]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['headings', '# Heartbeat\n\n## Tasks\n\n---\n'],
+    ['comments', '<!-- ## mail\n- every: 30 min\n- do: x\n-->\n# Heartbeat\n'],
+    ['empty items', '# Heartbeat\n- [ ]\n-\n'],
+  ])('[H02] asks for nothing where it holds only %s', (_what, text) => {
+    expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
+  });
+
+  it('[H02] of plain words is one task', () => {
+    const text = '# Heartbeat\n\n## Each time\n- Look for urgent mail.\n- Note: be brief.\n';
+    const { tasks, problems } = readTasks(`<!-- a comment -->\n${text}`);
+    expect(problems).toEqual([]);
+    expect(tasks).toEqual([
+      {
+        name: PROSE_TASK,
+        line: 5,
+        cadence: { kind: 'minutes', minutes: 30 },
+        window: { from: 0, to: 1440 },
+        instruction: text.trim(),
+      },
+    ]);
+  });
+
+  it('[H02] gives an instruction all of its lines', () => {
+    const text = `## a\n- every: 1 h\n- do: Look at\n  1. mail\n     - note: only new\n  2. news\n\n  \`\`\`\n  ## not a task\n  - every: x\n  \`\`\`\n- between: 9-10\n`;
+    expect(readTasks(text)).toMatchObject({
+      problems: [],
+      tasks: [
+        {
+          instruction:
+            'Look at\n1. mail\n   - note: only new\n2. news\n\n```\n## not a task\n- every: x\n```',
+          window: { from: 540, to: 600 },
+        },
+      ],
+    });
+  });
+
+  it('[H02] reads Windows line ends and a byte order mark', () => {
+    expect(namesOf(`\ufeff${MAIL.replaceAll('\n', '\r\n')}`)).toEqual(['mail']);
+  });
+
+  it('[H02] keeps line numbers behind comments', () => {
+    expect(readTasks(`<!-- a\nb -->\n${MAIL}`).tasks[0]?.line).toBe(3);
+  });
+
+  it('[H02] takes a comment that never ends for text', () => {
+    expect(namesOf(`<!-- open\n${MAIL}`)).toEqual(['mail']);
+  });
+
+  it.each([
+    [
+      '## a\n- every: often\n- do: x\n',
+      'HEARTBEAT.md, line 2, task a: found "often", expected how often, such as 30 min, 2 h, 1 day or daily at 3:00. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- every: 1 h\n',
+      'HEARTBEAT.md, line 1, task a: found nothing, expected what to do, as "- do: Look through new mail.". This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- between: 9-9\n- do: x\n',
+      'HEARTBEAT.md, line 2, task a: found "9-9", expected from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- evry: 1 h\n- do: x\n',
+      'HEARTBEAT.md, line 2, task a: found "evry", expected one of every, between, do, tell, check. Did you mean "every"?',
+    ],
+    [
+      '## a\n- do: x\n- betwen: 9-10\n',
+      'HEARTBEAT.md, line 3, task a: found "betwen", expected one of every, between, do, tell, check. Did you mean "between"?',
+    ],
+    [
+      '## a\n- every: 1 min\n- do: x\n',
+      'HEARTBEAT.md, line 2, task a: found "1 min", expected at least 5 min; it runs every 5 min.',
+    ],
+    [
+      '## a\n- do: x\n- do: y\n',
+      'HEARTBEAT.md, line 3, task a: found "- do: y", expected "do" only once; the first one counts.',
+    ],
+    [
+      '## a\n- do: x\n## a\n- do: y\n',
+      'HEARTBEAT.md, line 3, task a: found "a", expected a name of its own for each task. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- do: x\n- check: ftp://e.org\n',
+      'HEARTBEAT.md, line 3, task a: found "ftp://e.org", expected a command, or an address that begins with https://. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- do: x\n- every: daily at 8:00\n- between: 9-10\n',
+      'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that the time of "every" lies in. This task does not run until it is mended.',
+    ],
+    [
+      'Some words.\n## a\n- do: x\n',
+      'HEARTBEAT.md, line 1: found "Some words.", expected a task that begins with "## name"; this line belongs to none.',
+    ],
+    [
+      '##   \n- do: x\n',
+      'HEARTBEAT.md, line 1, task : found nothing, expected a name behind "##". This task does not run until it is mended.',
+    ],
+  ])('[H02] %j is explained', (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  it('[H02] runs the good tasks beside a bad one', () => {
+    expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
+  });
+
+  it('[H02] with any words in it is read, and each task can be run', () => {
+    const words = fc.constantFrom(
+      ...['## a', '## b', '- every: 30 min', '- every: x', '- do: y', '- do:', '- between: 22-2'],
+      ...['<!--', '-->', '```', 'text', '', '  more', '- tell: z', '- check: https://e.org', '##'],
+    );
+    const lines = fc.array(fc.oneof(words, fc.string()), { maxLength: 30 });
+    fc.assert(
+      fc.property(lines, (all) => {
+        const { tasks, problems } = readTasks(all.join('\n'));
+        expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length);
+        for (const { name, instruction, window } of tasks) {
+          expect(name).not.toBe('');
+          expect(instruction.trim()).not.toBe('');
+          expect(window.from).not.toBe(window.to);
+        }
+        for (const { line } of problems)
+          expect(line).toBeLessThanOrEqual(all.join('\n').split('\n').length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../clock/day-window.ts';
+import type { Cadence } from './standing-task.ts';
+
+/** What `every:` says: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
+export interface WrittenCadence {
+  readonly cadence: Cadence;
+  readonly at?: number;
+}
+
+const UNITS: readonly (readonly [name: RegExp, minutes: number])[] = [
+  [/^m(?:ins?|inutes?)?$/, 1],
+  [/^h(?:rs?|ours?)?$/, 60],
+  [/^d(?:ays?)?$/, DAY_MINUTES],
+  [/^w(?:eeks?)?$/, DAY_MINUTES * 7],
+];
+const WORDS: Readonly<Record<string, string>> = {
+  hourly: '1 hour',
+  daily: '1 day',
+  weekly: '1 week',
+};
+/** What a person may write behind `every:`. */
+export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
+/** What a person may write behind `between:`. */
+export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
+/** A year: more is a slip. */
+const LONGEST_MINUTES = DAY_MINUTES * 366;
+
+/** Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. */
+export function readCadence(written: string): WrittenCadence | null {
+  const text = written.trim().toLowerCase();
+  const [, length = '', time] = /^(.*?)(?:\s+at\s+(\S+(?:\s*[ap]m)?))?$/.exec(text) ?? [];
+  const minutes = readLength(WORDS[length.trim()] ?? length);
+  if (minutes === null) return null;
+  if (minutes % DAY_MINUTES !== 0) {
+    return time === undefined ? { cadence: { kind: 'minutes', minutes } } : null;
+  }
+  const cadence: Cadence = { kind: 'days', days: minutes / DAY_MINUTES };
+  if (time === undefined) return { cadence };
+  const at = readTime(time);
+  return at === null || at === DAY_MINUTES ? null : { cadence, at };
+}
+
+function readLength(text: string): number | null {
+  const pieces = text.replace(/\s+and\s+/g, ' ').match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
+  if (pieces.length === 0 || pieces.join('').length !== text.length) return null;
+  let sum = 0;
+  for (const piece of pieces) {
+    const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
+    const unit = UNITS.find(([pattern]) => pattern.test(name))?.[1];
+    // "every day", "every hour"; a lone letter would be a slip.
+    if (unit === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
+      return null;
+    sum += (count === '' ? 1 : Number(count)) * unit;
+  }
+  const minutes = Math.round(sum);
+  return minutes >= 1 && minutes <= LONGEST_MINUTES ? minutes : null;
+}
+
+/** Reads `9:00-21:00`, `9–21`, `22:00 to 2:00`, `9 am - 5 pm`; null for anything else or no time at all. */
+export function readWindow(written: string): DayWindow | null {
+  const text = written
+    .trim()
+    .toLowerCase()
+    .replace(/^from\s+/, '');
+  const [first, second, ...more] = text.split(/\s*[-–—]\s*|\s+(?:to|until|and)\s+/);
+  const from = readTime(first ?? '');
+  const to = readTime(second ?? '');
+  if (from === null || to === null || more.length > 0) return null;
+  if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
+  if (from === to || from === DAY_MINUTES) return null;
+  // Until midnight is until the end of the day.
+  return { from, to: to === 0 ? DAY_MINUTES : to };
+}
+
+/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm`, `24:00`; null for anything else. */
+export function readTime(written: string): number | null {
+  const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
+  if (found === null) return null;
+  const [, hours = '', minutes = '0', half] = found;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half === 'pm' ? 12 : 0);
+  const isClock = half === undefined ? hour <= 24 : Number(hours) >= 1 && Number(hours) <= 12;
+  const time = hour * 60 + Number(minutes);
+  return isClock && Number(minutes) < 60 && time <= DAY_MINUTES ? time : null;
+}

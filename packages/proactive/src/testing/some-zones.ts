@@ -1,0 +1,19 @@
+/** Zones in which clocks do odd things: at midnight, by half an hour, far ahead, or never. */
+export const SOME_ZONES: readonly string[] = [
+  'UTC',
+  'Europe/Vienna',
+  'Europe/Dublin',
+  'America/New_York',
+  'America/Havana',
+  'America/St_Johns',
+  'America/Santiago',
+  'Africa/Cairo',
+  'Africa/Casablanca',
+  'Asia/Beirut',
+  'Asia/Kolkata',
+  'Asia/Tehran',
+  'Australia/Lord_Howe',
+  'Pacific/Apia',
+  'Pacific/Kiritimati',
+  'Pacific/Chatham',
+];
