@@ -31,6 +31,19 @@ describe('the history a model is given', () => {
     });
   });
 
+  it('[G11] [P10] cuts a summary that leaves no room for anything else, and says so', () => {
+    const [first] = messages([user('hi'), assistant('hello')], 'and?', ROOM, 'n'.repeat(9_000));
+    expect(first?.content).toMatch(/^n{2000}\n\n\[Cut: .* of these notes are shown\.\]\n\nhi$/);
+  });
+
+  it('[G11] [P10] says so where there is no room even for the beginning of a summary', () => {
+    const budget = { history: 100, now: 100 };
+    const [first] = messages([], 'and?', budget, 'n'.repeat(9_000));
+    expect(first?.content).toMatch(
+      /^\[The earlier part of this conversation cannot be shown.*and\?$/s,
+    );
+  });
+
   it('joins a question that was never answered to the next one', () => {
     expect(messages([user('one'), user('two')], 'three')).toEqual([
       { role: 'user', content: 'one\n\ntwo\n\nthree' },
