@@ -1,16 +1,32 @@
 /**
- * The settings section `approvals` that the page for people recommends: a yes for what leaves the
- * machine in an address, and for what later turns are told. The rest goes on without questions.
+ * What the page for people recommends: a yes for addresses that a model made up, and for what later
+ * turns are told. The rest goes on without questions.
  */
 export const CAREFUL = {
-  ask: ['web_fetch', 'write', 'edit', 'save_memory'],
-  auto: [
-    'web_fetch:http://pages.example.com/*',
-    'write:notes/*',
-    'edit:notes/*',
-    'save_memory:preference',
-    'save_memory:habit',
-    'save_memory:constraint',
-    'save_memory:skill',
-  ],
+  web: { fetch: { approval: 'unknown' } },
+  approvals: {
+    ask: ['write', 'edit', 'save_memory'],
+    auto: [
+      'write:notes/*',
+      'edit:notes/*',
+      'save_memory:preference',
+      'save_memory:habit',
+      'save_memory:constraint',
+      'save_memory:skill',
+    ],
+  },
 } as const;
+
+/** The same as an operator would write it. */
+export function carefulYaml(): string {
+  const { web, approvals } = CAREFUL;
+  return [
+    'web:',
+    '  fetch:',
+    `    approval: ${web.fetch.approval}`,
+    'approvals:',
+    `  ask: [${approvals.ask.join(', ')}]`,
+    '  auto:',
+    ...approvals.auto.map((rule) => `    - '${rule}'`),
+  ].join('\n');
+}

@@ -52,10 +52,13 @@ export async function startDrillScene(
     lanes: { collectPauseMs: 0 },
     http: { port: 0 },
     exec: { enabled: true },
-    approvals: isCareful ? CAREFUL : { ask: ['current_time'] },
+    approvals: isCareful ? CAREFUL.approvals : { ask: ['current_time'] },
     tools: { message: { chats: { family: { channel: 'telegram', chat: FAMILY } } } },
     media: { transcription: { baseUrl: double.baseUrl, model: 'ears' } },
-    web: { search: { searxng: { baseUrl: web.searchUrl } } },
+    web: {
+      ...(isCareful && CAREFUL.web),
+      search: { searxng: { baseUrl: web.searchUrl } },
+    },
     mcp: {
       desk: { command: process.execPath, args: [program('hostile-tools-program.ts'), toolsHeard] },
     },

@@ -1,10 +1,12 @@
 import type { Attack } from './attack.ts';
-import { CAREFUL } from './careful-settings.ts';
+import { carefulYaml } from './careful-settings.ts';
 import type { Verdict } from './judge.ts';
 
 /** Between these lines the page for people is written by the drill. */
 export const BEGIN = '<!-- The drill writes from here … -->';
 export const END = '<!-- … to here. -->';
+
+const CAREFUL_HEADING = '## Careful settings';
 
 /** The page with its table as the drill found it; throws when the marks are not there. */
 export function pageWith(
@@ -15,8 +17,12 @@ export function pageWith(
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
   if (from < 0 || to < from) throw new Error('The page has lost the marks of its table.');
-  const table = tableOf(attacks, verdicts);
-  return `${page.slice(0, from + BEGIN.length)}\n${careful()}\n\n${table}\n${page.slice(to)}`;
+  const written = [
+    tableOf(attacks, verdicts),
+    CAREFUL_HEADING,
+    ['```yaml', carefulYaml(), '```'].join('\n'),
+  ];
+  return `${page.slice(0, from + BEGIN.length)}\n${written.join('\n\n')}\n${page.slice(to)}`;
 }
 
 function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): string {
@@ -29,13 +35,6 @@ function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): stri
     '|---|---|---|---|---|---|---|',
     ...rows,
   ].join('\n');
-}
-
-/** As an operator would write them. */
-function careful(): string {
-  const auto = CAREFUL.auto.map((rule) => `    - '${rule}'`);
-  const ask = `  ask: [${CAREFUL.ask.join(', ')}]`;
-  return ['```yaml', 'approvals:', ask, '  auto:', ...auto, '```'].join('\n');
 }
 
 function rowOf(attack: Attack, verdict: Verdict | undefined, nth: number): string {
