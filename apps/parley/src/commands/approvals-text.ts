@@ -19,14 +19,28 @@ function entry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${time(decidedAt)}`;
-  const ran =
-    approval.result === null
-      ? ''
-      : `; the call ${approval.result === 'done' ? 'worked' : 'failed'}`;
   return [
-    `${time(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${ran}`,
+    `${time(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${ending(approval)}`,
     ...shown.split('\n').map((line) => `    ${line}`),
   ].join('\n');
+}
+
+/** How long it is waited for, whoever else may decide, or what came of the call. */
+function ending({ state, expiresAt, approvers, result }: Approval): string {
+  switch (state) {
+    case 'pending':
+      return ` until ${time(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;
+    case 'approved':
+    case 'auto':
+      if (result === 'done') return '; the call worked';
+      // What was cut off in the middle is no success either, and nobody knows more.
+      if (result === 'failed') return '; the call failed or was cut off';
+      return '; of an end of the call nothing is known yet';
+    case 'denied':
+    case 'expired':
+    case 'withdrawn':
+      return '; the call was not run';
+  }
 }
 
 /** `2026-11-21 14:05:09Z`. */
