@@ -2,6 +2,7 @@ import type { Clock } from '@parley/contracts';
 import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import type { LocalServer } from './detect-local-server.ts';
 import { ModelError } from './model-error.ts';
+import { withSecondTry } from './second-try.ts';
 
 /** What the automatic choice is made of. */
 export interface AutoDeps {
@@ -43,19 +44,11 @@ export function autoModel(deps: AutoDeps): AutoModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const stale = current === deps.offline && deps.clock() - lookedAt >= LOOK_AGAIN_MS;
     if (looking !== null || stale) await look();
-    const chosen = current;
-    let spoke = false;
-    try {
-      for await (const event of chosen.stream(request, signal)) {
-        spoke = true;
-        yield event;
-      }
-      return;
-    } catch (thrown) {
-      if (spoke || signal.aborted || !hasGone(thrown)) throw thrown;
+    yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
+      if (!hasGone(failure)) return null;
       await look();
-    }
-    yield* current.stream(request, signal);
+      return current.stream(request, signal);
+    });
   }
 
   const first = look();

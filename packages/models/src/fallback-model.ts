@@ -1,6 +1,7 @@
 import type { Logger } from '@parley/contracts';
 import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { ModelError } from './model-error.ts';
+import { withSecondTry } from './second-try.ts';
 
 /**
  * Asks `first`, and the others in order when the one before failed without having said a word. An
@@ -11,26 +12,21 @@ export function fallbackModel(
   others: readonly ChatModel[],
   logger: Logger,
 ): ChatModel {
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     const failures: ModelError[] = [];
-    for (const model of [first, ...others]) {
-      let spoke = false;
-      try {
-        for await (const event of model.stream(request, signal)) {
-          spoke = true;
-          yield event;
-        }
-        return;
-      } catch (thrown) {
-        if (!(thrown instanceof ModelError) || spoke || signal.aborted) throw thrown;
-        failures.push(thrown);
-        logger.warn(
-          { model: model.id, code: thrown.code },
-          `${thrown.message} The next model is asked.`,
-        );
-      }
-    }
-    throw allFailed(failures);
+    const ask = (
+      model: ChatModel,
+      [next, ...rest]: readonly ChatModel[],
+    ): AsyncIterable<ModelEvent> =>
+      withSecondTry(model.stream(request, signal), signal, (failure) => {
+        if (!(failure instanceof ModelError)) return null;
+        failures.push(failure);
+        if (next === undefined) throw allFailed(failures);
+        const { code, message } = failure;
+        logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
+        return ask(next, rest);
+      });
+    return ask(first, others);
   }
   return { id: first.id, stream };
 }

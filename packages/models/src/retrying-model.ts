@@ -1,5 +1,6 @@
 import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { ModelError, type ModelFailure } from './model-error.ts';
+import { withSecondTry } from './second-try.ts';
 
 /** Waits so many ms, or less when `signal` is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -29,20 +30,13 @@ export function retryDelay(failure: ModelFailure): number | null {
 
 /** Asks `model` a second time when the first try failed for a short-lived reason and said nothing. */
 export function retryingModel(model: ChatModel, sleep: Sleep): ChatModel {
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    let spoke = false;
-    try {
-      for await (const event of model.stream(request, signal)) {
-        spoke = true;
-        yield event;
-      }
-      return;
-    } catch (thrown) {
-      const delay = thrown instanceof ModelError ? retryDelay(thrown.failure) : null;
-      if (spoke || signal.aborted || delay === null) throw thrown;
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    return withSecondTry(model.stream(request, signal), signal, async (failure) => {
+      const delay = failure instanceof ModelError ? retryDelay(failure.failure) : null;
+      if (delay === null) return null;
       await sleep(delay, signal);
-    }
-    yield* model.stream(request, signal);
+      return model.stream(request, signal);
+    });
   }
   return {
     get id() {

@@ -1,5 +1,6 @@
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from './chat-model.ts';
 import { ModelError, type ModelFailure } from './model-error.ts';
+import { withSecondTry } from './second-try.ts';
 
 /** Servers refuse pictures in many ways: llama.cpp as its own failure, gateways as "no such model". */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
@@ -20,21 +21,13 @@ const NOT_TAKEN =
  * when the server refuses, the same is asked once more without them. True: its refusal is final.
  */
 export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    if (vision === true || !hasImages(request)) return yield* model.stream(request, signal);
-    if (vision === false) return yield* model.stream(withoutImages(request, CANNOT_SEE), signal);
-    let spoke = false;
-    try {
-      for await (const event of model.stream(request, signal)) {
-        spoke = true;
-        yield event;
-      }
-      return;
-    } catch (thrown) {
-      const worthIt = thrown instanceof ModelError && MAY_BE_THE_PICTURES.has(thrown.failure.kind);
-      if (spoke || signal.aborted || !worthIt) throw thrown;
-    }
-    yield* model.stream(withoutImages(request, NOT_TAKEN), signal);
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    if (vision === true || !hasImages(request)) return model.stream(request, signal);
+    if (vision === false) return model.stream(withoutImages(request, CANNOT_SEE), signal);
+    return withSecondTry(model.stream(request, signal), signal, (failure) => {
+      const mayBe = failure instanceof ModelError && MAY_BE_THE_PICTURES.has(failure.failure.kind);
+      return mayBe ? model.stream(withoutImages(request, NOT_TAKEN), signal) : null;
+    });
   }
   return {
     get id() {

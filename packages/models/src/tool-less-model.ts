@@ -1,5 +1,6 @@
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from './chat-model.ts';
 import { ModelError } from './model-error.ts';
+import { withSecondTry } from './second-try.ts';
 
 const WITHOUT_TOOLS =
   'This model cannot call tools. Whatever tools are described above cannot be used now: answer with what you know, and say so where one would have been needed. Never pretend to have used one.';
@@ -10,22 +11,15 @@ const WITHOUT_TOOLS =
  */
 export function toolLessModel(model: ChatModel): ChatModel {
   let takesTools = true;
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    if ((request.tools?.length ?? 0) === 0) return yield* model.stream(request, signal);
-    if (!takesTools) return yield* model.stream(withoutTools(request), signal);
-    let spoke = false;
-    try {
-      for await (const event of model.stream(request, signal)) {
-        spoke = true;
-        yield event;
-      }
-      return;
-    } catch (thrown) {
-      const refused = thrown instanceof ModelError && thrown.failure.kind === 'no-tools';
-      if (spoke || signal.aborted || !refused) throw thrown;
-    }
-    takesTools = false;
-    yield* model.stream(withoutTools(request), signal);
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    if ((request.tools?.length ?? 0) === 0) return model.stream(request, signal);
+    if (!takesTools) return model.stream(withoutTools(request), signal);
+    return withSecondTry(model.stream(request, signal), signal, (failure) => {
+      const refused = failure instanceof ModelError && failure.failure.kind === 'no-tools';
+      if (!refused) return null;
+      takesTools = false;
+      return model.stream(withoutTools(request), signal);
+    });
   }
   return {
     get id() {
