@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
+
+const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
+const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
+
+let scene: HeartbeatScene;
+afterEach(() => scene.close());
+
+/** Looks at the first beat, half an hour after the start. */
+async function firstBeat(): Promise<void> {
+  await scene.heartbeat.look();
+  scene.later(30);
+  await scene.heartbeat.look();
+}
+
+/** Half an hour passes; the run that was begun, by its task. */
+async function nextBeat(): Promise<string | undefined> {
+  scene.later(30);
+  await scene.heartbeat.look();
+  return (await scene.run())?.messages[0]?.message.variables.task;
+}
+
+const runs = async () =>
+  (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
+
+describe('the heartbeat', () => {
+  it('[H02] asks nobody anything without tasks, and says why', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', '# Heartbeat\n<!--\n## mail\n- do: Look.\n-->\n');
+    await firstBeat();
+    expect(await scene.run()).toBeNull();
+    expect((await scene.heartbeat.status()).plan).toMatchObject({
+      lastReason: 'HEARTBEAT.md has no tasks',
+    });
+  });
+
+  it('[H02] runs the task that is due and notes that it did', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    expect(scene.woken).toEqual(['beat:main']);
+    const turn = await scene.run();
+    expect(turn?.messages[0]).toMatchObject({
+      fromOwner: true,
+      route: { chatId: 'c', chatType: 'direct' },
+      message: {
+        occasion: 'heartbeat',
+        chat: { id: 'beat:main', type: 'direct' },
+        variables: {
+          task: 'mail',
+          instruction: 'Look through new mail.',
+          schedule: 'every 30 min, 09:00–21:00, last run never',
+        },
+      },
+    });
+    expect(JSON.parse(scene.got('heartbeat-state.json'))).toMatchObject({
+      tasks: { mail: { lastRun: '2026-11-21T09:30:00.000Z', cadenceMin: 30 } },
+    });
+  });
+
+  it('[H02] runs one task a beat, the most overdue one, and none that is not due', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL + CALENDAR);
+    await scene.heartbeat.look();
+    const ran = [];
+    for (let beat = 0; beat < 7; beat += 1) ran.push(await nextBeat());
+    expect(ran).toEqual(['mail', 'calendar', 'mail', 'mail', 'mail', 'mail', 'calendar']);
+  });
+
+  it('[H01] misses no beat and doubles none when the process ends and begins again', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await scene.heartbeat.look();
+    for (let minute = 0; minute < 120; minute += 5) {
+      scene.later(5);
+      // Each look is one of a new process.
+      await scene.twin().look();
+      await scene.run();
+    }
+    expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
+  });
+
+  it('[H01] is one when two processes look at the same moment', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL + CALENDAR);
+    await scene.heartbeat.look();
+    const twin = scene.twin();
+    scene.later(30);
+    await Promise.all([scene.heartbeat.look(), twin.look(), scene.heartbeat.look()]);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('[H01] is one after the machine has slept for days, and keeps its rhythm', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    await scene.run();
+    scene.later(3 * 24 * 60 + 10);
+    const next = await scene.heartbeat.look();
+    await scene.heartbeat.look();
+    expect(await runs()).toHaveLength(2);
+    expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
+  });
+
+  it('[H01] goes on when the clock is put back a day', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    await scene.run();
+    scene.later(-24 * 60);
+    await scene.heartbeat.look();
+    expect(await nextBeat()).toBe('mail');
+  });
+
+  it('[H02] waits while the run before is not over', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    scene.later(30);
+    await scene.heartbeat.look();
+    expect((await scene.heartbeat.status()).plan?.lastReason).toContain('not over yet');
+    await scene.run();
+    expect(await nextBeat()).toBe('mail');
+  });
+
+  it('[H04] runs nothing of which nobody could be told', async () => {
+    scene = await openHeartbeatScene({
+      findTarget: async () => ({ kind: 'none', reason: 'no owner has written yet' }),
+    });
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    expect(await runs()).toEqual([]);
+    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('no owner has written yet');
+  });
+
+  it('[H05] stops for the day when its tokens are used up, and begins anew at midnight', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', CALENDAR.replace('2 h', '30 min'));
+    await firstBeat();
+    await scene.run(1_000);
+    expect(await nextBeat()).toBeUndefined();
+    expect((await scene.heartbeat.status()).plan?.lastReason).toContain('used up');
+    scene.at('2026-11-21T23:05:00Z');
+    expect(await nextBeat()).toBe('calendar');
+  });
+
+  it('[H02] asks nobody when what a task looks at first is as it was', async () => {
+    let inbox = 'two letters';
+    scene = await openHeartbeatScene({ checkForNews: async () => inbox });
+    scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
+    await scene.heartbeat.look();
+    expect(await nextBeat()).toBe('mail');
+    expect(await nextBeat()).toBeUndefined();
+    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: nothing is new');
+    inbox = 'three letters';
+    expect(await nextBeat()).toBe('mail');
+    expect(scene.got('heartbeat-state.json')).not.toContain('letters');
+  });
+
+  it('[H02] asks when the look itself fails, and when a person asks', async () => {
+    scene = await openHeartbeatScene({
+      checkForNews: async () => {
+        throw new Error('no such host');
+      },
+    });
+    scene.put('HEARTBEAT.md', `${MAIL}- check: https://example.org\n`);
+    await scene.heartbeat.look();
+    expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
+    expect(scene.lines.join()).toContain('no such host');
+  });
+});
+
+describe('heartbeat-state.json', () => {
+  it('[H01] is made up for when the process died before it was written', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await firstBeat();
+    await scene.run();
+    const complete = scene.got('heartbeat-state.json');
+    scene.later(30);
+    await scene.heartbeat.look();
+    await scene.run();
+    scene.put('heartbeat-state.json', complete);
+    scene.later(5);
+    const { tasks } = await scene.twin().status();
+    expect(tasks.map(({ next }) => next.kind)).toEqual(['not-yet']);
+  });
+
+  it('[H02] may be changed by a person, who is obeyed', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', CALENDAR);
+    await firstBeat();
+    await scene.run();
+    const state = JSON.parse(scene.got('heartbeat-state.json'));
+    state.tasks.calendar.lastRun = null;
+    scene.put('heartbeat-state.json', JSON.stringify(state));
+    expect(await nextBeat()).toBe('calendar');
+  });
+
+  it('[H02] that is no JSON is mended and said so', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', CALENDAR);
+    scene.put('heartbeat-state.json', '{ broken');
+    await firstBeat();
+    expect(await scene.run()).not.toBeNull();
+    expect(scene.lines.join()).toContain('heartbeat-state.json was mended');
+    expect(JSON.parse(scene.got('heartbeat-state.json'))).toHaveProperty('tasks.calendar');
+  });
+});
+
+describe('a beat on request', () => {
+  it('[H02] runs the named task whether it is due or not', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL + CALENDAR);
+    const { heartbeat } = scene;
+    expect(await heartbeat.now('a', 'Calendar')).toEqual({ kind: 'begun', task: 'calendar' });
+    await scene.run();
+    expect(await heartbeat.now('b', 'calendar')).toEqual({ kind: 'begun', task: 'calendar' });
+    await scene.run();
+    expect(await heartbeat.now('c')).toEqual({ kind: 'begun', task: 'mail' });
+    expect(await heartbeat.now('d')).toMatchObject({ reason: 'no task is due' });
+  });
+
+  it('[H02] says which tasks there are when it knows no such one', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL + CALENDAR);
+    expect(await scene.heartbeat.now('a', 'post')).toEqual({
+      kind: 'rested',
+      reason: 'HEARTBEAT.md has no task "post"; there are: mail, calendar',
+    });
+  });
+
+  it('[H01] asked twice by the same message runs once', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', CALENDAR);
+    await scene.heartbeat.now('a', 'calendar');
+    await scene.run();
+    await scene.heartbeat.now('a', 'calendar');
+    expect(await scene.run()).toBeNull();
+    expect(await runs()).toEqual(['calendar']);
+  });
+});
