@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import type { MemoryAsker, MemoryDesk } from './memory-desk.ts';
+
+const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
+
+let scene: IngressScene;
+let asked: { readonly what: string; readonly asker: MemoryAsker }[];
+let nth: number;
+beforeEach(async () => {
+  nth = 0;
+  asked = [];
+  scene = new IngressScene();
+  await scene.open();
+});
+afterEach(() => scene.store.close());
+
+const DESK: MemoryDesk = {
+  async show(asker) {
+    asked.push({ what: 'show', asker });
+    return 'What I have saved:';
+  },
+  async forget(asker, argument) {
+    asked.push({ what: `forget ${argument}`, asker });
+    return 'Forgotten: one.';
+  },
+};
+
+/** Somebody (42 is the owner) writes, alone with the agent or in the group; gives back what they are told. */
+async function write(
+  text: string,
+  { sender = '42', inGroup = false, desk = DESK, ...more }: Partial<Writing> = {},
+): Promise<string | undefined> {
+  nth += 1;
+  const chat = inGroup ? GROUP : { id: sender };
+  const access = { ...POLICY.access, direct: 'open' } as const;
+  const receive = scene.ingressWith({ access }, { memoryDesk: desk ?? undefined });
+  const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
+  await receive(aMessage({ ...message, ...more }), CAPABILITIES);
+  return (await scene.told(chat.id)).at(-1);
+}
+
+interface Writing {
+  readonly sender: string;
+  readonly inGroup: boolean;
+  readonly desk: MemoryDesk | null;
+  readonly messageId: string;
+  readonly replyTo: { readonly messageId: string; readonly text: string };
+}
+
+describe('/memory and /forget', () => {
+  it.each([
+    ['the owner alone with the agent', '42', false, 'owner'],
+    ['the owner in a group', '42', true, 'guest'],
+    ['a stranger alone with the agent', '7', false, 'guest'],
+    ['a stranger in a group', '7', true, 'guest'],
+  ] as const)(
+    '[G15] [W02] are answered for who reads the answer: %s',
+    async (_who, sender, inGroup, kind) => {
+      await write('/memory', { sender, inGroup });
+      await write('/forget heron pie', { sender, inGroup });
+      const chat = inGroup ? GROUP.id : sender;
+      const reader = { kind, conversationId: `telegram:default:${chat}` };
+      const asker = { person: `telegram:${sender}`, reader, isGroup: inGroup };
+      expect(asked).toMatchObject([
+        { what: 'show', asker },
+        { what: 'forget heron pie', asker },
+      ]);
+    },
+  );
+
+  it('[G15] tell what the desk says, without a turn', async () => {
+    expect(await write('/memory')).toBe('What I have saved:');
+    expect(await write('/forget all')).toBe('Forgotten: one.');
+    expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
+  });
+
+  it('[G15] what is to be forgotten is not stored with the wish, nor what it answers to', async () => {
+    const replyTo = { messageId: 'm0', text: 'about heronpie' };
+    await write('/forget heronpie', { replyTo });
+    expect(await scene.inbox()).toEqual(['/forget']);
+    const row = (
+      await scene.store.inbox.recent({ channel: 'telegram', account: 'default', chatId: '42' }, 9)
+    )[0];
+    expect(JSON.stringify(row)).not.toContain('heronpie');
+  });
+
+  it('[G15] told twice of the same message, people are told once', async () => {
+    await write('/forget heron', { messageId: 'same' });
+    await write('/forget heron', { messageId: 'same' });
+    expect(await scene.told()).toHaveLength(1);
+    expect(asked.map(({ asker }) => asker.messageId)).toEqual(['same', 'same']);
+  });
+
+  it('[G15] say so where memory is switched off', async () => {
+    expect(await write('/memory', { desk: null })).toContain('switched off');
+    expect(await write('/forget all', { desk: null })).toContain('switched off');
+    expect(asked).toEqual([]);
+  });
+});
