@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Reader, reasonOf } from '@parley/contracts';
 import type { NumberedEntry, PinPlace, Store, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
@@ -7,6 +8,7 @@ import { type ClaimDeps, claimSummary, type NotSummedUp } from './claim-summary.
 import type { HistoryLimits } from './history-budget.ts';
 import { olderPart } from './older-part.ts';
 import { summaryPlace } from './read-history.ts';
+import { checkUnchanged, SaidChangedError } from './said-changed-error.ts';
 import { Summary, summaryText } from './summary.ts';
 import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
 
@@ -76,6 +78,12 @@ export async function compact(
     const wanted = { before, entries, room, quotes: deps.beforeCompact !== undefined };
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
+    const latest = await deps.store.summaries.latest(place);
+    // Another one: somebody was faster, and this one is not stored.
+    const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
+    if (!isSame) throw new SaidChangedError();
+    const { transcript } = deps.store;
+    checkUnchanged(entries, await transcript.oldestAfter(place, after, entries.length));
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, forced, work, stop);

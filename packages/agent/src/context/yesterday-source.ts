@@ -5,6 +5,7 @@ import type { LocalTime } from '../local-time.ts';
 import { audienceOf } from '../loop/call-tools.ts';
 import { type ClaimDeps, claimSummary } from './claim-summary.ts';
 import { summaryPlace } from './read-history.ts';
+import { checkUnchanged } from './said-changed-error.ts';
 import { Summary, summaryText } from './summary.ts';
 import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
 
@@ -106,6 +107,9 @@ async function summedUp(
   const task: SummaryTask = { ...summaryPlace(turn, turn.reader), kind: 'day', mark: day };
   const work = async (signal: AbortSignal) => {
     const { summary } = await writeSummary(deps, { before: null, entries }, signal);
+    const { transcript } = deps.store;
+    const still = await transcript.saidBetween(turn, now - LONG_ENOUGH, now, MOST_ENTRIES);
+    checkUnchanged(said, still);
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);
