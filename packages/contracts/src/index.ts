@@ -15,4 +15,5 @@ export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';
 export * from './sent-prompt.ts';
+export * from './todo-lines.ts';
 export * from './timetable.ts';

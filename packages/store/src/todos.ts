@@ -12,4 +12,6 @@ export interface TodoRepository {
   replace(place: PinPlace, items: readonly TodoItem[], now: number): Promise<void>;
   /** The list of that session, empty where it has none. */
   of(place: PinPlace): Promise<readonly TodoItem[]>;
+  /** That of the session a conversation is in now; empty where it has none. */
+  now(conversationId: string): Promise<readonly TodoItem[]>;
 }

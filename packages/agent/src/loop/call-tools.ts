@@ -20,7 +20,7 @@ export interface CallToolsDeps {
   readonly limits: ToolLimits;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages'>;
+  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'>;
 }
 
 /** Calls in one step that are run; a model that asks for more has lost its way. */

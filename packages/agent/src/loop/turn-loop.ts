@@ -44,7 +44,8 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
   const startedAt = clock();
   for (;;) {
     const unfinished = journal.rounds().at(-1);
-    if (unfinished !== undefined && !(await callTools(deps, unfinished, stop))) return null;
+    if (unfinished !== undefined && !(await callTools(showing(deps), unfinished, stop)))
+      return null;
     const rounds = journal.rounds();
     const closing = closingWords({ rounds, ms: clock() - startedAt }, limits);
     await deps.maySpend?.(journal.uncounted());
@@ -54,6 +55,15 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     if (!(await journal.append(step))) return null;
     if (step.kind === 'answer') return step;
   }
+}
+
+/** What its tools show stands below what this step has said; the next step takes the place of both. */
+function showing(deps: TurnLoopDeps): TurnLoopDeps {
+  const { conversationId, turnId, bus, journal, at } = deps;
+  const step = journal.rounds().length - 1;
+  const show = (markdown: string): void =>
+    bus.publish({ type: 'turn-delta', conversationId, turnId, step, text: `\n\n${markdown}` });
+  return { ...deps, at: { ...at, show } };
 }
 
 async function askStep(

@@ -46,6 +46,25 @@ describe('the list of a session', () => {
     expect(prompt()).not.toContain('Book a table');
   });
 
+  it('[G12] [F12] is shown while the turn goes on, below what its step has said, and not in the answer', async () => {
+    await open();
+    await scene.write('plan the evening');
+    const list = [{ text: 'Ask Bo', state: 'doing' }];
+    scene.model.next({ ...writes(list), say: 'Let me see.' }, writes([]), { say: 'Done.' });
+    await scene.answerNext();
+    const shown = new Map<number, string>();
+    for (const event of scene.events) {
+      if (event.type !== 'turn-delta') continue;
+      const { step = 0, text } = event;
+      shown.set(step, (shown.get(step) ?? '') + text);
+    }
+    expect([...shown]).toEqual([
+      [0, 'Let me see.\n\n0 of 1 done:\n\n- ▶️ Ask Bo'],
+      [2, 'Done.'],
+    ]);
+    expect(await scene.owed()).toEqual(['Done.']);
+  });
+
   it('[G12] is refused where it is too long, and the old one stays', async () => {
     await open();
     await scene.write('go');

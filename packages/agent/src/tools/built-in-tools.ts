@@ -23,7 +23,7 @@ export interface BuiltInToolDeps {
   /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
   /** Without it there are no lists. */
-  readonly todos?: TodoRepository;
+  readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
   /** Without it nothing can be handed on. */
   readonly delegation?: DelegateTaskDeps;
   /** Without it nothing is written to other chats. */

@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly session: number;
   /** What the people wrote whom this turn answers; absent where nobody did. */
   readonly messages?: readonly InboundMessage[];
+  /** Shows people Markdown while the turn goes on, where the platform can; the answer takes its place. */
+  readonly show?: (markdown: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
   /** Fires when the turn is stopped or the time of the tool is up. */

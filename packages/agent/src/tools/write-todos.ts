@@ -1,3 +1,4 @@
+import { todoLines } from '@parley/contracts';
 import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
@@ -11,7 +12,7 @@ const Item = z.object({
   state: z.enum(['open', 'doing', 'done']),
 });
 
-/** Keeps the list of a session (G12): each call replaces it as a whole. */
+/** Keeps the list of a session (G12): each call replaces it as a whole, and people see how far it has come. */
 export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({
     name: 'write_todos',
@@ -24,8 +25,9 @@ export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
     input: z.object({
       todos: z.array(Item).max(MOST_ITEMS).describe('All items, in their order; empty: no list.'),
     }),
-    async run({ todos: items }, { reader, session, clock }) {
+    async run({ todos: items }, { reader, session, clock, show }) {
       await todos.replace({ conversationId: reader.conversationId, session }, items, clock());
+      if (items.length > 0) show?.(todoLines(items));
       const left = items.filter(({ state }) => state !== 'done').length;
       return { text: `The list has ${items.length} items, ${left} of them not done.` };
     },

@@ -7,6 +7,7 @@ import type {
   DecisionRepository,
   InboxRepository,
   NewPart,
+  TodoRepository,
 } from '@parley/store';
 import { personId } from './access.ts';
 import { approvalEffect } from './approval.ts';
@@ -28,6 +29,7 @@ export interface CommandDeps {
   readonly store: {
     readonly inbox: Pick<InboxRepository, 'command'>;
     readonly decisions: Pick<DecisionRepository, 'stories'>;
+    readonly todos: Pick<TodoRepository, 'now'>;
   };
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
@@ -66,6 +68,7 @@ export async function carryOut(
     isOwner: standing.isOwner,
     audience,
     stories: await storiesFor(deps, decision, route),
+    todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
     memory: await askDesk(deps.memoryDesk, admitted, decision, command, audience === 'owner'),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,

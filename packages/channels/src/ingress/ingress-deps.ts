@@ -8,7 +8,10 @@ import type { SkillCommands } from './skill-commands.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
-  readonly store: Pick<Store, 'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links'>;
+  readonly store: Pick<
+    Store,
+    'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links' | 'todos'
+  >;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;

@@ -221,6 +221,23 @@ describe('a command', () => {
     for (const word of words) expect(answer).toContain(word);
   });
 
+  it('[G12] /status shows how far the to-dos of the session have come', async () => {
+    const conversationId = conversationIdOf(aMessage());
+    await scene.take(aMessage({ text: 'hello' }));
+    const todos = [
+      { text: 'Ask\nBo', state: 'done' },
+      { text: 'Book', state: 'open' },
+    ] as const;
+    await scene.store.todos.replace({ conversationId, session: 0 }, todos, 0);
+    await scene.take(aMessage({ messageId: 's', text: '/status' }));
+    const [answer] = await scene.told();
+    expect(answer).toContain('To-dos, 1 of 2 done:');
+    expect(answer).toMatch(/✅ Ask Bo\n.*⬜ Book/);
+    await scene.take(aMessage({ messageId: 'n', text: '/new' }));
+    await scene.take(aMessage({ messageId: 't', text: '/status' }));
+    expect((await scene.told()).at(-1)).not.toContain('To-dos');
+  });
+
   it('[F09] /status tells nobody but the owner which model answers, and where', async () => {
     const chat = { id: '-100', type: 'group' } as const;
     await scene.take(aMessage({ text: '/status', chat, addressed: true }));

@@ -1,5 +1,5 @@
-import type { InboundMessage } from '@parley/contracts';
-import type { CommandResult, MessageStory } from '@parley/store';
+import { type InboundMessage, todoLines } from '@parley/contracts';
+import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import { personId } from './access.ts';
 import { approvalText } from './approval.ts';
@@ -33,6 +33,8 @@ export interface CommandFacts {
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
   readonly stories: readonly MessageStory[];
+  /** Of the session, for `/status`. */
+  readonly todos: readonly TodoItem[];
   /** For `/memory` and `/forget`. */
   readonly memory?: string | undefined;
   /** The skills this reader can call, for `/help`. */
@@ -43,7 +45,18 @@ export interface CommandFacts {
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  { message, argument, situation, isOwner, audience, stories, memory, skills, now }: CommandFacts,
+  {
+    message,
+    argument,
+    situation,
+    isOwner,
+    audience,
+    stories,
+    todos,
+    memory,
+    skills,
+    now,
+  }: CommandFacts,
   result: CommandResult,
 ): string {
   switch (name) {
@@ -52,7 +65,7 @@ export function commandAnswer(
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return statusText(situation, audience);
+      return statusText(situation, audience, todos);
     case 'stop':
       return stopText(result);
     case 'whoami':
@@ -112,9 +125,16 @@ export function overflowNotice(waiting: number): string {
 }
 
 /** Which model answers, and on which host, is the owner's business. */
-function statusText({ agentName, model }: Situation, audience: 'owner' | 'others'): string {
-  const here = `${agentName} is here.`;
-  return audience === 'owner' ? `${here}\n\nModel: ${model}` : here;
+function statusText(
+  { agentName, model }: Situation,
+  audience: 'owner' | 'others',
+  todos: readonly TodoItem[],
+): string {
+  return [
+    `${agentName} is here.`,
+    ...(audience === 'owner' ? [`Model: ${model}`] : []),
+    ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
+  ].join('\n\n');
 }
 
 function helpText(

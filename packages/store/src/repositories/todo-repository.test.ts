@@ -25,6 +25,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.todos.of(place(0, 'b'))).toEqual([item('three')]);
     });
 
+    it('[G12] are those of the session that the conversation is in', async () => {
+      await store.todos.replace(place(0), [item('old')], 1);
+      expect(await store.todos.now('web:a')).toEqual([item('old')]);
+      expect(await store.todos.now('web:b')).toEqual([]);
+      await store.inbox.command(message('9', 'a'), { kind: 'new-session' }, () => []);
+      expect(await store.todos.now('web:a')).toEqual([]);
+    });
+
     it('[G12] end with the session, and a late turn of it does not bring them back', async () => {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.of(place(1))).toEqual([]);

@@ -34,5 +34,17 @@ export function todoRepository(database: Database): TodoRepository {
           .executeTakeFirst();
         return row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
       }),
+
+    now: (conversationId) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('todo_list')
+          .innerJoin('conversation', 'conversation.id', 'todo_list.conversation_id')
+          .select('content')
+          .where('conversation_id', '=', conversationId)
+          .whereRef('todo_list.session', '=', 'conversation.session')
+          .executeTakeFirst();
+        return row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
+      }),
   };
 }
