@@ -31,7 +31,11 @@ export function createWebAdapter(
     },
     async send({ id, turnId, body, buttons, route }) {
       const told = { partId: id, turnId, text: body.text, at: context.clock() };
-      hub.publish(route.chatId, { type: 'part', ...told, ...(buttons && { buttons }) });
+      hub.publish(route.chatId, {
+        type: 'part',
+        ...told,
+        ...(front.buttons && buttons && { buttons }),
+      });
       return { platformMessageId: id };
     },
     typing: {

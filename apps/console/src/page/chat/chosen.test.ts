@@ -40,7 +40,9 @@ describe('which button was pressed', () => {
     expect(chosenOf(question, both)).toEqual(deny);
   });
 
-  it('is told by what stood on it', () => {
-    expect(labelsOf([question]).get(deny.data)).toBe('Deny');
+  it('is shown by what stood on it, and only that one press', () => {
+    const again = { ...mine(deny.data, 200, sent), id: 'again' };
+    const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
+    expect([...labels]).toEqual([['m', 'Deny']]);
   });
 });

@@ -58,7 +58,7 @@ function listOf(
             key: entry.id,
             message: entry,
             commands,
-            label: labels.get(entry.text.trim()) ?? null,
+            label: labels.get(entry.id) ?? null,
             actions,
           })
         : h(AnswerMessage, {
