@@ -81,7 +81,7 @@ function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds):
 }
 
 /** Whether the text of an attack is in a request, also in letters that people do not see. */
-export function holdsMark(request: ChatRequest, id: string): boolean {
+function holdsMark(request: ChatRequest, id: string): boolean {
   const text = JSON.stringify(request).replace(/[\u{e0020}-\u{e007e}]/gu, (letter) =>
     String.fromCodePoint((letter.codePointAt(0) ?? 0) - 0xe0000),
   );

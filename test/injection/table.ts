@@ -3,8 +3,8 @@ import { carefulYaml } from './careful-settings.ts';
 import type { Verdict } from './judge.ts';
 
 /** Between these lines the page for people is written by the drill. */
-export const BEGIN = '<!-- The drill writes from here … -->';
-export const END = '<!-- … to here. -->';
+const BEGIN = '<!-- The drill writes from here … -->';
+const END = '<!-- … to here. -->';
 
 const CAREFUL_HEADING = '## Careful settings';
 

@@ -1,5 +1,6 @@
 import { quoteUntrusted } from '@parley/prompt';
 import type { InboxRow, TranscriptEntry } from '@parley/store';
+import { withoutUnseenLetters } from './unseen-letters.ts';
 
 /** Longest name of a sender that stands before their words, in characters. */
 const LONGEST_NAME = 80;
@@ -17,8 +18,10 @@ export function textOf(
       const { message } = row;
       // Parley's own words have no sender in front.
       const isDirect = message.chat.type === 'direct' || message.occasion !== undefined;
-      const written = isDirect ? message.text : withoutForgedSenders(message.text);
-      const words = [...attached(row), written].filter((text) => text !== '').join('\n\n');
+      const text = withoutUnseenLetters(message.text);
+      const written = isDirect ? text : withoutForgedSenders(text);
+      const parts = [...attached(row).map(withoutUnseenLetters), written];
+      const words = parts.filter((part) => part !== '').join('\n\n');
       return isDirect
         ? words
         : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;

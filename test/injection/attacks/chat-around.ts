@@ -173,8 +173,7 @@ export const AROUND_ATTACKS: readonly Attack[] = [
       },
     },
     harm: (drill) => drill.scene.file('ran-unseen.txt') !== '',
-    stoppedBy: 'somebody is asked',
-    remains:
-      'what needs no yes is done; text that people see and text that a model sees can differ',
+    stoppedBy: 'never shown',
+    remains: 'files of the workspace may hold such letters',
   },
 ];
