@@ -13,10 +13,10 @@ const LOOKED_AT = 8_000;
 const FORWARDED = '[Forwarded';
 
 /**
- * What a person wrote themselves, in sentences: without code, quoted lines, addresses and
- * what they forward. Words in
- * quotation marks stay; whose they are is for the caller to decide. A message that no person wrote
- * has none.
+ * What a person wrote themselves, in sentences: without code, quoted lines, addresses, what they
+ * forward, and what is pasted from a mail, a chat or a page. Words in quotation marks stay; whose they
+ * are is for the caller to decide. A message that no person wrote has none. Speech counts for nothing:
+ * what a machine understood is nobody's exact words, and a recording may be of anybody.
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) => {
@@ -25,16 +25,31 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
   });
 }
 
+/** A line that begins somebody else's words; nothing behind it counts. */
+const PASTED: readonly RegExp[] = [
+  // Mails, by their heads.
+  /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
+  /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
+  /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
+  // Chats, as they are copied: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
+  /^[^\S\n]*\[?\d{1,4}[:./-]\d{1,2}.{0,24}(?:\]| -) ?[^\n:]{1,40}: /mu,
+  // Pages.
+  /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
+];
+
 /** The text without what is likely somebody else's. */
 function ownText(text: string): string {
   if (text.startsWith(FORWARDED)) return '';
-  return text
-    .slice(0, LOOKED_AT)
-    .toWellFormed()
+  return untilPasted(text.slice(0, LOOKED_AT).toWellFormed())
     .replace(/```[\s\S]*?(?:```|$)/g, '\n')
     .replace(/`[^`\n]*`/g, ' ')
     .replace(/^[^\S\n]*[>＞].*$/gm, '')
     .replace(/https?:\/\/\S+/g, ' ');
+}
+
+function untilPasted(text: string): string {
+  const begins = PASTED.map((form) => text.search(form)).filter((at) => at !== -1);
+  return text.slice(0, Math.min(text.length, ...begins));
 }
 
 function sentencesOf(text: string): readonly string[] {

@@ -1,9 +1,15 @@
 import type { MemoryType } from '@parley/workspace';
+import { GERMAN_OTHERS, GERMAN_RULES } from './german-triggers.ts';
 
 /** Why a sentence is to be remembered, and as what. */
 export interface Trigger {
   readonly word: string;
   readonly type: Extract<MemoryType, 'preference' | 'fact' | 'constraint'>;
+}
+
+/** One way to ask for it; the first that fits counts. */
+export interface TriggerRule extends Trigger {
+  readonly is: RegExp;
 }
 
 /** Verbs in the past say what has been, not how things are to be. */
@@ -17,11 +23,7 @@ const NARRATED = new RegExp(
 const IDIOM =
   /\bnever ?mind\b|\bas (?:always|never)\b|\blike always\b|\bnever again\?|\b(?:almost|nearly) (?:always|never)\b|\bnot always\b|\balways welcome\b|\bbetter late than never\b|\bnever say never\b|\bnow or never\b/i;
 
-const RULES: readonly {
-  readonly word: string;
-  readonly type: Trigger['type'];
-  readonly is: RegExp;
-}[] = [
+const RULES: readonly TriggerRule[] = [
   {
     word: 'remember',
     type: 'fact',
@@ -64,7 +66,7 @@ const RULES: readonly {
 const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =
-  /\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
+  /\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b|\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
 /** The words are told of, not said. */
 const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
@@ -85,5 +87,10 @@ export function triggerIn(sentence: string): Trigger | null {
     if ((word === 'always' || word === 'never') && NARRATED.test(text)) return null;
     return { word, type };
   }
-  return null;
+  return GERMAN_OTHERS.some((other) => other.test(text)) ? null : germanTrigger(text);
+}
+
+function germanTrigger(text: string): Trigger | null {
+  const rule = GERMAN_RULES.find(({ is }) => is.test(text));
+  return rule === undefined ? null : { word: rule.word, type: rule.type };
 }
