@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from './testing/counting-tool.ts';
+import { countingTool, say } from './testing/counting-tool.ts';
+import { toolMessages } from './testing/scripted-model.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 import { builtInTools } from './tools/built-in-tools.ts';
-
-const say = (name: string, word: string) => ({ name, with: { word } });
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -16,9 +14,6 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
-const toolMessages = (request: ModelRequest | undefined) =>
-  (request?.messages ?? []).filter((message) => message.role === 'tool');
 
 describe('a turn that is cut off and run again', () => {
   const SCRIPT = [
@@ -113,7 +108,7 @@ describe('a turn that is cut off and run again', () => {
     scene.model.next({ calls: [say('parrot', 'a')] });
     const begun = await scene.begin();
     await scene.run(begun, stop.signal);
-    expect(outcome()).toBe('handed-back');
+    expect(scene.outcome()).toBe('handed-back');
     await scene.store.lanes.release(begun.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['fine']);
@@ -128,7 +123,7 @@ describe('a turn that is cut off and run again', () => {
     const begun = await scene.begin();
     await scene.store.lanes.releaseAll();
     await scene.run(begun);
-    expect(outcome()).toBe('fenced');
+    expect(scene.outcome()).toBe('fenced');
     expect(parrot.calls).toEqual([]);
   });
 

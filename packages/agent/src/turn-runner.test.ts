@@ -9,7 +9,6 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
 const totals = () => scene.store.turns.totals(0);
 
 describe('a turn', () => {
@@ -147,7 +146,7 @@ describe('a turn that is cut off', () => {
     const running = scene.run(await scene.begin(), stop.signal);
     stop.abort('stopped');
     await running;
-    expect(outcome()).toBe('stopped');
+    expect(scene.outcome()).toBe('stopped');
     expect(await scene.owed()).toEqual([]);
   });
 
@@ -156,7 +155,7 @@ describe('a turn that is cut off', () => {
     const begun = await scene.begin();
     await scene.store.lanes.releaseAll();
     await scene.run(begun);
-    expect(outcome()).toBe('fenced');
+    expect(scene.outcome()).toBe('fenced');
     expect(await scene.owed()).toEqual([]);
     expect(await scene.store.transcript.recent('c', 0, 9)).toEqual([]);
     expect(scene.woken).toEqual([]);
@@ -170,7 +169,7 @@ describe('a turn that is cut off', () => {
     const running = scene.run(begun, stop.signal);
     stop.abort('handed-back');
     await running;
-    expect(outcome()).toBe('handed-back');
+    expect(scene.outcome()).toBe('handed-back');
     await scene.store.lanes.release(begun.lease);
     const again = await scene.begin();
     expect(again.turn).toMatchObject({ resumed: true, turnId: begun.turn.turnId });
@@ -199,7 +198,7 @@ describe('a turn that is cut off', () => {
     await scene.write('hello');
     scene.model.next({ throws: new TypeError('a defect') });
     await expect(scene.answerNext()).rejects.toThrow('a defect');
-    expect(outcome()).toBe('handed-back');
+    expect(scene.outcome()).toBe('handed-back');
     expect(await scene.store.lanes.withWork(Date.now() * 2, 9)).toEqual(['c']);
   });
 

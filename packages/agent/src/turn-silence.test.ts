@@ -16,7 +16,6 @@ const system = () =>
     .at(-1)
     ?.system.map(({ text }) => text)
     .join('\n') ?? '';
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
 const deltas = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
 
 describe('an agent with nothing to say', () => {
@@ -29,7 +28,7 @@ describe('an agent with nothing to say', () => {
       await scene.answerNext('-9');
       expect(await scene.owed('-9')).toEqual([]);
       expect(deltas()).toEqual([]);
-      expect(outcome()).toBe('silent');
+      expect(scene.outcome()).toBe('silent');
       expect(scene.woken).toEqual([]);
       expect(await scene.store.turns.totals(0)).toMatchObject({ failed: 0, inputTokens: 10 });
       expect(await scene.store.transcript.recent('-9', 0, 9)).toHaveLength(2);

@@ -1,15 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@parley/contracts';
-import { createChatModel, type ModelRequest, ModelTimeouts } from '@parley/models';
+import { createChatModel, ModelTimeouts } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from './testing/counting-tool.ts';
+import { countingTool, say } from './testing/counting-tool.ts';
+import { toolMessages } from './testing/scripted-model.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 import { builtInTools } from './tools/built-in-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-const say = (name: string, word: string) => ({ name, with: { word } });
-
 let scene: TurnScene;
 afterEach(() => scene.close());
 
@@ -17,9 +16,6 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
-const toolMessages = (request: ModelRequest | undefined) =>
-  (request?.messages ?? []).filter((message) => message.role === 'tool');
 
 describe('a turn with tools', () => {
   it('[G01] goes from the model to tools and back until there is an answer', async () => {
@@ -224,7 +220,7 @@ describe('the bounds of a turn', () => {
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a'), say('parrot', 'b')] });
     await scene.run(await scene.begin(), stop.signal);
-    expect(outcome()).toBe('stopped');
+    expect(scene.outcome()).toBe('stopped');
     expect(patient.calls).toHaveLength(1);
     expect(patient.calls[0]?.call.signal.aborted).toBe(true);
     expect(await scene.owed()).toEqual([]);

@@ -21,7 +21,6 @@ async function reading(approval: FetchApproval, extras: SceneExtras = {}): Promi
   return asked;
 }
 const read = (url: string) => ({ calls: [{ name: 'web_fetch', with: { url } }] });
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
 
 describe('pages and a person’s yes', () => {
   it.each([
@@ -34,7 +33,7 @@ describe('pages and a person’s yes', () => {
     await scene.write(text);
     scene.model.next(read(TEA), { say: 'Green.' });
     await scene.answerNext();
-    expect(outcome()).toBe(ended);
+    expect(scene.outcome()).toBe(ended);
     expect(asked).toEqual(ended === 'answered' ? [TEA] : []);
   });
 
@@ -43,7 +42,7 @@ describe('pages and a person’s yes', () => {
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(`${TEA}/next`));
     await scene.answerNext();
-    expect(outcome()).toBe('suspended');
+    expect(scene.outcome()).toBe('suspended');
     expect(asked).toEqual([TEA]);
     expect((await scene.owed()).join()).toContain(`${TEA}/next`);
   });
@@ -56,7 +55,7 @@ describe('pages and a person’s yes', () => {
     const find = { calls: [{ name: 'web_search', with: { word: 'tea' } }] };
     scene.model.next(find, read(TEA), { say: 'Green.' });
     await scene.answerNext();
-    expect([outcome(), asked]).toEqual(['answered', [TEA]]);
+    expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
   it('[G05] [G07] what a sub-agent has come to was written by a model, not by a person', async () => {
@@ -70,7 +69,7 @@ describe('pages and a person’s yes', () => {
     scene.model.next(read(TEA));
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain(`It is at ${TEA}`);
-    expect([outcome(), asked]).toEqual(['suspended', []]);
+    expect([scene.outcome(), asked]).toEqual(['suspended', []]);
   });
 
   it('[G05] the settings may let hosts pass', async () => {
@@ -79,7 +78,7 @@ describe('pages and a person’s yes', () => {
     await scene.write('read something');
     scene.model.next(read(TEA), read('https://example.org.evil.example/'));
     await scene.answerNext();
-    expect([outcome(), asked]).toEqual(['suspended', [TEA]]);
+    expect([scene.outcome(), asked]).toEqual(['suspended', [TEA]]);
   });
 
   it('[G05] [W02] in a group, where nothing of an owner is, pages are read as they are everywhere', async () => {
@@ -87,7 +86,7 @@ describe('pages and a person’s yes', () => {
     await scene.write('read something', { chat: GROUP });
     scene.model.next(read(TEA), { say: 'Green.' });
     await scene.answerNext(GROUP.id);
-    expect([outcome(), asked]).toEqual(['answered', [TEA]]);
+    expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
   it('[G05] the model is told that some calls are asked about', async () => {

@@ -22,7 +22,6 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
   return scene;
 }
 const call = (word: string, name = 'write') => ({ calls: [{ name, with: { word } }] });
-const outcome = () => scene.events.findLast((event) => event.type === 'turn-ended')?.outcome;
 const lastResults = () =>
   (scene.model.asked.at(-1)?.messages ?? [])
     .filter(({ role }) => role === 'tool')
@@ -39,7 +38,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it');
     scene.model.next({ say: 'I will.', ...call('parrots') }, { say: 'Noted.' });
     await scene.answerNext();
-    expect(outcome()).toBe('suspended');
+    expect(scene.outcome()).toBe('suspended');
     expect(tool.calls).toEqual([]);
     const question = (await scene.owed()).join('\n');
     expect(question).toContain('May I use write');
@@ -104,7 +103,7 @@ describe('a call that needs a yes', () => {
     );
     for (const [at] of words.entries()) {
       await scene.answerNext();
-      expect(outcome()).toBe('suspended');
+      expect(scene.outcome()).toBe('suspended');
       expect(tool.calls).toHaveLength(at);
       await decide(scene.store, 'approved', `CODE${at + 1}`);
     }
@@ -119,7 +118,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it');
     scene.model.next({ calls: [{ name: 'write', with: { wrong: 1 } }] }, { say: 'Sorry.' });
     await scene.answerNext();
-    expect(outcome()).toBe('answered');
+    expect(scene.outcome()).toBe('answered');
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
@@ -132,7 +131,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it');
     scene.model.next(call('birds/parrot'), call('x', 'look'), call('birds/../secret'));
     await scene.answerNext();
-    expect(outcome()).toBe('suspended');
+    expect(scene.outcome()).toBe('suspended');
     expect(write.calls.map(({ word }) => word)).toEqual(['birds/parrot']);
     expect(look.calls).toHaveLength(1);
     expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual([
@@ -161,7 +160,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it', { chat, sender: BO });
     scene.model.next(call('parrots'));
     await scene.answerNext('bo');
-    expect(outcome()).toBe('suspended');
+    expect(scene.outcome()).toBe('suspended');
     expect(await scene.owed('bo')).toEqual([expect.stringContaining('my owner’s yes')]);
     expect((await scene.owed()).join('\n')).toContain('For test:2: may I use write');
     expect(await buttons('bo')).toEqual([]);

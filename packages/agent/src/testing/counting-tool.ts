@@ -30,3 +30,6 @@ export function countingTool(
   });
   return { tool, calls };
 }
+
+/** For tests: a call of such a tool, for the script of a model. */
+export const say = (name: string, word: string) => ({ name, with: { word } });

@@ -50,3 +50,8 @@ export function scriptedModel(): ScriptedModel {
     },
   };
 }
+
+/** For tests: what tools have said, as a request tells it. */
+export function toolMessages(request: ModelRequest | undefined) {
+  return (request?.messages ?? []).filter((message) => message.role === 'tool');
+}

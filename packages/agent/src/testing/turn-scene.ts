@@ -38,6 +38,8 @@ export interface TurnScene {
   readonly store: Store;
   readonly model: ScriptedModel;
   readonly events: LiveEvent[];
+  /** How the newest turn that has ended did so. */
+  outcome(): Extract<LiveEvent, { type: 'turn-ended' }>['outcome'] | undefined;
   /** Moves the clock on, in ms. */
   later(ms: number): void;
   readonly logged: string[];
@@ -132,6 +134,7 @@ export async function openTurnScene(
     store,
     model,
     events,
+    outcome: () => events.findLast((event) => event.type === 'turn-ended')?.outcome,
     later,
     logged,
     woken,
@@ -146,10 +149,7 @@ export async function openTurnScene(
       const { turn, lease } = await begin(conversationId);
       await runTurn(turn, lease, NEVER);
     },
-    async owed(chatId = OWNER_CHAT) {
-      const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
-      return rows.map(({ part }) => part.body.plain);
-    },
+    owed: (chatId = OWNER_CHAT) => owedTo(store, chatId),
     async close() {
       await store.close();
       rmSync(folder, { recursive: true, force: true });
@@ -237,4 +237,9 @@ function loggerInto(lines: string[]): Logger {
     child: () => log,
   };
   return log;
+}
+
+async function owedTo(store: Store, chatId: string): Promise<readonly string[]> {
+  const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
+  return rows.map(({ part }) => part.body.plain);
 }
