@@ -173,6 +173,29 @@ describe('searching what was remembered', () => {
     expect((await hits('heron')).length).toBe(1);
   });
 
+  it('[W03] what is private now is not shown, even where the index does not know it yet', async () => {
+    let now = 0;
+    const slow = openMemorySearch(workspace, () => {
+      now += 100;
+      return now;
+    });
+    const view = workspace.for({ kind: 'guest', conversationId: 'g' });
+    const find = () => slow.find(view, 'kingfisher', { conversation: 'g', session: 0, most: 5 });
+    put('knowledge/river.md', 'The kingfisher nests at the bend.\n');
+    for (let round = 0; round < 3; round += 1) expect(await find()).toHaveLength(1);
+    put('knowledge/river.md', '---\naudience: owner\n---\nThe kingfisher nests at the bend.\n');
+    for (let round = 0; round < 3; round += 1) expect(await find()).toEqual([]);
+  });
+
+  it('[G14] [W07] a large file that has changed is read as it is now', async () => {
+    const lines = Array.from({ length: 500 }, (_, nth) => `- The shelf number ${nth} holds pots.`);
+    put('memory/project.md', [...lines, '- The last shelf holds a cormorant.'].join('\n'));
+    expect((await hits('cormorant'))[0]?.text).toBe('The last shelf holds a cormorant.');
+    put('memory/project.md', ['- The first shelf holds a cormorant.', ...lines].join('\n'));
+    expect((await hits('cormorant'))[0]?.text).toBe('The first shelf holds a cormorant.');
+    rmSync(join(workspace.folder, 'memory/project.md'));
+  });
+
   it('[W04] a conversation’s memory is found there alone', async () => {
     const { groupMemory } = workspace.for({ kind: 'guest', conversationId: 'g1' });
     put(groupMemory, '- The football match is on Sunday.\n');
