@@ -29,7 +29,6 @@ export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts
 export { memorySource } from './memory/memory-source.ts';
 export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
-export { type OwnerChatsDeps, ownerChats } from './posting/owner-chats.ts';
 export {
   type NewMessage,
   type PostDeps,
@@ -38,6 +37,14 @@ export {
 } from './posting/post-message.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
+export type { ScenarioDeps } from './soul/run-scenarios.ts';
+export { type SoulDesk, soulDesk } from './soul/soul-desk.ts';
+export { createSoulGuard } from './soul/soul-guard.ts';
+export { createSoulKeeper, type SoulKeeper } from './soul/soul-keeper.ts';
+export { type SoulNoticeDeps, tellOfSoul } from './soul/soul-notices.ts';
+export type { SoulAnswer } from './soul/soul-proposals.ts';
+export type { SoulSettings } from './soul/soul-settings.ts';
+export { momentOf, nameOf, scoreWords, standingOf, writerOf } from './soul/soul-words.ts';
 export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';

@@ -40,7 +40,13 @@ export type { IngressOutcome } from './ingress/outcome.ts';
 export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
 export type { SkillCommands } from './ingress/skill-commands.ts';
+export { type NamedChat, namedChat } from './named-chat.ts';
 export { neverConnected } from './never-connected.ts';
-export { type OwnersChat, type OwnersChatDeps, ownersChat } from './owners-chat.ts';
+export {
+  type OwnersChat,
+  type OwnersChatDeps,
+  ownersChat,
+  ownersChats,
+} from './owners-chat.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
 export { undeclared } from './undeclared.ts';

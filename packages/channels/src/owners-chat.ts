@@ -20,20 +20,30 @@ export interface OwnersChatDeps {
 }
 
 /**
- * The direct chat in which an owner wrote last, if they are one still and their account is served;
- * with `person` (`telegram:42`) that of this owner alone. Null when there is none.
+ * The direct chats in which owners wrote lately, newest first: only of those who are owners still, and
+ * where answers can go out.
  */
-export async function ownersChat(
-  { store, owners, serves }: OwnersChatDeps,
-  person?: string,
-): Promise<OwnersChat | null> {
+export async function* ownersChats({
+  store,
+  owners,
+  serves,
+}: OwnersChatDeps): AsyncGenerator<OwnersChat> {
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
-    if (person !== undefined && personId(message) !== person) continue;
     const standing = await ownershipOf(store.links, owners, personId(message));
     if (!standing.isOwner) continue;
-    return { last, conversationId: standing.mainConversation ?? conversationIdOf(message) };
+    yield { last, conversationId: standing.mainConversation ?? conversationIdOf(message) };
+  }
+}
+
+/** The newest of them; with `person` (`telegram:42`) of this owner alone. Null when there is none. */
+export async function ownersChat(
+  deps: OwnersChatDeps,
+  person?: string,
+): Promise<OwnersChat | null> {
+  for await (const chat of ownersChats(deps)) {
+    if (person === undefined || personId(chat.last.message) === person) return chat;
   }
   return null;
 }

@@ -1,18 +1,9 @@
+import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { InboxRow } from '@parley/store';
-import { type OwnerChatsDeps, ownerChats } from './owner-chats.ts';
-
-/** A chat that the settings give a name. */
-export interface NamedChat {
-  readonly channel: string;
-  readonly account: string;
-  /** As the platform calls it. */
-  readonly chat: string;
-  readonly thread?: string | undefined;
-}
 
 /** What finding a chat needs. */
-export interface FindChatDeps extends OwnerChatsDeps {
+export interface FindChatDeps extends OwnersChatDeps {
   readonly chats: Readonly<Record<string, NamedChat>>;
 }
 
@@ -48,7 +39,7 @@ export async function findChat(
   const owners = OWNER.exec(to);
   if (owners !== null) return ownersChat(deps, owners[1], here);
   const named = Object.hasOwn(deps.chats, to) ? deps.chats[to] : undefined;
-  if (named !== undefined) return namedChat(deps, to, named, here);
+  if (named !== undefined) return chatCalled(deps, to, named, here);
   const known = ['owner', ...Object.keys(deps.chats)].join(', ');
   return none(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
 }
@@ -58,10 +49,12 @@ async function ownersChat(
   channel: string | undefined,
   here: InboundMessage | undefined,
 ): Promise<FoundChat> {
-  const others = (await ownerChats(deps)).filter(
-    ({ message }) =>
-      !isSameChat(message, here) && (channel === undefined || message.channel === channel),
-  );
+  const others: InboxRow[] = [];
+  for await (const { last } of ownersChats(deps)) {
+    const { message } = last;
+    if (isSameChat(message, here)) continue;
+    if (channel === undefined || message.channel === channel) others.push(last);
+  }
   // Of several owners, the one who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
@@ -70,33 +63,25 @@ async function ownersChat(
   return none(`The owner has used ${where} lately. What you answer reaches them here.`);
 }
 
-async function namedChat(
-  { store, serves }: FindChatDeps,
+async function chatCalled(
+  deps: FindChatDeps,
   name: string,
-  { channel, account, chat, thread }: NamedChat,
+  named: NamedChat,
   here: InboundMessage | undefined,
 ): Promise<FoundChat> {
-  if (!serves(channel, account)) {
-    return none(`${name} cannot be reached: ${channel} (${account}) is not connected here.`);
-  }
-  const rows = await store.inbox.recent({ channel, account, chatId: chat }, LATELY);
-  const ofThread = rows.findLast(({ message }) => message.chat.threadId === thread);
-  const row = ofThread ?? rows.at(-1);
-  if (row === undefined) {
-    return none(`${name} cannot be reached yet: nobody has written to me there.`);
-  }
-  if (ofThread !== undefined && isSameChat(ofThread.message, here)) {
+  const known = await namedChat(deps, name, named);
+  if (known.kind === 'none') return known;
+  const { last, inThread } = known;
+  if (inThread && isSameChat(last.message, here)) {
     return none(`${name} is the chat that you answer in: say it there as your answer.`);
   }
-  const found = chatOf(row, { isOwners: false });
-  if (ofThread !== undefined) return found;
+  const found = chatOf(last, { isOwners: false });
+  if (inThread) return found;
   const { threadId: _, ...route } = found.route;
-  const inThread = thread === undefined ? route : { ...route, threadId: thread };
-  return { ...found, route: inThread, conversationId: null };
+  const { thread } = named;
+  const toThread = thread === undefined ? route : { ...route, threadId: thread };
+  return { ...found, route: toThread, conversationId: null };
 }
-
-/** Messages of a chat among which one of the thread is looked for. */
-const LATELY = 50;
 
 type OneChat = Extract<FoundChat, { kind: 'chat' }>;
 
