@@ -4,22 +4,13 @@ import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from './main.ts';
+import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
 let folder: string;
-let out: string;
-let err: string;
+let written: CapturedOutput;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-main-'));
-  out = '';
-  err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += text;
-    return true;
-  });
+  written = captureOutput();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -39,7 +30,7 @@ describe('the command line', () => {
       '--config',
       'PARLEY_HOME',
     ]) {
-      expect(out).toContain(word);
+      expect(written.out).toContain(word);
     }
   });
 
@@ -51,14 +42,14 @@ describe('the command line', () => {
     [['config', 'chekc'], "unknown command 'chekc'"],
   ])('ends with code 2 on wrong usage, and names it: %j', async (args, words) => {
     expect(await main(args)).toBe(2);
-    expect(err).toContain(words);
-    expect(err).toContain('--help');
+    expect(written.err).toContain(words);
+    expect(written.err).toContain('--help');
   });
 
   it('takes --data before and after the command', async () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
-    expect(out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(2);
+    expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(2);
   });
 
   it('[F05] lets strangers in by their code, without a gateway', async () => {
@@ -69,10 +60,10 @@ describe('the command line', () => {
     const route = { channel: 'telegram', account: 'default', chatId: '9', target };
     await store.pairing.request({ ...who, route }, 'ABCD2345', [], Date.now());
     expect(await main(['--data', folder, 'pair'])).toBe(0);
-    expect(out).toContain('Eve (telegram:9): /pair ABCD2345');
+    expect(written.out).toContain('Eve (telegram:9): /pair ABCD2345');
     expect(await main(['--data', folder, 'pair', 'wrong'])).toBe(1);
     expect(await main(['--data', folder, 'pair', 'abcd2345'])).toBe(0);
-    expect(out).toContain('Eve (telegram:9) is let in.');
+    expect(written.out).toContain('Eve (telegram:9) is let in.');
     expect(await store.pairing.isLetIn('telegram', 'default', '9')).toBe(true);
     await store.close();
   });
@@ -80,26 +71,26 @@ describe('the command line', () => {
   it('[D12] checks settings without starting anything', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'http:\n  port: 99999\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(1);
-    expect(out).toContain('http.port');
-    expect(out).toContain('1 problem; Parley will not start.');
+    expect(written.out).toContain('http.port');
+    expect(written.out).toContain('1 problem; Parley will not start.');
   });
 
   it('[D12] counts missing settings as fine, since everything has a default', async () => {
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
-    expect(out).toContain('does not exist; the defaults apply');
+    expect(written.out).toContain('does not exist; the defaults apply');
   });
 
   it('[D12] warns of a key nobody knows, and is content all the same', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'agnet:\n  name: x\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
-    expect(out).toMatch(/warning: .*agnet/s);
-    expect(out).toContain('is fine');
+    expect(written.out).toMatch(/warning: .*agnet/s);
+    expect(written.out).toContain('is fine');
   });
 
   it('says in one sentence what went wrong, without a stack trace', async () => {
     expect(await main(['--config', join(folder, 'none.yaml'), 'status'])).toBe(1);
-    expect(err).toContain(`There is no settings file ${folder}/none.yaml`);
-    expect(err).not.toContain('    at ');
+    expect(written.err).toContain(`There is no settings file ${folder}/none.yaml`);
+    expect(written.err).not.toContain('    at ');
   });
 
   it('says that a process which does not answer is no Parley', async () => {
@@ -107,6 +98,6 @@ describe('the command line', () => {
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
     writeFileSync(join(folder, 'token'), 'x'.repeat(32));
     expect(await main(['--data', folder, 'status'])).toBe(1);
-    expect(err).toContain(`Process ${process.pid} should be a Parley`);
+    expect(written.err).toContain(`Process ${process.pid} should be a Parley`);
   });
 });

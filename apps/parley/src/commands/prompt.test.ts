@@ -4,22 +4,13 @@ import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../main.ts';
+import { type CapturedOutput, captureOutput } from '../testing/captured-output.ts';
 
 let folder: string;
-let out: string;
-let err: string;
+let written: CapturedOutput;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-prompt-test-'));
-  out = '';
-  err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += text;
-    return true;
-  });
+  written = captureOutput();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -97,30 +88,33 @@ describe('parley prompt: a turn that was', () => {
   it('[P17] shows each layer: source, audience, size, cut, and why one is not there', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1')).toBe(0);
-    expect(out).toContain('t1 · 1970-01-01');
-    expect(out).toMatch(/soul +x +owner +7 +4$/m);
-    expect(out).toMatch(/facts +x +everyone +\d+ +4 +cut: 3 of 9,000 characters$/m);
-    expect(out).toContain('user message, before the person’s words');
-    expect(out).toMatch(/memory +absent: MEMORY\.md: private$/m);
-    expect(out).toMatch(/leaky +withheld: diary is for owner, not for this reader$/m);
-    expect(out).toContain('tools     read');
-    expect(out).toContain('messages  1, in characters: user 5');
-    expect(out).not.toContain('be kind');
+    expect(written.out).toContain('t1 · 1970-01-01');
+    expect(written.out).toMatch(/soul +x +owner +7 +4$/m);
+    expect(written.out).toMatch(/facts +x +everyone +\d+ +4 +cut: 3 of 9,000 characters$/m);
+    expect(written.out).toContain('user message, before the person’s words');
+    expect(written.out).toMatch(/memory +absent: MEMORY\.md: private$/m);
+    expect(written.out).toMatch(/leaky +withheld: diary is for owner, not for this reader$/m);
+    expect(written.out).toContain('tools     read');
+    expect(written.out).toContain('messages  1, in characters: user 5');
+    expect(written.out).not.toContain('be kind');
   });
 
   it('[P17] shows every word with --full, and nothing that commands the terminal', async () => {
     await record({ t1: {} });
     expect(await prompt('--last', '--full')).toBe(0);
-    expect(out).toContain('━━ soul ━━\nbe kind');
-    expect(out).toContain('date\nnow\nend');
-    expect(out).toContain('Crew red');
-    for (const control of ['\u001b', '\u0007']) expect(out).not.toContain(control);
+    expect(written.out).toContain('━━ soul ━━\nbe kind');
+    expect(written.out).toContain('date\nnow\nend');
+    expect(written.out).toContain('Crew red');
+    for (const control of ['\u001b', '\u0007']) expect(written.out).not.toContain(control);
   });
 
   it('[P17] gives programs all of it', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1', '--json')).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ turnId: 't1', parts: [{ text: 'be kind' }, {}] });
+    expect(JSON.parse(written.out)).toMatchObject({
+      turnId: 't1',
+      parts: [{ text: 'be kind' }, {}],
+    });
   });
 
   it('[P17] compares the last two turns of a chat, or two that are named', async () => {
@@ -130,24 +124,24 @@ describe('parley prompt: a turn that was', () => {
       t2: { at: 3, facts: 'tuesday' },
     });
     expect(await prompt('--diff')).toBe(0);
-    expect(out).toContain('- monday');
-    expect(out).toContain('+ tuesday');
-    expect(out).toContain('~ facts   ◄ the shared beginning ends here, after 5 characters');
-    expect(out).toMatch(/shared {2}the first 12 characters \(12 bytes\)/);
-    out = '';
+    expect(written.out).toContain('- monday');
+    expect(written.out).toContain('+ tuesday');
+    expect(written.out).toContain('~ facts   ◄ the shared beginning ends here, after 5 characters');
+    expect(written.out).toMatch(/shared {2}the first 12 characters \(12 bytes\)/);
+    written.out = '';
     expect(await prompt('--diff', 't2', 't1', '--json')).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ prefix: { characters: 12 } });
+    expect(JSON.parse(written.out)).toMatchObject({ prefix: { characters: 12 } });
     expect(await prompt('--diff', '--chat', '99')).toBe(1);
-    expect(err).toContain('has only one turn');
+    expect(written.err).toContain('has only one turn');
   });
 
   it('[P17] lists turns, newest first', async () => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' }, t3: { at: 3 } });
     expect(await prompt('--list')).toBe(0);
-    expect(out.match(/t\d(?= )/g)).toEqual(['t3', 't2', 't1']);
-    out = '';
+    expect(written.out.match(/t\d(?= )/g)).toEqual(['t3', 't2', 't1']);
+    written.out = '';
     expect(await prompt('--list', '--chat', 'telegram:default:99')).toBe(0);
-    expect(out.match(/t\d(?= )/g)).toEqual(['t2']);
+    expect(written.out.match(/t\d(?= )/g)).toEqual(['t2']);
   });
 
   it.each<[string, readonly string[], string]>([
@@ -162,19 +156,19 @@ describe('parley prompt: a turn that was', () => {
   ])('[P17] says what to do about %s', async (_what, args, words) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt(...args)).toBe(1);
-    expect(err).toContain(words);
-    expect(err).not.toContain('    at ');
+    expect(written.err).toContain(words);
+    expect(written.err).not.toContain('    at ');
   });
 
   it('[P17] finds the message of one chat among several', async () => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt('--message', 'm1', '--chat', '99')).toBe(0);
-    expect(out).toContain('t2 · ');
+    expect(written.out).toContain('t2 · ');
   });
 
   it('[P17] makes no database where there is none', async () => {
     expect(await prompt('--last')).toBe(1);
-    expect(err).toContain('No prompt has been recorded yet');
+    expect(written.err).toContain('No prompt has been recorded yet');
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -185,8 +179,8 @@ describe('parley prompt: a turn that might be', () => {
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));
     const before = temporary();
     expect(await prompt('--channel', 'discord', '--chat', 'group', '--user', '7')).toBe(0);
-    expect(out).toContain(`There is no workspace at ${folder}/workspace yet`);
-    expect(out).toMatch(/agents-file +AGENTS\.md +everyone/);
+    expect(written.out).toContain(`There is no workspace at ${folder}/workspace yet`);
+    expect(written.out).toMatch(/agents-file +AGENTS\.md +everyone/);
     expect(readdirSync(folder)).toEqual([]);
     expect(temporary()).toEqual(before);
   });
@@ -195,17 +189,17 @@ describe('parley prompt: a turn that might be', () => {
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Speak in rhymes about otters.\n');
     expect(await prompt('--channel', 'web', '--full')).toBe(0);
-    expect(out).toContain('rhymes about otters');
+    expect(written.out).toContain('rhymes about otters');
     expect(readdirSync(join(folder, 'workspace'))).toEqual(['SOUL.md']);
   });
 
   it('[P07] [P17] honours layout, mode and heartbeat', async () => {
     expect(await prompt('--channel', 'web', '--layout', 'openclaw', '--mode', 'minimal')).toBe(0);
-    expect(out).toContain('layout openclaw');
-    expect(out).toContain('left out in minimal mode');
-    out = '';
+    expect(written.out).toContain('layout openclaw');
+    expect(written.out).toContain('left out in minimal mode');
+    written.out = '';
     expect(await prompt('--channel', 'web', '--heartbeat', '--json')).toBe(0);
-    expect(out).toContain('every 30 min');
+    expect(written.out).toContain('every 30 min');
   });
 
   it('[P17] [W02] is that of an owner only where the settings say so', async () => {
@@ -214,14 +208,14 @@ describe('parley prompt: a turn that might be', () => {
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), 'Be brief.\n');
     writeFileSync(join(folder, 'workspace', 'MEMORY.md'), 'canary\n');
     await prompt('--channel', 'telegram', '--user', '7', '--full');
-    expect(out).toContain('canary');
+    expect(written.out).toContain('canary');
     for (const args of [
       ['--user', '8'],
       ['--user', '7', '--chat', 'group'],
     ]) {
-      out = '';
+      written.out = '';
       expect(await prompt('--channel', 'telegram', ...args, '--full')).toBe(0);
-      expect(out).not.toContain('canary');
+      expect(written.out).not.toContain('canary');
     }
   });
 
@@ -233,7 +227,7 @@ describe('parley prompt: a turn that might be', () => {
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] says what to type instead: %j', async (args, words) => {
     expect(await prompt(...args)).toBe(1);
-    expect(err).toContain(words);
+    expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);
   });
 });
