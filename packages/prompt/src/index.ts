@@ -16,7 +16,7 @@ export {
   type PromptComparison,
   type PromptSize,
 } from './inspect/compare-prompts.ts';
-export type { TextPiece } from './inspect/compare-texts.ts';
+export { compareTexts, type TextPiece } from './inspect/compare-texts.ts';
 export { sentPromptOf } from './inspect/sent-prompt-of.ts';
 export { inspectPrompt } from './inspect-prompt.ts';
 export {

@@ -3,6 +3,7 @@ export { type BootstrapMark, decideBootstrap } from './bootstrap/decide-bootstra
 export { type Cut, cutText } from './cut-text.ts';
 export { estimateTokens } from './estimate-tokens.ts';
 export type { WriteResult } from './file-writer.ts';
+export { isBlank } from './is-blank.ts';
 export {
   type Memories,
   openMemories,
@@ -48,6 +49,9 @@ export type {
   Skills,
   SkillText,
 } from './skills/skills.ts';
+export type { GovernedFile } from './soul/governed-file.ts';
+export { readSoulScenarios, type SoulScenario } from './soul/read-scenarios.ts';
+export { openSoulFile, SOUL, type SoulFile, type SoulOnDisk, soulText } from './soul/soul-file.ts';
 export { type CopyResult, copyIntoWorkspace } from './survey/copy-into-workspace.ts';
 export {
   type Survey,

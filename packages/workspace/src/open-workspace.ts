@@ -6,6 +6,7 @@ import { createFileCache } from './file-cache.ts';
 import { createFileWriter } from './file-writer.ts';
 import { listMarkdown } from './list-markdown.ts';
 import { seedFolder } from './seed-folder.ts';
+import type { GovernedFile } from './soul/governed-file.ts';
 import { createView, type WorkspaceView } from './workspace-view.ts';
 
 /** How much of a workspace file is used. */
@@ -30,6 +31,8 @@ export interface OpenWorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everybody (P15). */
   readonly memory?: 'main-session' | 'off';
+  /** A file whose text is decided elsewhere (W06). */
+  readonly governed?: GovernedFile;
   readonly log?: Logger;
   readonly clock?: Clock;
   /** Names temporary files. */
@@ -61,6 +64,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     writer: createFileWriter({ folder, maxBytes: limits.fileBytes, newId }),
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
+    governed: options.governed,
   };
   return {
     folder,

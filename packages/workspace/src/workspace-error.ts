@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/contracts';
 
 /** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
-export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates';
+export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates' | 'soul-scenarios';
 
 /** Thrown while a workspace is opened; reading a file never throws, it says why there is nothing. */
 export class WorkspaceError extends ParleyError {

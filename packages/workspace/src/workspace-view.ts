@@ -7,6 +7,7 @@ import type { FileWriter, WriteResult } from './file-writer.ts';
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { ParsedFile } from './parse-file.ts';
 import { liesInOwnersSkill } from './skill-folder-audience.ts';
+import { asGoverned, type GovernedFile } from './soul/governed-file.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */
 export interface WorkspaceFile extends PromptPart {
@@ -59,13 +60,15 @@ interface ViewSources {
   readonly fileCharacters: number;
   /** No memory is shown to anybody. */
   readonly forgetful: boolean;
+  /** A file whose text is decided elsewhere. */
+  readonly governed: GovernedFile | undefined;
 }
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
 export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
-  const { files, forgetful } = sources;
-  const look = { files, forgetful, reader, groupMemory };
+  const { files, forgetful, governed } = sources;
+  const look = { files, forgetful, governed, reader, groupMemory };
   return {
     reader,
     groupMemory,
@@ -87,13 +90,13 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
   };
 }
 
-interface Look extends Pick<ViewSources, 'files' | 'forgetful'> {
+interface Look extends Pick<ViewSources, 'files' | 'forgetful' | 'governed'> {
   readonly reader: Reader;
   readonly groupMemory: string;
 }
 
 async function visible(
-  { files, forgetful, reader, groupMemory }: Look,
+  { files, forgetful, governed, reader, groupMemory }: Look,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
@@ -104,7 +107,7 @@ async function visible(
   if (isGroupFile(path.name) && !isOwn) return absent({ reason: 'private' });
   if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
   if (forgetful && (isOwn || isMemory(path.name))) return absent({ reason: 'private' });
-  const found = await files.get(path);
+  const found = await asGoverned(governed, path.name, await files.get(path));
   if ('reason' in found) return absent(found);
   const isOwners = await liesInOwnersSkill(files, path);
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;

@@ -71,8 +71,11 @@ function isOwners(front: Front): boolean {
   return front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience === 'owner');
 }
 
-/** A block without an end cannot be kept, but what it hid stays hidden. */
-function headToKeep(front: Front): string {
+/**
+ * The front matter as it has to stand before a new text. A block without an end cannot be kept, but what
+ * it hid stays hidden.
+ */
+export function headToKeep(front: Front): string {
   if (front.head === '') return front.kind === 'refused' ? '---\naudience: owner\n---\n\n' : '';
   return `${front.head.trimEnd()}\n\n`;
 }

@@ -9,6 +9,7 @@ import { grepTool } from './grep.ts';
 import { listTool } from './list.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { type MessageToolDeps, messageTool } from './message.ts';
+import { type ProposeSoulDeps, proposeSoulChangeTool } from './propose-soul-change.ts';
 import { readTool } from './read.ts';
 import { saveMemoryTool } from './save-memory.ts';
 import { searchMemoryTool } from './search-memory.ts';
@@ -28,6 +29,8 @@ export interface BuiltInToolDeps {
   readonly delegation?: DelegateTaskDeps;
   /** Without it nothing is written to other chats. */
   readonly messages?: MessageToolDeps;
+  /** Without it nobody proposes what SOUL.md should say. */
+  readonly soul?: ProposeSoulDeps;
   /** Absent where commands are switched off, which they are by default. */
   readonly exec?: ExecDeps;
   /** What may be read on the web; nothing when absent. */
@@ -41,6 +44,7 @@ export function builtInTools({
   delegation,
   messages,
   todos,
+  soul,
   exec,
   web,
 }: BuiltInToolDeps): readonly Tool[] {
@@ -57,6 +61,7 @@ export function builtInTools({
     ...(todos === undefined ? [] : [writeTodosTool(todos)]),
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
+    ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),
     currentTimeTool,

@@ -1,6 +1,7 @@
 import type { WorkspaceView } from '../workspace-view.ts';
+import { type EntryCache, entryCache } from './entry-cache.ts';
 import type { MemoryEntry } from './memory-entry.ts';
-import { parseMemoryFile, withEntry, withoutEntries } from './memory-file.ts';
+import { withEntry, withoutEntries } from './memory-file.ts';
 import { SAVED_FILES, scopeOfFile } from './passages.ts';
 
 /** A memory and the file it stands in. */
@@ -46,6 +47,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** Makes one for a workspace. Changes follow one another, since each begins with what stands there. */
 export function openMemories(): Memories {
+  const entries = entryCache();
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
@@ -53,26 +55,33 @@ export function openMemories(): Memories {
     return result;
   };
   return {
-    list: listMemories,
-    save: (view, entry) => inTurn(() => saveMemory(view, entry)),
-    remove: (view, isMeant, inNotes) => inTurn(() => removeFrom(view, isMeant, inNotes)),
+    list: (view) => listMemories(entries, view),
+    save: (view, entry) => inTurn(() => saveMemory(entries, view, entry)),
+    remove: (view, isMeant, inNotes) => inTurn(() => removeFrom(entries, view, isMeant, inNotes)),
   };
 }
 
-async function listMemories(view: WorkspaceView): Promise<readonly SavedMemory[]> {
+async function listMemories(
+  entries: EntryCache,
+  view: WorkspaceView,
+): Promise<readonly SavedMemory[]> {
   const lists = await Promise.all(
     filesOf(view).map(async (name) => {
       const text = await textOf(view, name);
-      const entries = text === null ? [] : parseMemoryFile(text, scopeOfFile(name) ?? 'project');
-      return entries.map((entry) => ({ name, entry }));
+      const found = text === null ? [] : entries.of(name, text);
+      return found.map((entry) => ({ name, entry }));
     }),
   );
   return lists.flat();
 }
 
-async function saveMemory(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
+async function saveMemory(
+  entries: EntryCache,
+  view: WorkspaceView,
+  entry: MemoryEntry,
+): Promise<SaveResult> {
   const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
-  const before = await listMemories(view);
+  const before = await listMemories(entries, view);
   const known = before.find((memory) => isSame(memory.entry, entry));
   if (known !== undefined) return { kind: 'known', ...known };
   const written = await view.write(name, withEntry(await textOf(view, name), entry));
@@ -88,11 +97,12 @@ function isSame(known: MemoryEntry, entry: MemoryEntry): boolean {
 }
 
 async function removeFrom(
+  entries: EntryCache,
   view: WorkspaceView,
   isMeant: (memory: SavedMemory) => boolean,
   inNotes: (line: string) => boolean,
 ): Promise<Removal> {
-  const memories = (await listMemories(view)).filter(isMeant);
+  const memories = (await listMemories(entries, view)).filter(isMeant);
   const lines: { name: string; count: number }[] = [];
   const failed: { name: string; detail: string }[] = [];
   for (const name of await changeable(view)) {

@@ -6,6 +6,9 @@ export type MemoryUses = ReadonlyMap<string, number>;
 /** Longest profile, in characters. */
 export const PROFILE_CHARACTERS = 600;
 
+/** Memories that may be too long for what room is left before no more are tried. */
+const TRIED = 10;
+
 const TITLES: Readonly<Record<MemoryType, string>> = {
   constraint: 'Rules',
   preference: 'Preferences',
@@ -23,10 +26,12 @@ const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skil
 export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rank(entries, uses);
   const chosen: MemoryEntry[] = [];
+  let tooLong = 0;
   for (const entry of ranked) {
     const next = [...chosen, entry];
-    if (print(next).length > PROFILE_CHARACTERS) break;
-    chosen.push(entry);
+    if (print(next).length <= PROFILE_CHARACTERS) chosen.push(entry);
+    else tooLong += 1;
+    if (tooLong === TRIED) break;
   }
   return chosen.length === 0 ? null : print(chosen);
 }

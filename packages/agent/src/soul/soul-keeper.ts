@@ -1,0 +1,69 @@
+import type { SoulVersion } from '@parley/store';
+import { createSoulEvaluation, type SoulEvaluationDeps } from './soul-evaluation.ts';
+import type { SoulGuard } from './soul-guard.ts';
+import { applySoul, rollbackSoul, vetoSoul } from './soul-orders.ts';
+import { proposeSoul, type SoulAnswer, type SoulWish } from './soul-proposals.ts';
+import type { SoulSettings } from './soul-settings.ts';
+
+/** What keeping a soul needs. */
+export interface SoulKeeperDeps extends SoulEvaluationDeps {
+  readonly guard: SoulGuard;
+}
+
+/** The one way to another SOUL.md: propose, evaluate, apply, roll back (W06). */
+export interface SoulKeeper {
+  readonly settings: SoulSettings;
+  list(): Promise<readonly SoulVersion[]>;
+  get(number: number): Promise<SoulVersion | null>;
+  /** What stands in use; null before the seed. */
+  current(): Promise<SoulVersion | null>;
+  /** Stores a proposal, and judges it at once where the rules do so alone. */
+  propose(wish: SoulWish): Promise<SoulAnswer>;
+  apply(number: number, by: string): Promise<SoulAnswer>;
+  veto(number: number, by: string): Promise<SoulAnswer>;
+  rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer>;
+  /** Judges what waits for it, also what a process that died has left. Never throws for a model. */
+  evaluate(): Promise<void>;
+  /** Puts into use what nobody has vetoed in time. */
+  applyDue(now: number): Promise<void>;
+  /** Notices what was done to the file. */
+  look(): Promise<void>;
+}
+
+/** Versions that lists show. */
+const LISTED = 50;
+/** Makes the keeper of one agent’s soul. */
+export function createSoulKeeper(deps: SoulKeeperDeps): SoulKeeper {
+  const { agent, souls, guard, settings } = deps;
+  const evaluate = createSoulEvaluation(deps);
+  const current = () => souls.applied(agent);
+  return {
+    settings,
+    current,
+    list: () => souls.list(agent, LISTED),
+    get: (number) => souls.get(agent, number),
+    look: () => guard.look('settled'),
+    evaluate,
+    async propose(wish) {
+      await guard.look('settled');
+      const result = await proposeSoul(deps, wish);
+      if (result.kind === 'refused' || deps.trial !== undefined) return result;
+      await evaluate();
+      const version = await souls.get(agent, result.version.number);
+      return version === null ? result : { kind: 'done', version };
+    },
+    apply: (number, by) => applySoul(deps, number, by),
+    veto: (number, by) => vetoSoul(deps, number, by),
+    rollback: (number, by, askedBy) => rollbackSoul(deps, number, { by, askedBy }),
+    async applyDue(now) {
+      if (settings.apply !== 'after-veto-time') return;
+      for (const { number, basedOn } of await souls.due(agent, now)) {
+        // Its text knows nothing of what came into use since: applying it would undo that unseen.
+        if ((await current())?.number !== basedOn) {
+          await souls.close(agent, number, 'replaced', null, now);
+        } else await souls.apply(agent, number, null, basedOn, now);
+      }
+      await guard.look('settled');
+    },
+  };
+}

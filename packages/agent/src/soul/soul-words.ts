@@ -1,0 +1,108 @@
+import type { SoulVersion } from '@parley/store';
+import type { LocalTime } from '../local-time.ts';
+import type { SoulSettings } from './soul-settings.ts';
+
+/** What a version is called: `v0-seed`, `v3`. */
+export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
+  return author === 'seed' ? `v${number}-seed` : `v${number}`;
+}
+
+/** Where a version stands, in a few words without a capital. */
+export function standingOf(
+  { state, appliesAt, appliedAt, decidedBy }: SoulVersion,
+  localTime: LocalTime,
+): string {
+  switch (state) {
+    case 'proposed':
+      return 'being evaluated';
+    case 'refused':
+      return 'did not pass the evaluation';
+    case 'passed':
+      return appliesAt === null
+        ? 'passed, waits for the owner'
+        : `passed, in use from ${momentOf(appliesAt, localTime)} on unless vetoed`;
+    case 'applied':
+      return `in use since ${momentOf(appliedAt ?? 0, localTime)}`;
+    case 'vetoed':
+      return `vetoed by ${decidedBy ?? 'the owner'}`;
+    case 'replaced':
+      return appliedAt === null ? 'overtaken by another one' : 'was in use';
+  }
+}
+
+/** Who wrote it, for people. */
+export function writerOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
+  switch (author) {
+    case 'seed':
+      return by ?? 'found in the workspace';
+    case 'agent':
+      return 'the agent';
+    case 'person':
+      return by ?? 'a person';
+  }
+}
+
+/** `2026-11-21 14:05`, as the agent’s clock shows it. */
+export function momentOf(at: number, localTime: LocalTime): string {
+  const { date, time } = localTime(at);
+  return `${date} ${time}`;
+}
+
+/** `92 of 100`, or that nobody has counted. */
+export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
+  return score === null ? 'not scored' : `${score} of 100`;
+}
+
+/** One line of Markdown for a version in a list. */
+export function versionLine(version: SoulVersion, localTime: LocalTime): string {
+  const facts = [standingOf(version, localTime), scoreWords(version), `by ${writerOf(version)}`];
+  return `- **${nameOf(version)}** – ${facts.map(plain).join('; ')}. ${plain(version.reason)}`;
+}
+
+/** What the evaluation found, as a list; empty when nothing. */
+export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
+  return findings.map(
+    ({ rule, words, points }) => `- ${rule}: ${plain(words)}${points > 0 ? ` (−${points})` : ''}`,
+  );
+}
+
+/** A text as it is, whatever fences stand in it. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** The changed lines of a difference, so short that a telephone shows them. */
+export function shortDiff(diff: string): string {
+  const changed = diff.split('\n').filter((line) => /^[-+]/.test(line));
+  const shown = changed
+    .slice(0, 12)
+    .map((line) => (line.length > 200 ? `${line.slice(0, 200)}…` : line));
+  return [...shown, ...(changed.length > 12 ? [`… ${changed.length - 12} more lines`] : [])].join(
+    '\n',
+  );
+}
+
+/** What owner or model is told of a proposal that was judged, as a sentence or two. */
+export function nextStep(
+  version: SoulVersion,
+  { apply }: SoulSettings,
+  localTime: LocalTime,
+): string {
+  const { number, appliesAt } = version;
+  if (apply === 'never') return 'It stays a proposal: `soul.apply` is "never" in the settings.';
+  const at =
+    appliesAt === null
+      ? `It waits for your word: \`/soul apply ${number}\`.`
+      : `It comes into use on ${momentOf(appliesAt, localTime)} unless you say no. At once: \`/soul apply ${number}\`.`;
+  return `${at} Not at all: \`/soul veto ${number}\`. All of it: \`/soul diff ${number}\`.`;
+}
+
+/** What people or models wrote, in one line and without any markup of theirs. */
+export function plain(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&');
+}

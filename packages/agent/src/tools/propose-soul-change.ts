@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { LocalTime } from '../local-time.ts';
+import type { SoulKeeper } from '../soul/soul-keeper.ts';
+import { LONGEST_SOUL } from '../soul/soul-rules.ts';
+import { momentOf } from '../soul/soul-words.ts';
+import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
+
+/** What proposing another SOUL.md needs. */
+export interface ProposeSoulDeps {
+  readonly keeper: SoulKeeper;
+  readonly localTime: LocalTime;
+}
+
+const HINT =
+  'When the owner asks you to be different for good, or has corrected your manner more than once. Small steps. It is evaluated, the owner can veto it, and nothing changes before that: say so, and do not claim that you have changed.';
+
+const Replacement = z.strictObject({
+  old: z.string().min(1).describe('A passage of SOUL.md that is in it exactly once.'),
+  new: z.string().describe('What stands there afterwards; empty removes it.'),
+});
+
+/**
+ * Proposes a change of SOUL.md (W06): the only way that the agent has. Needs no approval, because an
+ * evaluation and the veto of the owner stand between the proposal and its use.
+ */
+export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): Tool {
+  return defineTool({
+    name: 'propose_soul_change',
+    summary: 'Proposes a change of SOUL.md, which says who you are.',
+    hint: HINT,
+    tier: 'filesystem',
+    effect: 'write',
+    actsOnce: true,
+    audience: 'owner',
+    approval: 'never',
+    input: z
+      .strictObject({
+        reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
+        text: z
+          .string()
+          .max(LONGEST_SOUL * 2)
+          .optional()
+          .describe('All of SOUL.md as it should be, without front matter.'),
+        replacements: z
+          .array(Replacement)
+          .min(1)
+          .max(20)
+          .optional()
+          .describe('Or only what changes.'),
+      })
+      .refine(({ text, replacements }) => (text === undefined) !== (replacements === undefined), {
+        error: 'either `text` or `replacements`',
+      }),
+    async run(
+      { reason, text: whole, replacements = [] },
+      { callId, messages },
+    ): Promise<ToolOutcome> {
+      const asked = messages?.at(-1);
+      if (asked === undefined || asked.occasion !== undefined) {
+        return failed('Not proposed: only in a conversation with the owner.');
+      }
+      await keeper.look();
+      const inUse = (await keeper.current())?.text ?? '';
+      const text = whole ?? replaced(inUse, replacements);
+      if (typeof text !== 'string') return failed(text.words);
+      const wish = {
+        askedBy: `call:${callId}`,
+        text,
+        author: 'agent',
+        by: 'the agent',
+        reason,
+      } as const;
+      const answer = await keeper.propose(wish);
+      if (answer.kind === 'refused') return failed(`Not proposed. ${answer.words}`);
+      const { number, state, score, findings, appliesAt } = answer.version;
+      const found = findings.map(({ words }) => `- ${words}`).join('\n');
+      switch (state) {
+        case 'refused':
+          return failed(
+            `Proposal ${number} did not pass the evaluation (${score} of 100):\n${found}\nSOUL.md stays as it is.`,
+          );
+        case 'passed':
+          return {
+            text: `Proposal ${number} passed the evaluation (${score} of 100). The owner is told of it and ${
+              appliesAt === null
+                ? `it waits for \`/soul apply ${number}\``
+                : `it comes into use on ${momentOf(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
+            }. Until then you are as you were.`,
+          };
+        default:
+          return {
+            text: `Proposal ${number} is kept (${state}). The owner is told what becomes of it.`,
+          };
+      }
+    },
+  });
+}
+
+function replaced(
+  before: string,
+  replacements: readonly z.infer<typeof Replacement>[],
+): string | { readonly words: string } {
+  let text = before;
+  for (const { old, new: instead } of replacements) {
+    const at = text.indexOf(old);
+    if (at === -1) return { words: `Not proposed: SOUL.md has no passage ${JSON.stringify(old)}.` };
+    if (text.indexOf(old, at + 1) !== -1) {
+      return {
+        words: `Not proposed: the passage ${JSON.stringify(old)} is in SOUL.md more than once.`,
+      };
+    }
+    text = `${text.slice(0, at)}${instead}${text.slice(at + old.length)}`;
+  }
+  return text;
+}
+
+function failed(text: string): ToolOutcome {
+  return { text, failed: true };
+}
