@@ -51,9 +51,7 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
       const again = results < MAX_CALLS;
       const wants = tools.length > 0 && again && chance.happens(0.4) ? 1 + chance.below(2) : 0;
       for (let call = 0; call < wants; call += 1) {
-        // Listing and searching read the whole workspace, and would take most of the time.
-        const read = tools.find(({ name }) => name === 'read');
-        const tool = chance.happens(0.5) && read ? read : chance.pick(tools);
+        const tool = toolFrom(tools, chance);
         calls.made += 1;
         const callId = `call-${calls.made}`;
         const words = JSON.stringify(argumentsFor(tool, { ...tries, chance, request }));
@@ -66,6 +64,12 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
       yield { type: 'finish', text, usage, finishReason, model: id, costUsd: null };
     },
   };
+}
+
+/** Listing and looking for text read the whole workspace, and would take most of the time. */
+function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
+  const often = ['read', 'read', 'search_memory', undefined][chance.below(4)];
+  return tools.find(({ name }) => name === often) ?? chance.pick(tools);
 }
 
 type Tries = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
