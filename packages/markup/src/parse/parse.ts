@@ -3,6 +3,7 @@ import type { Steps } from '../steps.ts';
 import { lentDefinitions } from './lent-definitions.ts';
 import { type MarkdownParser, parseTree } from './markdown-parser.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
+import { sourceText } from './source-text.ts';
 
 /** One parsed stretch of the source, in order. */
 export type Parsed =
@@ -34,10 +35,10 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   return parsed;
 }
 
-/** Line ends as `\n`; no byte order mark, which the parser would leave out of its positions. */
+/** Without a byte order mark, which the parser would leave out of its positions. */
 function normalise(markdown: string): string {
   const text = markdown.startsWith('\ufeff') ? markdown.slice(1) : markdown;
-  return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  return sourceText(text);
 }
 
 function parsePiece(piece: Piece, lent: string): Parsed {

@@ -1,3 +1,5 @@
+import { sourceText } from '../parse/source-text.ts';
+
 /** Brings text to the form the parser reads, however it was cut on its way. */
 export type Normalise = (text: string) => string;
 
@@ -18,6 +20,6 @@ export function createNormaliser(): Normalise {
     isStart = false;
     const end = HALF.test(whole) ? whole.length - 1 : whole.length;
     waiting = whole.slice(end);
-    return whole.slice(0, end).toWellFormed().replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+    return sourceText(whole.slice(0, end));
   };
 }

@@ -97,7 +97,7 @@ function putAddress(page: Page, text: string, at: number, place: LiteralPlace): 
   return end;
 }
 
-function mayGrow(text: string, at: number, { glued }: SignPlace): boolean {
+function mayGrow(text: string, at: number, { glued }: LiteralPlace): boolean {
   const [begun = ''] = /^\w+:\/\/[^\s<]*/.exec(text.slice(at, at + 32)) ?? [];
   const end = at + begun.length;
   return (text[end] === '<' && !begun.endsWith('//')) || (glued && end === text.length);

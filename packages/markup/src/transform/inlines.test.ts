@@ -35,6 +35,7 @@ const marks: [what: string, markdown: string, shown: string][] = [
   ['bold italic', '***a*** **_b_** _**c**_', '<i><b>a</b></i> <b><i>b</i></b> <i><b>c</b></i>'],
   ['marks over line ends', '**a\nb** ~~c  \nd~~', '<b>a\nb</b> <s>c\nd</s>'],
   ['marks without an end', '**a ~~b `c', '**a ~~b `c'],
+  ['marks beside NUL', '***\u0000* **\u0000**', '**<i>\ufffd</i> <b>\ufffd</b>'],
   ['a single tilde', '~a~', '~a~'],
   [
     'escaped bars, which hide nothing',
