@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { estimateTokens } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
@@ -44,6 +45,13 @@ function answerTo(request: ChatRequest): string {
 const requests = () => scene.model.requests.map(({ body }) => body);
 const summaries = () => requests().filter(isSummary);
 const turns = () => requests().filter((request) => !isSummary(request));
+/** In tokens, about, without the tools. */
+const largestRequest = () =>
+  Math.max(
+    ...requests().map(({ messages }) =>
+      messages.reduce((sum, one) => sum + estimateTokens(textOf(one)), 0),
+    ),
+  );
 const catalogueOf = (request: ChatRequest) =>
   /<available_skills>[\s\S]*<\/available_skills>/.exec(systemOf(request))?.[0];
 
@@ -102,8 +110,7 @@ describe('a long conversation in Telegram', () => {
     const shown = last.messages.slice(1).map(textOf).join('\n');
     expect(shown).toContain('They said: the code is 4711');
     expect(shown).not.toContain(FACT);
-    const sizes = requests().map(({ messages }) => messages.map(textOf).join('').length / 4);
-    expect(Math.max(...sizes)).toBeLessThan(WINDOW);
+    expect(largestRequest()).toBeLessThan(WINDOW);
   });
 
   it('[G11] is summed up by /compact, and there is nothing left to do then', async () => {
@@ -113,6 +120,28 @@ describe('a long conversation in Telegram', () => {
     expect(await say('/compact')).toContain('nothing more to sum up');
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(summaries()).toHaveLength(1);
+  });
+});
+
+describe('what is larger than the window', () => {
+  it('[G11] as the provider sees it: the conversation is summed up, and the turn is asked once more', async () => {
+    await say(FACT);
+    for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
+    const message = "This model's maximum context length is 8192 tokens.";
+    scene.model.fault({ kind: 'status', status: 400, code: 'context_length_exceeded', message });
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    expect(summaries()).toHaveLength(1);
+  });
+
+  it('[G11] [P10] messages and results of tools are cut, and the next turns do not suffer from them', async () => {
+    writeFileSync(join(scene.folder.path, 'workspace', 'long.md'), '湖'.repeat(20_000));
+    scene.model.queue({ toolCalls: [{ name: 'read', arguments: { path: 'long.md' } }] });
+    await say(FACT);
+    const [, result] = turns();
+    expect(result && textOf(result.messages.at(-1))).toContain('characters of this result');
+    for (let part = 1; part <= 3; part += 1) await say(`${part}: ${'鸟'.repeat(4_000)}`);
+    expect(await say(QUESTION)).toBe('the code is 4711');
+    expect(largestRequest()).toBeLessThan(WINDOW);
   });
 });
 

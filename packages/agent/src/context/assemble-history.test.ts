@@ -135,6 +135,11 @@ describe('the budget of a history', () => {
     expect(historyBudget(context, size, limits).history).toBe(expected);
   });
 
+  it('[G11] is what it gets at least, where a prompt leaves no room', () => {
+    const size = { fixed: 9_000, now: 100 };
+    expect(historyBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
+  });
+
   it('[G11] gives the newest message a quarter, whatever the prompt takes', () => {
     expect(historyBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
   });

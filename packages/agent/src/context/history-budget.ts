@@ -4,6 +4,8 @@ export interface HistoryLimits {
   readonly entries: number;
   /** What the past may cost, however much room the model has. */
   readonly tokens: number;
+  /** What it gets at least, also where the prompt seems to leave no room; nothing when absent. */
+  readonly least?: number;
 }
 
 /** What one request holds besides the past, in tokens. */
@@ -31,7 +33,7 @@ const LONGEST_ANSWER = 4_096;
 export function historyBudget(
   contextTokens: number,
   size: RequestSize,
-  limits: Pick<HistoryLimits, 'tokens'>,
+  limits: Pick<HistoryLimits, 'tokens' | 'least'>,
 ): HistoryBudget {
   if (contextTokens === Number.POSITIVE_INFINITY) {
     return { now: contextTokens, history: limits.tokens };
@@ -41,7 +43,7 @@ export function historyBudget(
   const now = Math.max(room, Math.floor(contextTokens / 4));
   // A short message must not move the beginning of the past about.
   const left = room - Math.min(Math.max(size.now, Math.floor(contextTokens / 16)), now);
-  return { now, history: Math.max(0, Math.min(limits.tokens, left)) };
+  return { now, history: Math.max(limits.least ?? 0, Math.min(limits.tokens, left)) };
 }
 
 /**

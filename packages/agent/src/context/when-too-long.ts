@@ -2,7 +2,7 @@ import type { Reader } from '@parley/contracts';
 import { ModelError } from '@parley/models';
 import type { PinPlace, Store } from '@parley/store';
 import type { Compactor } from './compactor.ts';
-import type { HistoryLimits } from './history-budget.ts';
+import { type HistoryLimits, summaryBudget } from './history-budget.ts';
 import { type ReadHistory, readHistory } from './read-history.ts';
 
 /** What making a history shorter needs. */
@@ -40,8 +40,13 @@ export async function whenTooLong<T>(
     const known = deps.contextTokens?.();
     return ask({
       ...(await readHistory(deps.store, whose, whose.reader, entries)),
-      history: { entries, tokens: Math.floor(tokens / 2) },
+      // The prompt may take all of half the room; what was summed up must not vanish for that.
+      history: { entries, tokens: Math.floor(tokens / 2), ...leastOf(known) },
       contextTokens: known === undefined ? undefined : Math.floor(known / 2),
     });
   }
+}
+
+function leastOf(known: number | undefined): Pick<HistoryLimits, 'least'> {
+  return known === undefined ? {} : { least: summaryBudget(known / 2) };
 }
