@@ -11,6 +11,7 @@ import { LOCAL_OWNERS } from './local-owners.ts';
 import { messagesOf } from './message-settings.ts';
 import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
+import { openHeartbeat } from './open-heartbeat.ts';
 import type { OpenLog } from './open-log.ts';
 import { planAccounts } from './plan-accounts.ts';
 import type { PluggedIn } from './plug-in.ts';
@@ -63,7 +64,8 @@ export async function openParts(
     clock,
     pass,
   };
-  return { shared, metrics, agent, mcp, owners, approvals, accounts, inspector, model };
+  const proactive = openHeartbeat(settings, { ...shared, ...agent, owners, accounts });
+  return { shared, metrics, agent, mcp, owners, approvals, accounts, inspector, model, proactive };
 }
 
 /** The database, which holds the truth, and the queues, which only wake people up. */

@@ -12,7 +12,7 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 /** What the worker of this installation is started with. */
 export function workerOptions(
   { settings }: Pick<LoadedSettings, 'settings'>,
-  { shared, agent, model: { model }, owners, approvals, inspector }: Parts,
+  { shared, agent, model: { model }, owners, approvals, inspector, proactive }: Parts,
 ): WorkerOptions {
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
@@ -37,6 +37,8 @@ export function workerOptions(
     history: HISTORY,
     contextTokens: () => contextTokensOf(settings.model, model.id),
     media: openMedia(settings.media),
+    heartbeat: proactive.rules,
+    schedules: new Map([['heartbeat', () => proactive.heartbeat.look()]]),
   };
 }
 

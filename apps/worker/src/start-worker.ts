@@ -1,13 +1,21 @@
 import {
+  type BeatRunnerDeps,
   type Compacting,
   createCompactor,
   createTurnRunner,
   type TurnRunnerDeps,
+  withHeartbeats,
   withSubAgents,
   yesterdaySource,
 } from '@parley/agent';
 import type { NewId } from '@parley/contracts';
-import { type LaneWorker, type Queues, startLaneWorker } from '@parley/queue';
+import {
+  type LaneWorker,
+  type Queues,
+  type Schedule,
+  startLaneWorker,
+  startScheduler,
+} from '@parley/queue';
 import type { ClaimMode, Store } from '@parley/store';
 import { expireApprovals } from './expire-approvals.ts';
 
@@ -20,6 +28,10 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly owner: string;
   readonly mode: ClaimMode;
   readonly collectPauseMs: number;
+  /** What becomes of the answers to heartbeats. */
+  readonly heartbeat: BeatRunnerDeps['heartbeat'];
+  /** What happens at its time, by name. */
+  readonly schedules: ReadonlyMap<string, Schedule>;
   /** Hears what is about to be summed up. */
   readonly beforeCompact?: (compacting: Compacting) => Promise<void>;
 }
@@ -43,15 +55,17 @@ export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
       queues.deliveries(channel, account).kick(chatId),
     wake: (conversationId: string) => queues.lanes.kick(conversationId),
   };
-  const runTurn = withSubAgents(deps, createTurnRunner(deps));
+  const runTurn = withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
   const worker = await startLaneWorker(
     { lanes: store.lanes, runTurn, mode, collectPauseMs, owner, clock, newId, log },
     { queue: queues.lanes, bus, concurrency: CONCURRENCY, sweepMs: SWEEP_MS },
   );
   const expiring = expireApprovals(options);
+  const { schedules } = options;
+  const scheduler = await startScheduler({ queue: queues.schedules, schedules, clock, log });
   return {
     async close(graceMs) {
-      await expiring.stop();
+      await Promise.all([expiring.stop(), scheduler.close(graceMs)]);
       await worker.close(graceMs);
       await Promise.all([compactor.close(), yesterday.close()]);
     },

@@ -1,0 +1,54 @@
+import {
+  createFindTarget,
+  createHeartbeat,
+  type Heartbeat,
+  judgeBeats,
+  tokensToday,
+} from '@parley/proactive';
+import type { WorkerOptions } from '@parley/worker';
+import { servedBy } from './message-settings.ts';
+import type { OpenAgent } from './open-agent.ts';
+import type { Parts } from './open-parts.ts';
+import type { LoadedSettings } from './read-settings.ts';
+
+/** The heartbeat of this installation, and what the worker needs of it. */
+export interface OpenHeartbeat {
+  readonly heartbeat: Heartbeat;
+  /** How its runs are judged, and what they may use. */
+  readonly rules: WorkerOptions['heartbeat'];
+}
+
+/** What it is made from. */
+export interface OpenHeartbeatDeps
+  extends Pick<Parts['shared'], 'store' | 'queues' | 'clock' | 'log'>,
+    Pick<OpenAgent, 'place' | 'workspace'> {
+  readonly owners: readonly string[];
+  readonly accounts: Parts['accounts'];
+}
+
+/** Opens the heartbeat of the agent: tasks of its workspace, alerts to its owner. */
+export function openHeartbeat(
+  { heartbeat: settings, tools }: LoadedSettings['settings'],
+  { place: agent, workspace, accounts, ...deps }: OpenHeartbeatDeps,
+): OpenHeartbeat {
+  const { store, queues, clock } = deps;
+  const { chats } = tools.message;
+  const serves = servedBy(accounts);
+  const heartbeat = createHeartbeat({
+    ...deps,
+    agent,
+    settings,
+    view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
+    findTarget: createFindTarget({ ...deps, serves, chats, tell: settings.tell }),
+    wake: (lane) => queues.lanes.kick(lane),
+    deliver: ({ channel, account, chatId }) => queues.deliveries(channel, account).kick(chatId),
+  });
+  const rules = {
+    judge: judgeBeats({ ...deps, agent, settings }),
+    limits: async () => {
+      const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
+      return { steps: settings.steps, tokens: Math.max(0, left) };
+    },
+  };
+  return { heartbeat, rules };
+}

@@ -1,0 +1,13 @@
+export { createFindTarget, type FindTargetDeps } from './alerts/find-target.ts';
+export { type ReadCron, readCronExpression } from './cron/cron-expression.ts';
+export { nextTime } from './cron/next-time.ts';
+export type { BeatOutcome } from './heartbeat/beat-once.ts';
+export { describeSchedule } from './heartbeat/describe-schedule.ts';
+export {
+  createHeartbeat,
+  type Heartbeat,
+  type HeartbeatDeps,
+  type HeartbeatStatus,
+} from './heartbeat/heartbeat.ts';
+export { tokensToday } from './heartbeat/tokens-today.ts';
+export { type JudgeBeatsDeps, judgeBeats } from './verdict/judge-beats.ts';
