@@ -43,6 +43,6 @@ export function itKeepsSecrets(half: 'even' | 'odd'): void {
         expect(count).toBeGreaterThan(all / 20);
       }
     },
-    120_000 + TURNS * 50,
+    120_000 + TURNS * 100,
   );
 }
