@@ -16,6 +16,7 @@ import {
   type Revision,
   type Situation,
   type SkillCommands,
+  type SoulDesk,
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
@@ -67,6 +68,7 @@ export interface AccountDeps {
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory` and `/forget`; absent: memory is switched off. */
   readonly memoryDesk?: MemoryDesk | undefined;
+  readonly soulDesk?: SoulDesk | undefined;
   readonly media: MediaLimits;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;

@@ -11,7 +11,7 @@ import { statusReport } from './status-report.ts';
 export function gatewayOptions(
   { folder, clock, token, onState }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  { shared, accounts, agent, model, mcp, metrics, inspector }: Parts,
+  { shared, accounts, agent, model, mcp, metrics, inspector, soul }: Parts,
 ): GatewayOptions {
   return {
     ...shared,
@@ -21,6 +21,7 @@ export function gatewayOptions(
     situation: () => ({ agentName: agent.name, model: model.line() }),
     skillCommands: skillCommandsOf(agent.skills),
     memoryDesk: agent.memoryDesk,
+    soulDesk: soul.desk,
     accounts,
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),

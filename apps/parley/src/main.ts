@@ -9,6 +9,7 @@ import { addMemoryCommand } from './commands/add-memory-command.ts';
 import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
+import { addSoulCommand } from './commands/add-soul-command.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -84,6 +85,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addPromptCommand(program, action, print);
   addSkillsCommand(program, action, print);
   addMemoryCommand(program, action, print);
+  addSoulCommand(program, action, print);
   program
     .command('config')
     .description('work with the settings file')

@@ -26,6 +26,7 @@ import { openCharacter } from './open-character.ts';
 import { type MemoryStore, openMemory } from './open-memory.ts';
 import { openPrompt } from './open-prompt.ts';
 import { openInstalledSkills, type Surroundings } from './open-skills.ts';
+import type { OpenSoul } from './open-soul.ts';
 import { openTools } from './open-tools.ts';
 import { outsideTools } from './outside-tools.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
@@ -60,7 +61,9 @@ export interface OpenAgentOptions extends Surroundings {
   /** Where it is kept which memories were used, and who is whom. */
   readonly memoryStore?: MemoryStore;
   /** What its tools for to-dos, for handing work on and for other chats write to. */
-  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'messages' | 'todos'>;
+  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'messages' | 'todos' | 'soul'>;
+  /** Who it is; without it SOUL.md is a file like any other. */
+  readonly soul?: OpenSoul;
 }
 
 /** Whose tools are all tools there are. */
@@ -69,9 +72,17 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 /** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, memoryStore, work = {} } = options;
+  const { soul } = options;
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
-  const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, memory, log });
+  const workspace = await openWorkspace({
+    folder,
+    templates: WORKSPACE_TEMPLATES,
+    memory,
+    log,
+    ...(soul !== undefined && { governed: soul.governed }),
+  });
+  await soul?.begin();
   // Skills, memory and tools know of each other; what is asked of the tools is asked in a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,

@@ -13,6 +13,7 @@ import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
 import { openHeartbeat } from './open-heartbeat.ts';
 import type { OpenLog } from './open-log.ts';
+import { openSoul } from './open-soul.ts';
 import { planAccounts } from './plan-accounts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
@@ -40,13 +41,18 @@ export async function openParts(
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
   const messages = messagesOf(settings, { store, queues, owners, accounts });
+  const { meter } = metrics;
+  // The model is known later, and asked later still.
+  const models = { model: () => model.model, meter };
+  const soul = openSoul(settings, { ...options, store, models });
   const agent = await openAgent({
     ...options,
+    soul,
     settings,
     plugins,
     mcp,
     memoryStore: store,
-    work: { delegation, messages, todos: store.todos },
+    work: { delegation, messages, todos: store.todos, ...soul.tool },
   });
   const approvals = approvalsOf(settings);
   const channels = definitions.map(({ id }) => id);
@@ -60,12 +66,24 @@ export async function openParts(
     queues,
     bus: createLocalBus(log),
     log,
-    meter: metrics.meter,
+    meter,
     clock,
     pass,
   };
   const proactive = openHeartbeat(settings, { ...shared, ...agent, owners, accounts });
-  return { shared, metrics, agent, mcp, owners, approvals, accounts, inspector, model, proactive };
+  return {
+    shared,
+    metrics,
+    agent,
+    mcp,
+    owners,
+    approvals,
+    accounts,
+    inspector,
+    model,
+    proactive,
+    soul,
+  };
 }
 
 /** The database, which holds the truth, and the queues, which only wake people up. */

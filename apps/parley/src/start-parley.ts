@@ -18,6 +18,7 @@ import { type PluggedIn, plugIn } from './plug-in.ts';
 import { reachableAddress } from './reachable-address.ts';
 import { readSettings } from './read-settings.ts';
 import { startBoot } from './start-boot.ts';
+import { startSoul } from './start-soul.ts';
 import { workerOptions } from './worker-options.ts';
 
 /** A running installation: gateway and worker in one process. */
@@ -86,6 +87,7 @@ async function compose(
   const worker = await startWorker(workerOptions(plugged.loaded, parts));
   opened.defer(() => worker.close(TURN_GRACE_MS));
   opened.defer(() => gateway.stopReceiving());
+  opened.defer(startSoul(parts));
   opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
   const address = reachableAddress(gateway.address);
   writeInstance(folder, { pid: process.pid, address });

@@ -3,6 +3,7 @@ import { Approvals } from './approvals-schema.ts';
 import { Exec } from './exec-schema.ts';
 import { Heartbeat } from './heartbeat-schema.ts';
 import { Mcp } from './mcp-schema.ts';
+import { Soul } from './soul-schema.ts';
 import { Spend } from './spend-schema.ts';
 import { Tools } from './tools-schema.ts';
 import { Web } from './web-schema.ts';
@@ -281,6 +282,7 @@ export const CoreSettings = z.strictObject({
     .describe('More tools, skills, prompt layers, hooks and channels.'),
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   heartbeat: Heartbeat,
+  soul: Soul,
   lanes: Lanes,
   limits: Limits,
   spend: Spend,

@@ -12,7 +12,7 @@ const PLAIN = [
   ['memory', /nothing|know/i],
   ['forget', /forget/i],
 ] as const;
-const OWNERS = ['model', 'heartbeat', 'approve', 'deny', 'why'] as const;
+const OWNERS = ['model', 'heartbeat', 'approve', 'deny', 'soul', 'why'] as const;
 
 async function answerTo(scene: Scene, command: string): Promise<string> {
   const place = scene.peer.direct();

@@ -55,7 +55,11 @@ export async function previewPrompt(
 }
 
 /** The model is told of these tools; here nothing calls them. */
-const UNUSED: Pick<BuiltInToolDeps, 'delegation' | 'todos'> = {
+const UNUSED: Pick<BuiltInToolDeps, 'delegation' | 'soul' | 'todos'> = {
+  soul: {
+    keeper: { look: unused, current: unused, propose: unused },
+    localTime: () => ({ date: '', time: '' }),
+  },
   todos: { replace: unused, of: async () => [] },
   delegation: {
     subAgents: { start: unused },

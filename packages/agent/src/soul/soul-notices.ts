@@ -1,4 +1,4 @@
-import { type OwnersChatDeps, type OwnersChatDeps, ownersChat, ownersChat } from '@parley/channels';
+import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { type PostDeps, postMessage } from '../posting/post-message.ts';

@@ -7,7 +7,7 @@ import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 /** What proposing another SOUL.md needs. */
 export interface ProposeSoulDeps {
-  readonly keeper: SoulKeeper;
+  readonly keeper: Pick<SoulKeeper, 'look' | 'current' | 'propose'>;
   readonly localTime: LocalTime;
 }
 

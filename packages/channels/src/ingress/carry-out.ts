@@ -22,6 +22,7 @@ import type { IngressOutcome } from './outcome.ts';
 import { welcomeParts } from './pair.ts';
 import { partsOf } from './parts-of.ts';
 import type { SkillCommands } from './skill-commands.ts';
+import { askSoulDesk, type SoulDesk } from './soul-desk.ts';
 import type { Standing } from './standing.ts';
 
 /** What commands work with. */
@@ -39,6 +40,7 @@ export interface CommandDeps {
   readonly situation: () => Situation;
   readonly skillCommands?: SkillCommands | undefined;
   readonly memoryDesk?: MemoryDesk | undefined;
+  readonly soulDesk?: SoulDesk | undefined;
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly pass: PassPoint;
@@ -70,6 +72,7 @@ export async function carryOut(
     stories: await storiesFor(deps, decision, route),
     todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
     memory: await askDesk(deps.memoryDesk, admitted, decision, command, audience === 'owner'),
+    soul: await askSoulDesk(deps.soulDesk, admitted, decision, command),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };

@@ -31,6 +31,12 @@ const TABLE = [
   { name: 'memory', summary: 'what I know about you', ...ANYONE },
   { name: 'forget', summary: 'forget what I know', ...ANYONE },
   { name: 'heartbeat', summary: 'my standing tasks', ...OWNER, later: 'acting on my own' },
+  {
+    name: 'soul',
+    summary: 'who I am, and proposals to change that',
+    who: 'owner',
+    where: 'direct',
+  },
   { name: 'why', summary: 'what became of the last messages', ...OWNER },
   { name: 'pair', summary: 'let somebody in', who: 'owner', where: 'direct' },
   { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct' },

@@ -5,6 +5,7 @@ import type { DecisionRules } from './decide.ts';
 import type { MemoryDesk } from './memory-desk.ts';
 import type { Situation } from './notices.ts';
 import type { SkillCommands } from './skill-commands.ts';
+import type { SoulDesk } from './soul-desk.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
@@ -26,6 +27,8 @@ export interface IngressDeps {
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory` and `/forget`; absent: memory is switched off. */
   readonly memoryDesk?: MemoryDesk | undefined;
+  /** For `/soul`. */
+  readonly soulDesk?: SoulDesk | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;

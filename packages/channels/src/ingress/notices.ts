@@ -37,6 +37,8 @@ export interface CommandFacts {
   readonly todos: readonly TodoItem[];
   /** For `/memory` and `/forget`. */
   readonly memory?: string | undefined;
+  /** For `/soul`. */
+  readonly soul?: string | undefined;
   /** The skills this reader can call, for `/help`. */
   readonly skills: readonly CommandInfo[];
   readonly now: number;
@@ -54,6 +56,7 @@ export function commandAnswer(
     stories,
     todos,
     memory,
+    soul,
     skills,
     now,
   }: CommandFacts,
@@ -75,6 +78,8 @@ export function commandAnswer(
     case 'memory':
     case 'forget':
       return memory ?? '';
+    case 'soul':
+      return soul ?? '';
     case 'mode':
       return modeText(argument, result.mode);
     case 'approve':

@@ -1,0 +1,99 @@
+import { fileURLToPath } from 'node:url';
+import {
+  type BuiltInToolDeps,
+  createSoulGuard,
+  createSoulKeeper,
+  localTimeIn,
+  type ScenarioDeps,
+  type SoulKeeper,
+  soulDesk,
+} from '@parley/agent';
+import type { SoulDesk } from '@parley/channels';
+import type { Clock, Logger, Meter } from '@parley/contracts';
+import { type ChatModel, createChatModel } from '@parley/models';
+import type { Store } from '@parley/store';
+import { type GovernedFile, openSoulFile, readSoulScenarios } from '@parley/workspace';
+import type { DataFolder } from './data-folder.ts';
+import { newId } from './new-id.ts';
+import type { LoadedSettings } from './read-settings.ts';
+
+/** The situations that a text is tried in. */
+const SCENARIOS = fileURLToPath(new URL('../../../config/soul-scenarios', import.meta.url));
+
+/** Who the agent is, and the one way to change it (W06). */
+export interface OpenSoul {
+  readonly keeper: SoulKeeper;
+  /** What prompts read in place of SOUL.md. */
+  readonly governed: GovernedFile;
+  readonly desk: SoulDesk;
+  /** What the agent proposes with; nothing where proposals lead nowhere. */
+  readonly tool: Pick<BuiltInToolDeps, 'soul'>;
+  /** Takes SOUL.md as it is found: to be called once the workspace is there. */
+  begin(): Promise<void>;
+}
+
+/** What opening a soul needs. */
+export interface OpenSoulDeps {
+  readonly folder: Pick<DataFolder, 'settingsFile'>;
+  readonly store: Pick<Store, 'souls'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For trying texts out; without it they are left for the gateway that runs. */
+  readonly models?: { readonly model: () => ChatModel; readonly meter: Meter };
+}
+
+/** Opens the soul of the agent of this installation. */
+export function openSoul(
+  settings: LoadedSettings['settings'],
+  { folder, store, clock, log, models }: OpenSoulDeps,
+): OpenSoul {
+  const { agent, soul } = settings;
+  const { souls } = store;
+  const file = openSoulFile(agent.workspace, newId);
+  const guard = createSoulGuard({ agent: agent.id, souls, file, clock, log });
+  const trial =
+    soul.judge === false
+      ? undefined
+      : async (): Promise<ScenarioDeps> => {
+          if (models === undefined) throw new Error('the gateway that runs asks the models');
+          const model = models.model();
+          const judge = judgeFor(settings, model, { folder, clock, log });
+          const scenarios = await readSoulScenarios(SCENARIOS);
+          return { model, judge, scenarios, clock, meter: models.meter };
+        };
+  const keeper = createSoulKeeper({
+    agent: agent.id,
+    souls,
+    guard,
+    settings: soul,
+    clock,
+    log,
+    ...(trial !== undefined && { trial }),
+  });
+  const localTime = localTimeIn(agent.timeZone);
+  return {
+    keeper,
+    governed: guard,
+    desk: soulDesk(keeper, localTime),
+    tool: soul.apply === 'never' ? {} : { soul: { keeper, localTime } },
+    begin: () => guard.look('at-once'),
+  };
+}
+
+/** The model that the settings name as judge; `true`: the one that answers. */
+function judgeFor(
+  { model: chosen, soul }: LoadedSettings['settings'],
+  model: ChatModel,
+  { folder, clock, log }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'log'>,
+): ChatModel {
+  if (typeof soul.judge !== 'string') return model;
+  if (typeof chosen.model === 'string') {
+    log.warn(
+      { judge: soul.judge },
+      'soul.judge names a model, but the settings name no provider: the model that answers judges',
+    );
+    return model;
+  }
+  const settings = { ...chosen, model: { ...chosen.model, model: soul.judge }, fallback: [] };
+  return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
+}

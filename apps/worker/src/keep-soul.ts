@@ -1,0 +1,25 @@
+import { type SoulKeeper, type SoulNoticeDeps, tellOfSoul } from '@parley/agent';
+import type { Logger } from '@parley/contracts';
+import { type Sweep, startSweep } from '@parley/queue';
+
+/** What looking after SOUL.md needs. */
+export interface KeepSoulDeps extends SoulNoticeDeps {
+  readonly keeper: SoulKeeper;
+  readonly log: Logger;
+}
+
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * Looks after SOUL.md (W06): evaluates what waits for it, puts into use what nobody vetoed in time, and
+ * tells the owner; also what happened or was due while nothing ran.
+ */
+export function keepSoul(deps: KeepSoulDeps): Sweep {
+  const { keeper, clock, log } = deps;
+  return startSweep('soul', LOOK_EVERY_MS, log, async () => {
+    await keeper.look();
+    await keeper.evaluate();
+    await keeper.applyDue(clock());
+    await tellOfSoul(deps);
+  });
+}
