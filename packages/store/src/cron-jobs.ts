@@ -52,6 +52,8 @@ export interface CronJobRepository {
   /** `known`: the same call has made it already. */
   add(job: NewCronJob, bounds: CronBounds, now: number): Promise<'added' | 'known' | 'full'>;
   get(id: string): Promise<CronJob | null>;
+  /** The job that a call or command has made. */
+  find(askedBy: string): Promise<CronJob | null>;
   /** Of one conversation, or all, in the order in which they were made. */
   list(conversationId?: string): Promise<readonly CronJob[]>;
   /** Those whose time has come, the longest overdue first. */
@@ -59,9 +61,9 @@ export interface CronJobRepository {
   /** When the next one is due; null when none is on. */
   nextAt(): Promise<number | null>;
   /**
-   * Puts the message of a due job into its conversation and moves the job on, in one transaction.
-   * False when the job has been moved, paused or removed meanwhile: somebody else has done it.
-   * `nextAt` null: that was the last time.
+   * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
+   * job belongs to that conversation from then on. False when it has been moved, paused or removed
+   * meanwhile: somebody else has done it. `nextAt` null: that was the last time.
    */
   fire(
     job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -69,10 +71,19 @@ export interface CronJobRepository {
     nextAt: number | null,
     now: number,
   ): Promise<boolean>;
+  /** Gives a job another time without a run. False as for `fire`. */
+  postpone(job: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number): Promise<boolean>;
   /** Jobs whose last run is over but not settled, with how it ended. */
   unsettled(limit: number): Promise<readonly (CronJob & { readonly outcome: string })[]>;
-  /** Notes how the last run ended, once; `then` changes the job with it (backoff, pause). */
-  settle(id: string, lastAt: number, outcome: string, then: CronChange): Promise<boolean>;
+  /**
+   * Notes how the last run ended, once; `then` changes the job with it (backoff, pause). False when it
+   * is noted, or the job has been changed since it was read.
+   */
+  settle(
+    job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
+    outcome: string,
+    then: CronChange,
+  ): Promise<boolean>;
   /** False when there is no such job. */
   change(id: string, change: CronChange): Promise<boolean>;
   remove(id: string): Promise<boolean>;

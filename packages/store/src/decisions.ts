@@ -31,8 +31,9 @@ export interface TurnStory {
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** All that is known of what became of one message (D08). */
+/** All that is known of what became of one message, or of an alert that went there (D08). */
 export interface MessageStory {
+  /** Of an alert the id of its run. */
   readonly messageId: string;
   readonly at: number;
   readonly outcome:
@@ -41,10 +42,11 @@ export interface MessageStory {
     | 'waiting'
     | 'withdrawn'
     | 'set-aside'
-    | 'turn';
-  /** Why it was taken or not; null for what was stored before reasons were. */
+    | 'turn'
+    | 'alert';
+  /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
   readonly reason: string | null;
-  /** Only of `turn`. */
+  /** Only of `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }
 
@@ -52,6 +54,6 @@ export interface MessageStory {
 export interface DecisionRepository {
   /** Notes that a message was not taken; of all, the newest 10,000 are kept. */
   record(decision: Decision): Promise<void>;
-  /** What became of the newest `limit` messages of a chat, oldest first. */
+  /** What became of the newest `limit` messages of a chat and alerts in it, oldest first. */
   stories(chat: ChatKey, limit: number): Promise<readonly MessageStory[]>;
 }

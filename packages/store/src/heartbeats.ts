@@ -58,6 +58,8 @@ export interface BeatRun {
   readonly reason: string | null;
   /** What was told, or would have been. */
   readonly alert: string | null;
+  /** When a held alert is told; null for all others. */
+  readonly heldUntil: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly inputTokens: number;

@@ -94,6 +94,7 @@ function readBeat(row: Selectable<BeatTable>): BeatRun {
     state: row.state,
     reason: row.reason,
     alert: row.alert,
+    heldUntil: row.held_until,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     inputTokens: row.input_tokens,

@@ -104,12 +104,55 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await run('x', 'failed');
       const [ended] = await store.cronJobs.unsettled(9);
       expect(ended).toMatchObject({ id: 'a', outcome: 'failed', lastAt: HOUR });
+      if (ended === undefined) throw new Error('nothing has ended');
       const settle = () =>
-        store.cronJobs.settle('a', HOUR, 'failed', { failures: 1, nextAt: HOUR + 60_000 });
+        store.cronJobs.settle(ended, 'failed', { failures: 1, nextAt: HOUR + 60_000 });
       expect([await settle(), await settle()]).toEqual([true, false]);
       expect(await store.cronJobs.unsettled(9)).toEqual([]);
       expect(await got('a')).toMatchObject({ failures: 1, lastOutcome: 'failed' });
       expect(await store.cronJobs.nextAt()).toBe(HOUR + 60_000);
+    });
+
+    it('[H08] are not put on again by a run that ends after a person has paused them', async () => {
+      await add('a');
+      await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
+      await run('x', 'failed');
+      const [ended] = await store.cronJobs.unsettled(9);
+      if (ended === undefined) throw new Error('nothing has ended');
+      await store.cronJobs.change('a', { state: 'paused' });
+      expect(await store.cronJobs.settle(ended, 'failed', { state: 'on', nextAt: 9 })).toBe(false);
+      const [again] = await store.cronJobs.unsettled(9);
+      expect(again && (await store.cronJobs.settle(again, 'failed', { failures: 1 }))).toBe(true);
+      expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
+    });
+
+    it('[H08] are found by the call that made them, and put off by one of two', async () => {
+      await add('a');
+      expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
+      expect(await store.cronJobs.find('call for b')).toBeNull();
+      const a = await got('a');
+      const twice = [3, 4].map((hours) => store.cronJobs.postpone(a, hours * HOUR));
+      expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
+    });
+
+    it('[H08] move with their chat, and belong to the conversation that they run in', async () => {
+      await add('a');
+      await store.outbox.migrateChat({ channel: 'web', account: 'default', chatId: 'c1' }, 'c9');
+      const { origin, route } = await got('a');
+      expect([origin.chat.id, route.chatId]).toEqual(['c9', 'c9']);
+      const moved = { ...reminder('x'), conversationId: 'web:c9' };
+      await store.cronJobs.fire(await got('a'), moved, 2 * HOUR, HOUR);
+      expect(await got('a')).toMatchObject({ conversationId: 'web:c9' });
+    });
+
+    it('[H08] [H04] make no chat the one that an owner used last', async () => {
+      await add('a');
+      const mine = { ...message('2', 'c2'), fromOwner: true };
+      await store.inbox.accept(mine);
+      const due = { ...reminder('x'), fromOwner: true };
+      await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);
+      expect((await store.inbox.ownerChats()).map(({ route }) => route.chatId)).toEqual(['c2']);
+      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c2' });
     });
 
     it('[H08] that are paused or removed do not begin', async () => {

@@ -1,18 +1,27 @@
-import type { CronBounds, CronChange, CronJobRepository, NewCronJob } from '../cron-jobs.ts';
+import type {
+  CronBounds,
+  CronChange,
+  CronJob,
+  CronJobRepository,
+  NewCronJob,
+} from '../cron-jobs.ts';
 import type { Database, Sql } from '../database.ts';
 import { changedColumns, newCronJobRow, readCronJob } from './cron-job-row.ts';
-import { dueJobs, fireJob, nextDue, settleJob, unsettledJobs } from './fire-cron-job.ts';
+import {
+  dueJobs,
+  fireJob,
+  nextDue,
+  postponeJob,
+  settleJob,
+  unsettledJobs,
+} from './fire-cron-job.ts';
 
 /** Jobs with a timetable on SQL. */
 export function cronJobRepository(database: Database): CronJobRepository {
   return {
     add: (job, bounds, now) => database.write((sql) => addJob(sql, job, bounds, now)),
-    get: (id) =>
-      database.read(async (sql) => {
-        const query = sql.selectFrom('cron_job').selectAll().where('id', '=', id);
-        const row = await query.executeTakeFirst();
-        return row === undefined ? null : readCronJob(row);
-      }),
+    get: (id) => database.read((sql) => oneJob(sql, 'id', id)),
+    find: (askedBy) => database.read((sql) => oneJob(sql, 'asked_by', askedBy)),
     list: (conversationId) =>
       database.read(async (sql) => {
         const all = sql.selectFrom('cron_job').selectAll().orderBy('created_at').orderBy('id');
@@ -25,8 +34,8 @@ export function cronJobRepository(database: Database): CronJobRepository {
     fire: (job, message, nextAt, now) =>
       database.write((sql) => fireJob(database, sql, { job, message, nextAt, now })),
     unsettled: (limit) => database.read((sql) => unsettledJobs(sql, limit)),
-    settle: (id, lastAt, outcome, then) =>
-      database.write((sql) => settleJob(sql, { id, lastAt, outcome, then })),
+    postpone: (job, nextAt) => database.write((sql) => postponeJob(sql, job, nextAt)),
+    settle: (job, outcome, then) => database.write((sql) => settleJob(sql, { job, outcome, then })),
     change: (id, change) => database.write((sql) => changeJob(sql, id, change)),
     remove: (id) =>
       database.write(async (sql) => {
@@ -34,6 +43,12 @@ export function cronJobRepository(database: Database): CronJobRepository {
         return (await gone.executeTakeFirst()) !== undefined;
       }),
   };
+}
+
+async function oneJob(sql: Sql, column: 'id' | 'asked_by', value: string): Promise<CronJob | null> {
+  const query = sql.selectFrom('cron_job').selectAll().where(column, '=', value);
+  const row = await query.executeTakeFirst();
+  return row === undefined ? null : readCronJob(row);
 }
 
 async function addJob(

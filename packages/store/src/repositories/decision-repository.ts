@@ -2,6 +2,7 @@ import type { Database, Sql } from '../database.ts';
 import type { AwaitedYes, DecisionRepository, MessageStory, TurnStory } from '../decisions.ts';
 import type { ChatKey } from '../outbox.ts';
 import { readApprovalRow } from './approval-row.ts';
+import { toldAlerts } from './told-alerts.ts';
 
 /** Enough to explain yesterday on a busy installation, in about 2 MB. */
 const KEPT = 10_000;
@@ -27,7 +28,11 @@ export function decisionRepository(database: Database): DecisionRepository {
 
     stories: (chat, limit) =>
       database.read(async (sql) => {
-        const stories = [...(await notTaken(sql, chat, limit)), ...(await taken(sql, chat, limit))];
+        const stories = [
+          ...(await notTaken(sql, chat, limit)),
+          ...(await taken(sql, chat, limit)),
+          ...(await toldAlerts(sql, chat, partsOf)),
+        ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
   };

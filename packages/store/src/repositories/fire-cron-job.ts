@@ -50,6 +50,7 @@ export async function fireJob(
   const taken = await sql
     .updateTable('cron_job')
     .set({
+      conversation_id: message.conversationId,
       next_at: nextAt,
       state: nextAt === null ? 'over' : 'on',
       last_at: now,
@@ -89,24 +90,40 @@ export async function unsettledJobs(
   return rows.map(({ outcome, ...row }) => ({ ...readCronJob(row), outcome: outcome ?? 'silent' }));
 }
 
+/** Gives a job that is on another time, unless it has another one already. */
+export async function postponeJob(
+  sql: Sql,
+  { id, nextAt: before }: Pick<CronJob, 'id' | 'nextAt'>,
+  nextAt: number,
+): Promise<boolean> {
+  if (before === null) return false;
+  const moved = await sql
+    .updateTable('cron_job')
+    .set({ next_at: nextAt })
+    .where('id', '=', id)
+    .where('next_at', '=', before)
+    .where('state', '=', ON_JOB)
+    .returning('id')
+    .executeTakeFirst();
+  return moved !== undefined;
+}
+
 interface Settling {
-  readonly id: string;
-  readonly lastAt: number;
+  readonly job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>;
   readonly outcome: string;
   readonly then: CronChange;
 }
 
-/** Notes how the run that began at `lastAt` has ended, unless that is noted or another one has begun. */
-export async function settleJob(
-  sql: Sql,
-  { id, lastAt, outcome, then }: Settling,
-): Promise<boolean> {
+/** Notes how a run has ended, unless that is noted, another one has begun, or a person was quicker. */
+export async function settleJob(sql: Sql, { job, outcome, then }: Settling): Promise<boolean> {
   const settled = await sql
     .updateTable('cron_job')
     .set({ ...changedColumns(then), last_outcome: outcome })
-    .where('id', '=', id)
-    .where('last_at', '=', lastAt)
+    .where('id', '=', job.id)
+    .where('last_at', '=', job.lastAt)
     .where('last_outcome', 'is', null)
+    .where('state', '=', job.state)
+    .where('next_at', job.nextAt === null ? 'is' : '=', job.nextAt)
     .returning('id')
     .executeTakeFirst();
   return settled !== undefined;

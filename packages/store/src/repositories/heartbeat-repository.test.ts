@@ -96,6 +96,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
     });
 
+    it('[D08] [H03] are told of by /why where they told something, and nowhere else', async () => {
+      await store.heartbeats.begin(order('quiet'), null, 1);
+      await end('quiet', {}, 2);
+      await store.heartbeats.begin(order('loud', 'weather'), null, 3);
+      await end('loud', { alert: alert('Rain.') }, 5);
+      const stories = await store.decisions.stories(CHAT, 9);
+      expect(stories.filter(({ outcome }) => outcome === 'alert')).toMatchObject([
+        { messageId: 'loud', reason: 'weather', turn: { parts: { waiting: 1 } } },
+      ]);
+      expect(JSON.stringify(stories)).not.toContain('quiet');
+      const elsewhere = await store.decisions.stories({ ...CHAT, chatId: 'c2' }, 9);
+      expect(elsewhere).toEqual([]);
+    });
+
+    it('[H04] say until when an alert is held', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
+      await store.heartbeats.release(500);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', heldUntil: null });
+    });
+
     it('[H02] begin no run while another one is not over, and keep the beat', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       expect(await store.heartbeats.begin(order('a'), null, 1)).toBe('begun');

@@ -2,7 +2,7 @@ import { type InboundMessage, type NewId, ReplyRoute } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import type { CommandResult, InboxRepository, MessageKey } from '../inbox.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
-import type { AdmittedMessage } from '../rows.ts';
+import type { AdmittedMessage, InboxRow } from '../rows.ts';
 import { applyCommand } from './command-effect.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
@@ -13,6 +13,8 @@ import { reviseOverheard } from './overheard-repository.ts';
 
 /** Messages of owners that are looked at to find where they write. */
 const LATELY = 200;
+/** Messages that no person wrote. Inside a text of JSON these quotes would stand behind a backslash. */
+const BY_PARLEY = '%,"occasion":"%';
 
 /** The inbox on SQL. */
 export function inboxRepository(database: Database, newId: NewId): InboxRepository {
@@ -50,6 +52,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
           .selectFrom('inbox')
           .select('route')
           .where('from_owner', '=', FROM_OWNER)
+          .where('message', 'not like', BY_PARLEY)
           .orderBy('seq', 'desc')
           .limit(1)
           .executeTakeFirst();
@@ -58,22 +61,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
           : fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
       }),
 
-    ownerChats: () =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('inbox')
-          .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
-          .where('from_owner', '=', FROM_OWNER)
-          .orderBy('seq', 'desc')
-          .limit(LATELY)
-          .execute();
-        const newest = new Map<string, (typeof rows)[number]>();
-        for (const row of rows) {
-          const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
-          if (!newest.has(chat)) newest.set(chat, row);
-        }
-        return [...newest.values()].map(readInboxRow);
-      }),
+    ownerChats: () => database.read(ownerChats),
 
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 
@@ -91,6 +79,24 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
   };
+}
+
+/** The last message of each direct chat in which an owner wrote lately, newest first. */
+async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
+  const rows = await sql
+    .selectFrom('inbox')
+    .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
+    .where('from_owner', '=', FROM_OWNER)
+    .where('message', 'not like', BY_PARLEY)
+    .orderBy('seq', 'desc')
+    .limit(LATELY)
+    .execute();
+  const newest = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
+    if (!newest.has(chat)) newest.set(chat, row);
+  }
+  return [...newest.values()].map(readInboxRow);
 }
 
 async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {

@@ -3,8 +3,9 @@ import type { Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { ChatKey } from '../outbox.ts';
 import { UNFINISHED } from './literals.ts';
+import { moveCronJobs } from './move-cron-jobs.ts';
 
-/** Gives the unfinished parts of a chat its new id, in the column and in the route. */
+/** Gives the unfinished parts of a chat its new id, in the column and in the route, and its jobs. */
 export async function migrateChat(sql: Sql, chat: ChatKey, newChatId: string): Promise<void> {
   const rows = await sql
     .selectFrom('outbox')
@@ -23,4 +24,5 @@ export async function migrateChat(sql: Sql, chat: ChatKey, newChatId: string): P
       .where('id', '=', id)
       .execute();
   }
+  await moveCronJobs(sql, chat, newChatId);
 }
