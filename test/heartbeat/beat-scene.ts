@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type BeatRun, openStore, type Store } from '@parley/store';
+import { type DataFolder, type ParleyProcess, startParleyProcess } from '../e2e/parley-process.ts';
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ModelDouble, type Reply, startModelDouble } from '../model/index.ts';
+
+/** How long something may take on a busy machine, in ms. */
+export const PATIENCE_MS = 30_000;
+
+/** A model whose heartbeats say what the test wants; everything else it repeats. */
+export interface BeatModel {
+  readonly double: ModelDouble;
+  /** What heartbeats get from now on; a function sees the request. */
+  says(reply: Reply | ((request: ChatRequest) => Reply)): void;
+  /** The requests of heartbeats alone. */
+  beats(): readonly ChatRequest[];
+}
+
+/** Whether a request is one of a heartbeat. */
+export function isBeat({ messages }: ChatRequest): boolean {
+  return messages.some(
+    (message) => message.role === 'system' && textOf(message).includes('## Heartbeat'),
+  );
+}
+
+/** Starts the model. */
+export async function startBeatModel(): Promise<BeatModel> {
+  const double = await startModelDouble();
+  let reply: Reply | ((request: ChatRequest) => Reply) = 'HEARTBEAT_OK';
+  double.reply((request) => {
+    if (isBeat(request)) return typeof reply === 'function' ? reply(request) : reply;
+    return `You said: ${textOf(request.messages.at(-1)).split('\n').at(-1)}`;
+  });
+  return {
+    double,
+    says: (next) => {
+      reply = next;
+    },
+    beats: () => double.requests.map(({ body }) => body).filter(isBeat),
+  };
+}
+
+/** One task that is due at any time. */
+export const TASK = `## mail
+- every: 30 min
+- do: Look through new mail.
+`;
+
+/** Puts a file into the workspace of a data folder. */
+export function putFile({ path }: DataFolder, name: string, text: string): void {
+  const file = join(path, 'workspace', name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** The database of an installation that does not run. */
+export async function withStore<Found>(
+  folder: DataFolder,
+  use: (store: Store) => Promise<Found>,
+): Promise<Found> {
+  const store = await openStore({
+    url: `sqlite:${join(folder.path, 'parley.db')}`,
+    clock: Date.now,
+  });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Ends the process, makes a beat due, and starts again. */
+export async function restartDue(
+  folder: DataFolder,
+  parley: ParleyProcess,
+): Promise<ParleyProcess> {
+  await parley.end();
+  await withStore(folder, (store) => store.heartbeats.arm('main', 1, Date.now()));
+  return startParleyProcess(folder.path);
+}
+
+/** How many runs have ended since the process started, as its log says. */
+export const runsEnded = (parley: ParleyProcess): number =>
+  parley
+    .err()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"heartbeat"')).length;
+
+/** All runs so far, the oldest first; ends the process. */
+export async function runsOf(
+  folder: DataFolder,
+  parley: ParleyProcess,
+): Promise<readonly BeatRun[]> {
+  await parley.end();
+  const runs = await withStore(folder, (store) => store.heartbeats.recent('main', 99));
+  return runs.toReversed();
+}

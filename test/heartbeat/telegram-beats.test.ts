@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  startParleyProcess,
+} from '../e2e/parley-process.ts';
+import { textOf } from '../model/chat-request.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import {
+  type BeatModel,
+  PATIENCE_MS,
+  putFile,
+  restartDue,
+  runsEnded,
+  runsOf,
+  startBeatModel,
+  TASK,
+  withStore,
+} from './beat-scene.ts';
+
+const ANN = 501;
+const BO = 502;
+const GROUP = -5;
+
+let telegram: TelegramDouble;
+let model: BeatModel;
+let folder: DataFolder;
+let parley: ParleyProcess;
+afterEach(async () => {
+  await parley.end('SIGKILL');
+  await Promise.all([telegram.close(), model.double.close()]);
+  folder.remove();
+});
+
+async function open(heartbeat: object = {}, more: object = {}): Promise<void> {
+  [telegram, model] = await Promise.all([startTelegramDouble(), startBeatModel()]);
+  folder = makeDataFolder({
+    owners: [`telegram:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.double.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 50 },
+    http: { port: 0 },
+    heartbeat: { quietHours: 'off', ...heartbeat },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        pace: false,
+        access: { direct: 'allowlist', allow: [BO], allowGroups: [GROUP] },
+      },
+    },
+    ...more,
+  });
+  putFile(folder, 'HEARTBEAT.md', TASK);
+  parley = await startParleyProcess(folder.path);
+}
+
+const said = (chat: number) =>
+  telegram
+    .conversation(chat)
+    .filter(({ from }) => from === 'bot')
+    .map(({ text }) => text);
+const until = (chat: number, words: string) =>
+  telegram.waitFor(() => said(chat).some((text) => text.includes(words)), PATIENCE_MS);
+
+async function greet(chat: number, from = ANN): Promise<void> {
+  telegram.say({ chat, from, text: 'hello @parley_test_bot' });
+  await until(chat, 'You said');
+}
+
+/** Runs one beat to its end. */
+async function beat(): Promise<void> {
+  parley = await restartDue(folder, parley);
+  await expect.poll(() => runsEnded(parley)).toBeGreaterThan(0);
+}
+
+/** Why the last beat began no run. */
+async function reasonOfRest(): Promise<string | null | undefined> {
+  parley = await restartDue(folder, parley);
+  await parley.end();
+  return withStore(folder, async ({ heartbeats }) => (await heartbeats.plan('main'))?.lastReason);
+}
+
+/** Everything that the model was sent in heartbeats. */
+const sent = () => JSON.stringify(model.beats());
+
+describe('an alert on Telegram', () => {
+  it('[H04] [G08] reaches the owner once, marked, and an answer to it is understood', async () => {
+    await open();
+    await greet(ANN);
+    model.says('Two letters wait: **the bank** and Bo.');
+    await beat();
+    await until(ANN, 'Two letters');
+    telegram.say({ chat: ANN, text: 'what does the bank want?' });
+    await until(ANN, 'what does the bank want?');
+    expect(said(ANN).filter((text) => text.includes('Two letters'))).toEqual([
+      '⚙️ Two letters wait: the bank and Bo.',
+    ]);
+    const last = model.double.requests.at(-1)?.body.messages ?? [];
+    expect(last.map(textOf).join('\n')).toContain('Two letters wait');
+  });
+
+  it('[H04] is not told again within a day, whichever task finds it', async () => {
+    await open();
+    await greet(ANN);
+    model.says('The backup failed.');
+    await beat();
+    await until(ANN, 'The backup failed.');
+    putFile(folder, 'HEARTBEAT.md', `${TASK}\n## other\n- do: Look at the backup.\n`);
+    model.says('the **backup** failed!');
+    await beat();
+    expect(said(ANN).slice(1)).toEqual(['⚙️ The backup failed.']);
+    expect((await runsOf(folder, parley)).map(({ state }) => state)).toEqual([
+      'alerted',
+      'repeated',
+    ]);
+  });
+
+  it('[H03] is none when all is quiet: nothing is said, and no history has it', async () => {
+    await open();
+    await greet(ANN);
+    await beat();
+    telegram.say({ chat: ANN, text: 'anything new?' });
+    await until(ANN, 'anything new?');
+    expect(said(ANN)).toHaveLength(2);
+    expect(JSON.stringify(model.double.requests.at(-1)?.body)).not.toContain('HEARTBEAT_OK');
+    expect(await runsOf(folder, parley)).toMatchObject([{ task: 'mail', state: 'quiet' }]);
+  });
+
+  it.each(['telegram:-5', 'family'])(
+    '[H04] [W02] reaches the group that a task names (%s), and its run sees nothing private',
+    async (tell) => {
+      const chats = { family: { channel: 'telegram', chat: GROUP } };
+      await open({}, { tools: { message: { chats } } });
+      putFile(folder, 'MEMORY.md', 'canary-memory\n');
+      putFile(folder, 'USER.md', 'canary-user\n');
+      putFile(folder, 'memory/2026-11-21.md', 'canary-notes\n');
+      await greet(ANN);
+      await greet(GROUP, BO);
+      putFile(folder, 'HEARTBEAT.md', `${TASK}- tell: ${tell}\n`);
+      model.says(({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? 'Dinner is at eight.'
+          : { toolCalls: [{ name: 'read', arguments: { path: 'MEMORY.md' } }] },
+      );
+      await beat();
+      await until(GROUP, 'Dinner');
+      expect(said(GROUP).at(-1)).toBe('⚙️ Dinner is at eight.');
+      expect(said(ANN)).toHaveLength(1);
+      expect(model.beats()).toHaveLength(2);
+      expect(sent()).not.toContain('canary');
+      telegram.say({ chat: GROUP, from: BO, text: 'why so late? @parley_test_bot' });
+      await until(GROUP, 'why so late?');
+      expect(JSON.stringify(model.double.requests.at(-1)?.body)).toContain('Dinner is at eight.');
+    },
+  );
+
+  it('[H04] goes to the owner when the group that a task names is none, and says so', async () => {
+    await open();
+    await greet(ANN);
+    await greet(GROUP, BO);
+    putFile(folder, 'HEARTBEAT.md', `${TASK}- tell: Friends\n`);
+    model.says('Dinner is at eight.');
+    await beat();
+    await until(ANN, 'Dinner');
+    expect(said(GROUP)).toHaveLength(1);
+    expect(parley.err()).toContain('no group is called \\"Friends\\", so the owner is told');
+  });
+
+  it('[H04] is not looked for while no owner can be told, and the plan says why', async () => {
+    await open();
+    await greet(GROUP, BO);
+    expect(await reasonOfRest()).toBe('no owner has written in a direct chat yet');
+    expect(model.beats()).toEqual([]);
+  });
+
+  it('[H04] waits for the end of the quiet hours, also across restarts', async () => {
+    const hour = (offset: number) =>
+      new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
+    await open({ quietHours: `${hour(-2)}-${hour(2)}` }, { agents: { main: { timeZone: 'UTC' } } });
+    await greet(ANN);
+    model.says('The backup failed.');
+    await beat();
+    parley = await restartDue(folder, parley);
+    expect(said(ANN)).toHaveLength(1);
+    expect(await runsOf(folder, parley)).toMatchObject([{ state: 'held' }]);
+    const database = new DatabaseSync(join(folder.path, 'parley.db'));
+    database.exec('UPDATE beat SET held_until = 1');
+    database.close();
+    parley = await startParleyProcess(folder.path);
+    await until(ANN, 'The backup failed.');
+    parley = await restartDue(folder, parley);
+    telegram.say({ chat: ANN, text: 'which backup?' });
+    await until(ANN, 'which backup?');
+    expect(said(ANN).slice(1)).toEqual(['⚙️ The backup failed.', 'You said: which backup?']);
+    expect(JSON.stringify(model.double.requests.at(-1)?.body)).toContain('The backup failed.');
+  });
+});
