@@ -95,4 +95,16 @@ describe('what became of a message', () => {
     expect(line).toContain('or that of somebody my owner has named, to `write`');
     expect(line).not.toContain('telegram:7');
   });
+
+  it.each([
+    ['beat_main_9', 'owner', 'an alert ⚙️ of my standing task `mail`, from a run of a heartbeat'],
+    ['asked:1', 'owner', 'an alert ⚙️ of my standing task `mail`, from a run that was asked for'],
+    ['beat_main_9', 'others', 'an alert ⚙️ of my standing task, from a run of a heartbeat'],
+  ] as const)(
+    '[D08] [H04] of an alert its task and run are told (%s, %s)',
+    (messageId, to, words) => {
+      const story = { ...turn({}), outcome: 'alert', messageId, reason: 'mail' } as const;
+      expect(lastLine(story, to)).toBe(`- 20 s ago: ${words}; parts: 2 sent.`);
+    },
+  );
 });

@@ -6,10 +6,10 @@ type Audience = 'owner' | 'others';
 /** What became of the last messages of a chat, for `/why` (D08), in Markdown. Times in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
-  const lines = stories.map(
-    (story) =>
-      `- ${duration(now - story.at)} ago (message \`${story.messageId}\`): ${tell(story, now, audience)}`,
-  );
+  const lines = stories.map((story) => {
+    const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
+    return `- ${duration(now - story.at)} ago${which}: ${tell(story, now, audience)}`;
+  });
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
 
@@ -29,12 +29,23 @@ function tell(story: MessageStory, now: number, audience: Audience): string {
       return `taken${why}; deleted by its author before its turn.`;
     case 'set-aside':
       return `taken${why}; set aside by /stop before its turn.`;
+    case 'alert':
+      return tellAlert(story, audience);
     case 'turn': {
       if (turn === null) return `taken${why}.`;
       const waited = `waited ${duration(turn.startedAt - story.at)}`;
       return `taken${why}; ${waited}; ${tellTurn(turn, now, audience)}`;
     }
   }
+}
+
+/** A group need not know what the task is called. */
+function tellAlert({ messageId, reason, turn }: MessageStory, audience: Audience): string {
+  const task = audience === 'others' || reason === null ? '' : ` \`${reason.replaceAll('`', '')}\``;
+  // The runs of beats are named by them; all others somebody asked for.
+  const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
+  const told = turn === null ? '' : `; ${tellParts(turn.parts)}`;
+  return `an alert ⚙️ of my standing task${task}, from a run ${how}${told}.`;
 }
 
 function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
