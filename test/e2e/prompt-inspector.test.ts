@@ -17,7 +17,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
     scene = await startWebScene(chromiumPath ?? '');
     const workspace = join(scene.folder.path, 'workspace');
     mkdirSync(workspace, { recursive: true });
-    writeFileSync(join(workspace, 'SOUL.md'), `Be kind. ${HOSTILE}\n`);
+    writeFileSync(join(workspace, 'AGENTS.md'), `Be kind. ${HOSTILE}\n`);
     writeFileSync(join(workspace, 'MEMORY.md'), 'The owner likes pelicans.\n');
     writeFileSync(join(workspace, 'USER.md'), `${'Something to know. '.repeat(3_000)}\n`);
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
@@ -48,7 +48,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');
-    expect(await layer('soul-file').innerText()).toContain('everyone');
+    expect(await layer('agents-file').innerText()).toContain('everyone');
     await page
       .locator('.cut', { hasText: /cut: [\d,]+ of 5[67],\d{3}/ })
       .first()
@@ -64,8 +64,8 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
   });
 
   it('[P17] unfolds a text as text, whatever stands in it', async () => {
-    await layer('soul-file').locator('summary').click();
-    const text = layer('soul-file').locator('.layer-text');
+    await layer('agents-file').locator('summary').click();
+    const text = layer('agents-file').locator('.layer-text');
     await text.waitFor();
     expect(await text.innerText()).toContain(HOSTILE);
     expect(await text.locator('img, script').count()).toBe(0);
@@ -77,7 +77,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
     await page.locator('.comparison').waitFor();
     await page.getByText('The shared beginning ends here').waitFor();
     expect(await page.locator('.shared-words').innerText()).toMatch(/^9\d(\.\d)? % of this prompt/);
-    expect(await layer('soul-file').innerText()).toContain('the same');
+    expect(await layer('agents-file').innerText()).toContain('the same');
     const changed = page.locator('.change.is-changed').first();
     expect(await changed.locator('del:not(.is-shared)').count()).toBeGreaterThan(0);
     expect(await changed.locator('ins:not(.is-shared)').count()).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
       await narrow.locator('.turn').waitFor({ state: 'hidden' });
       await narrow.locator('.turn-link').first().click();
       await narrow.locator('.sheet').waitFor();
-      await layer('soul-file', narrow).locator('summary').click();
+      await layer('agents-file', narrow).locator('summary').click();
       expect(await fits(narrow)).toBe(true);
       await narrow.getByLabel('Compare with').selectOption({ index: 1 });
       await narrow.locator('.comparison').waitFor();
@@ -141,7 +141,7 @@ describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
       const shown = await scene.open({ colorScheme });
       await shown.getByRole('link', { name: 'Prompt' }).click();
       await shown.locator('.sheet').waitFor();
-      await layer('soul-file', shown).locator('summary').click();
+      await layer('agents-file', shown).locator('summary').click();
       expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
       await shown.getByLabel('Compare with').selectOption({ index: 1 });
       await shown.locator('.comparison').waitFor();

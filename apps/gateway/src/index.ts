@@ -3,6 +3,7 @@ export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
+export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {
   type Gateway,
   type GatewayOptions,

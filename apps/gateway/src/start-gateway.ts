@@ -10,6 +10,7 @@ import {
 } from './channel-account.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
+import type { SoulPage } from './http/soul-routes.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
 export interface Gateway {
@@ -42,6 +43,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly report: () => Promise<object>;
   /** What the page shows of past prompts. */
   readonly inspector: PromptInspector;
+  /** What the page shows of SOUL.md and does about it. */
+  readonly soul?: SoulPage;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -71,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     status,
     report: async () => ({ channels: status(), ...(await options.report()) }),
     inspector: options.inspector,
+    soul: options.soul,
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   });

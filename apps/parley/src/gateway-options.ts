@@ -4,6 +4,7 @@ import type { Parts } from './open-parts.ts';
 import { skillCommandsOf } from './open-skills.ts';
 import type { PluggedIn } from './plug-in.ts';
 import type { LoadedSettings } from './read-settings.ts';
+import { soulPage } from './soul-page.ts';
 import type { StartOptions } from './start-parley.ts';
 import { statusReport } from './status-report.ts';
 
@@ -22,6 +23,7 @@ export function gatewayOptions(
     skillCommands: skillCommandsOf(agent.skills),
     memoryDesk: agent.memoryDesk,
     soulDesk: soul.desk,
+    soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
     http: { ...settings.http, token },
     metrics: async () => metrics.render(),

@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 /** What the page shows; it stands behind `#` in the address, so that it can be gone back to. */
 export type Route =
   | { readonly view: 'chat' }
+  /** SOUL.md; `version` null: the list, and what waits for a decision. */
+  | { readonly view: 'soul'; readonly version: number | null }
   /** A turn that might be. */
   | { readonly view: 'trial' }
   /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
@@ -12,6 +14,7 @@ export type Route =
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
   if (view === 'trial') return { view };
+  if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
   if (view !== 'prompt') return { view: 'chat' };
   if (!turn) return { view, turn: null, against: null };
   return { view, turn, against: word === 'against' && against ? against : null };
@@ -21,6 +24,7 @@ export function routeOf(hash: string): Route {
 export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
   if (route.view === 'trial') return '#/trial';
+  if (route.view === 'soul') return route.version === null ? '#/soul' : `#/soul/${route.version}`;
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
   return ['#/prompt', ...path].join('/');

@@ -10,6 +10,7 @@ import { Icon } from './ui/icons.ts';
 import { ChatView } from './views/chat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
 import { PromptView } from './views/prompt-view.ts';
+import { SoulView } from './views/soul-view.ts';
 
 const LINK_WORDS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -43,7 +44,8 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
     unlinked.map((account) => h(PairingView, { key: account.id, account })),
     // Hidden, not gone: what is being written stays.
     h('div', { class: 'view', hidden: !isChat }, h(ChatView, { client, conversation, agent })),
-    !isChat && h(PromptView, { route }),
+    route.view === 'soul' && h(SoulView, { route }),
+    (route.view === 'prompt' || route.view === 'trial') && h(PromptView, { route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );
 }
@@ -86,6 +88,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
 const VIEWS = [
   { name: 'chat', words: 'Chat', href: hrefOf({ view: 'chat' }) },
   { name: 'prompt', words: 'Prompt', href: hrefOf({ view: 'prompt', turn: null, against: null }) },
+  { name: 'soul', words: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
 ] as const;
 
 /** What the console shows; the words are hidden where there is no room. */
@@ -100,13 +103,18 @@ function Views({ route }: { readonly route: Route }): VNode {
           key: name,
           href,
           title: words,
-          'aria-current': (route.view === 'chat') === (name === 'chat') ? 'page' : undefined,
+          'aria-current': placeOf(route) === name ? 'page' : undefined,
         },
         h(Icon, { name }),
         h('span', null, words),
       ),
     ),
   );
+}
+
+/** Which of the views a route belongs to. */
+function placeOf({ view }: Route): (typeof VIEWS)[number]['name'] {
+  return view === 'trial' ? 'prompt' : view;
 }
 
 function SignedOut(): VNode {

@@ -8,6 +8,7 @@ import type { AccountStatus } from '../channel-account.ts';
 import { guard } from './guard.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
+import { type SoulPage, soulRoutes } from './soul-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions {
@@ -23,6 +24,8 @@ export interface HttpAppOptions {
   readonly report: () => Promise<object>;
   /** What `/api/prompts` tells of past turns. */
   readonly inspector: PromptInspector;
+  /** What `/api/soul` shows and does; without it there is no such page. */
+  readonly soul?: SoulPage | undefined;
   /** Rejects when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** The routes of a channel account, if it has any. */
@@ -55,6 +58,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   );
   app.get('/api/status', async (c) => c.json(await options.report()));
   app.route('/api/prompts', promptRoutes(options.inspector));
+  if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);

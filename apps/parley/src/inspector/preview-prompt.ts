@@ -42,7 +42,13 @@ export async function previewPrompt(
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
     const all = { ...settings, agent };
-    const opened = await openAgent({ ...around, settings: all, log, plugins, work: UNUSED });
+    const opened = await openAgent({
+      ...around,
+      settings: all,
+      log,
+      plugins,
+      work: workOf(settings),
+    });
     const place = copy === null ? opened.place : { ...opened.place, workspace };
     const owners = [...settings.owners, ...LOCAL_OWNERS];
     const approvals = approvalsOf(settings);
@@ -68,6 +74,12 @@ const UNUSED: Pick<BuiltInToolDeps, 'delegation' | 'soul' | 'todos'> = {
     clock: () => 0,
   },
 };
+
+/** Where SOUL.md never changes, nobody proposes that it should. */
+function workOf({ soul: { apply } }: LoadedSettings['settings']): typeof UNUSED {
+  const { soul, ...others } = UNUSED;
+  return apply === 'never' ? others : { ...others, ...(soul !== undefined && { soul }) };
+}
 
 function unused(): Promise<never> {
   return Promise.reject(new Error('A preview calls no tool.'));

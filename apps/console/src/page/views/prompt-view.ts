@@ -12,7 +12,7 @@ import { hrefOf, type Route } from '../route.ts';
 import { Icon } from '../ui/icons.ts';
 
 interface PromptViewProps {
-  readonly route: Exclude<Route, { view: 'chat' }>;
+  readonly route: Extract<Route, { view: 'prompt' | 'trial' }>;
 }
 
 /** What the model was told, turn by turn (P17). Every text is shown as text, never as HTML. */

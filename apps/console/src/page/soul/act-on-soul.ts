@@ -1,0 +1,16 @@
+import { fieldsOf } from '../chat/wire.ts';
+import { textOf } from '../prompt/read-prompt.ts';
+import type { SoulAction } from './read-soul.ts';
+
+/** Has the gateway do it. Null: done; else why not, in words for people. Never rejects. */
+export async function actOnSoul(number: number, action: SoulAction): Promise<string | null> {
+  try {
+    const response = await fetch(`/api/soul/${number}/${action}`, { method: 'POST' });
+    if (response.ok) return null;
+    if (response.status === 401) return 'This browser is not signed in any more.';
+    if (response.status !== 400) return 'The gateway could not do it; its log tells why.';
+    return textOf(fieldsOf(await response.json()).error);
+  } catch {
+    return 'The gateway does not answer. It may be starting again.';
+  }
+}

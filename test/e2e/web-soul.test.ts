@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { runParley } from './parley-process.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { startWebScene, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+/** What a hostile text would like the page to take for its own. */
+const HOSTILE = '</pre><script>document.title=1</script>';
+
+describe.runIf(chromiumPath)('SOUL.md on the page', () => {
+  let scene: WebScene;
+  let page: Page;
+  let first: string;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+    first = readFileSync(soul(), 'utf8').trim();
+    await propose(`${first}\n- Whistle while you work. ${HOSTILE}`, 'More music');
+    await propose(`${first}\n- Never admit that you are a bot.`, 'Less honesty');
+    page = await scene.open({ viewport: { width: 1280, height: 860 } });
+    await page.getByRole('link', { name: 'Soul' }).click();
+    await page.locator('.soul-sheet').waitFor();
+  });
+  afterAll(() => scene.close());
+
+  const soul = () => join(scene.folder.path, 'workspace', 'SOUL.md');
+  async function propose(text: string, reason: string): Promise<void> {
+    const file = join(scene.folder.path, 'new-soul.md');
+    writeFileSync(file, text);
+    await runParley(['--data', scene.folder.path, 'soul', 'propose', file, '--reason', reason]);
+  }
+  const names = () => page.locator('.turn-link .turn-where').allInnerTexts();
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const told = (words: string) => page.getByRole('status').filter({ hasText: words }).waitFor();
+
+  it('[W06] [U03] lists the versions, and shows first what waits for a decision', async () => {
+    expect(await names()).toEqual(['v2', 'v1', 'v0-seed']);
+    await page.getByRole('heading', { name: 'v1' }).waitFor();
+    const sheet = await page.locator('.soul-sheet').innerText();
+    expect(sheet).toContain('100 of 100');
+    expect(sheet).toContain('More music');
+    expect(await page.locator('.soul-diff ins').innerText()).toContain(HOSTILE);
+    expect(await page.title()).not.toBe('1');
+  });
+
+  it('[W06] shows what the evaluation found, and offers nothing where nothing can be done', async () => {
+    await page.getByRole('link', { name: /^v2/ }).click();
+    await page.getByText('deny that I am a program').waitFor();
+    expect(await page.locator('.soul-button').count()).toBe(0);
+    await page.goBack();
+  });
+
+  it('[W06] puts a proposal into use and goes back, by buttons', async () => {
+    await page.getByRole('link', { name: /^v1/ }).click();
+    await press('Use it now');
+    await told('in use from the next message on');
+    expect(readFileSync(soul(), 'utf8')).toContain('Whistle');
+    await page.getByRole('link', { name: /^v0-seed/ }).click();
+    await press('Go back to this');
+    await told('in use again');
+    expect(readFileSync(soul(), 'utf8').trim()).toBe(first);
+    await expect.poll(names).toEqual(['v3', 'v2', 'v1', 'v0-seed']);
+  });
+
+  it('[W06] vetoes, and tells of what came in between', async () => {
+    await propose(`${first}\n- Love the sea.`, 'The sea');
+    await press('Refresh');
+    await page.getByRole('link', { name: /^v4/ }).click();
+    await page.getByRole('button', { name: 'Veto it' }).waitFor();
+    await runParley(['--data', scene.folder.path, 'soul', 'apply', '4']);
+    await press('Veto it');
+    await told('in use already');
+    await propose(`${first}\n- Love the hills.`, 'The hills');
+    await press('Refresh');
+    await page.getByRole('link', { name: /^v5/ }).click();
+    await press('Veto it');
+    await told('will not come into use');
+    await expect.poll(() => page.locator('.soul-vetoed').count()).toBe(1);
+  });
+
+  it('[U03] nobody decides without the token, or from another site', async () => {
+    const path = `${scene.parley.address}/api/soul/0/rollback`;
+    expect((await fetch(path, { method: 'POST' })).status).toBe(401);
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    const foreign = { ...headers, origin: 'https://evil.example' };
+    expect((await fetch(path, { method: 'POST', headers: foreign })).status).toBe(403);
+    const ask = (what: string) =>
+      fetch(`${scene.parley.address}/api/soul/${what}`, { method: 'POST', headers });
+    expect((await ask('x/apply')).status).toBe(404);
+    expect((await ask('1/dance')).status).toBe(404);
+    expect((await ask('77/apply')).status).toBe(400);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 320],
+  ] as const)(
+    '[U03] is readable in %s at %i pixels, by keyboard, and fits',
+    async (colorScheme, width) => {
+      const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
+      await own.goto(`${scene.parley.address}/#/soul/1`);
+      await own.locator('.soul-sheet').waitFor();
+      expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
+      const fits = await own.evaluate(
+        '[document.documentElement, ...document.querySelectorAll("main, .turn")].every((box) => box.scrollWidth <= box.clientWidth)',
+      );
+      expect(fits).toBe(true);
+      await own.context().close();
+    },
+  );
+});
