@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { type BeatRun, openStore, type Store } from '@parley/store';
 import { type DataFolder, type ParleyProcess, startParleyProcess } from '../e2e/parley-process.ts';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
-import { type ModelDouble, type Reply, startModelDouble } from '../model/index.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import type { Reply } from '../model/scripted-reply.ts';
 
 /** How long something may take on a busy machine, in ms. */
 export const PATIENCE_MS = 30_000;
