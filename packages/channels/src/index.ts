@@ -50,4 +50,5 @@ export {
   ownersChats,
 } from './owners-chat.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
+export { type SenderNow, type SenderNowDeps, senderNow } from './sender-now.ts';
 export { undeclared } from './undeclared.ts';

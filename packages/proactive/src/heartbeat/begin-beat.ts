@@ -1,6 +1,6 @@
 import type { Clock } from '@parley/contracts';
 import type { BeatSlot, Store } from '@parley/store';
-import { zoneClock } from '../clock/zone-clock.ts';
+import { wallMinute } from '../clock/wall-words.ts';
 import { beatOrder } from './beat-order.ts';
 import type { BeatTarget } from './beat-target.ts';
 import type { StandingTask } from './standing-task.ts';
@@ -41,7 +41,7 @@ export async function beginBeat(
     id: id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`,
     agent: agent.id,
     task,
-    lastRun: lastRun === null ? 'never' : localTime(lastRun, agent.timeZone),
+    lastRun: lastRun === null ? 'never' : wallMinute(lastRun, agent.timeZone),
     target,
     now,
   });
@@ -50,9 +50,4 @@ export async function beginBeat(
   if (begun === 'gone') return { kind: 'stop', reason: 'another process has this beat' };
   await wake(order.message.conversationId);
   return { kind: 'begun' };
-}
-
-/** Such as `2026-11-21 14:05`, as the wall shows it there. */
-function localTime(moment: number, timeZone: string): string {
-  return new Date(zoneClock(timeZone).wallAt(moment)).toISOString().slice(0, 16).replace('T', ' ');
 }
