@@ -83,6 +83,9 @@ interface Beating {
 type Answer = Awaited<ReturnType<typeof answerOrWhy>>;
 type Found = Exclude<Answer, { outcome: unknown }>;
 
+/** Of a talk, which a heartbeat is not; looking it up may take a model of its own. */
+const NOT_GATHERED: ReadonlySet<string> = new Set(['yesterday', 'memory', 'todos', 'bootstrap']);
+
 async function answerOf(
   deps: BeatRunnerDeps,
   { run, note, turn, journal }: Beating & { readonly note: HeartbeatNote },
@@ -92,11 +95,15 @@ async function answerOf(
     return { words: GAVE_UP, reason: `begun ${turn.attempts} times` };
   }
   const media = unseenMedia();
-  const opened = await openBeat(deps, run, turn);
+  // What stands in HEARTBEAT.md is the owner’s.
+  const origin = { said: [note.task, note.instruction], foreignWords: false };
+  const opened = { ...(await openBeat(deps, run, turn)), origin };
   const { hooks: _hooks, compactor: _compactor, tools, ...shared } = deps;
   const own: TurnRunnerDeps = {
     ...shared,
-    sources: [...deps.sources, taskSource(note)],
+    // Light (H05): what it needs to know beyond its task it can read.
+    promptMode: 'minimal',
+    sources: [...deps.sources.filter(({ id }) => !NOT_GATHERED.has(id)), taskSource(note)],
     limits: { ...deps.limits, ...(await deps.heartbeat.limits(run)) },
     history: { entries: 0, tokens: 0 },
     bus: mute(deps.bus),
