@@ -16,10 +16,18 @@ const LOOK_EVERY_MS = 5_000;
  */
 export function keepSoul(deps: KeepSoulDeps): Sweep {
   const { keeper, clock, log } = deps;
-  return startSweep('soul', LOOK_EVERY_MS, log, async () => {
+  const ending = new AbortController();
+  const sweep = startSweep('soul', LOOK_EVERY_MS, log, async () => {
     await keeper.look();
-    await keeper.evaluate();
+    await keeper.evaluate(ending.signal);
     await keeper.applyDue(clock());
     await tellOfSoul(deps);
   });
+  return {
+    async stop() {
+      // Models take their time, and what is not judged is judged after the next start.
+      ending.abort();
+      await sweep.stop();
+    },
+  };
 }

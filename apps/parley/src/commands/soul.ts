@@ -65,8 +65,7 @@ interface Screen {
 async function carryOut(order: SoulOrder, keeper: SoulKeeper, screen: Screen): Promise<number> {
   switch (order.kind) {
     case 'list': {
-      // Edits that were found just now are judged, where that needs no model.
-      if (screen.settings.soul.judge === false) await keeper.evaluate();
+      await keeper.look();
       const versions = await keeper.list();
       if (versions.length === 0) screen.print('There is no SOUL.md yet.');
       for (const version of versions) screen.print(lineOf(version, screen));

@@ -40,7 +40,6 @@ export function soulDesk(keeper: SoulKeeper, localTime: LocalTime): SoulDesk {
     async answer({ person, messageId }, argument) {
       const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
       await keeper.look();
-      await keeper.evaluate();
       if (verb === '' || verb === 'list') return listText(await keeper.list(), localTime);
       const number = numberIn(given);
       if (number === null) return `I do not understand that. There is ${USAGE}`;

@@ -22,16 +22,20 @@ const TRY_AGAIN_MS = 5 * 60_000;
  * Judges what waits for it, one after another, also what a process that died has left. What it gives
  * back never rejects: a model that fails is left alone for a while.
  */
-export function createSoulEvaluation(deps: SoulEvaluationDeps): () => Promise<void> {
+export function createSoulEvaluation(
+  deps: SoulEvaluationDeps,
+): (stop?: AbortSignal) => Promise<void> {
   const { agent, souls, clock, log } = deps;
   let notBefore = 0;
   let running: Promise<void> = Promise.resolve();
-  const round = async (): Promise<void> => {
+  const round = async (stop: AbortSignal): Promise<void> => {
     if (clock() < notBefore) return;
-    for (const version of await souls.unjudged(agent)) await judgeOne(deps, version);
+    for (const version of await souls.unjudged(agent)) await judgeOne(deps, version, stop);
   };
-  return () => {
-    running = running.then(round).catch((error: unknown) => {
+  return (stop = new AbortController().signal) => {
+    const next = running.then(() => round(stop));
+    running = next.catch((error: unknown) => {
+      if (stop.aborted) return;
       notBefore = clock() + TRY_AGAIN_MS;
       log.warn({ reason: reasonOf(error) }, 'SOUL.md could not be evaluated; it is tried again');
     });
@@ -42,6 +46,7 @@ export function createSoulEvaluation(deps: SoulEvaluationDeps): () => Promise<vo
 async function judgeOne(
   { agent, souls, trial, settings, clock, log }: SoulEvaluationDeps,
   { number, text, author }: SoulVersion,
+  stop: AbortSignal,
 ): Promise<void> {
   const before = (await souls.applied(agent))?.text ?? null;
   const candidate = { text, before, author };
@@ -50,7 +55,7 @@ async function judgeOne(
   const verdict =
     trial === undefined || byRules.state === 'refused'
       ? byRules
-      : judgeSoul(candidate, await tried(await trial(), text, before ?? text));
+      : judgeSoul(candidate, await tried(await trial(), [text, before ?? text], stop));
   const now = clock();
   const isTimed = verdict.state === 'passed' && settings.apply === 'after-veto-time';
   const appliesAt = isTimed ? now + settings.vetoHours * 3_600_000 : null;
@@ -60,10 +65,13 @@ async function judgeOne(
 }
 
 /** The same situations for the text in use: what it cannot do either is not held against the new one. */
-async function tried(deps: ScenarioDeps, after: string, before: string): Promise<JudgedScenarios> {
-  const { signal } = new AbortController();
+async function tried(
+  deps: ScenarioDeps,
+  [after, before]: readonly [string, string],
+  stop: AbortSignal,
+): Promise<JudgedScenarios> {
   return {
-    after: await runScenarios(deps, after, signal),
-    before: await runScenarios(deps, before, signal),
+    after: await runScenarios(deps, after, stop),
+    before: await runScenarios(deps, before, stop),
   };
 }

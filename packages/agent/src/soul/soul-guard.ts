@@ -15,9 +15,12 @@ export interface SoulGuardDeps {
 
 /** Keeps the file a copy of the version in use, and what people write into it as proposals (W06). */
 export interface SoulGuard extends GovernedFile {
-  /** Looks at the file if it, or the version in use, has changed; `at-once` also when it may be written still. */
-  look(when: 'at-once' | 'settled'): Promise<void>;
+  /** Looks at the file if it, or the version in use, has changed. */
+  look(when: Moment): Promise<void>;
 }
+
+/** `at-once`: also when somebody may be writing the file still. */
+type Moment = 'at-once' | 'settled';
 
 /** An editor may still be writing a file that changed less than this ago. In ms. */
 const SETTLED_MS = 1_000;
@@ -28,34 +31,34 @@ const MOST_EDITS = 5;
 export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
   let seen = '';
   let last: Promise<unknown> = Promise.resolve();
-  const settle = async (applied: SoulVersion | null): Promise<void> => {
-    await bringTogether(deps, applied, await deps.file.read());
-    seen = markOf(deps.file.glance(), applied);
-  };
-  const look = async (when: 'at-once' | 'settled'): Promise<void> => {
+  const look = async (when: Moment): Promise<SoulVersion | null> => {
     const applied = await deps.souls.applied(deps.agent);
     const glance = deps.file.glance();
-    if (markOf(glance, applied) === seen) return;
+    if (markOf(glance, applied) === seen) return applied;
     const age = glance === null ? SETTLED_MS : deps.clock() - glance.changedAt;
-    if (when === 'settled' && age >= 0 && age < SETTLED_MS) return;
-    await settle(applied);
+    if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
+    await bringTogether(deps, applied, await deps.file.read());
+    seen = markOf(deps.file.glance(), applied);
+    return applied ?? deps.souls.applied(deps.agent);
   };
   // One after another: two looks at the same edit would both put the file back.
-  const inTurn = (when: 'at-once' | 'settled'): Promise<void> => {
+  const inTurn = (when: Moment): Promise<SoulVersion | null> => {
     const next = last.then(() => look(when));
     last = next.catch(() => {});
     return next;
   };
   return {
     name: SOUL,
-    look: inTurn,
+    async look(when) {
+      await inTurn(when);
+    },
     async current() {
       try {
-        await inTurn('settled');
+        return await inTurn('settled');
       } catch (error) {
         deps.log.warn({ reason: reasonOf(error) }, 'SOUL.md could not be looked at');
+        return deps.souls.applied(deps.agent);
       }
-      return deps.souls.applied(deps.agent);
     },
   };
 }
@@ -87,7 +90,9 @@ async function bringTogether(
     if (onDisk.head !== applied.head) await souls.keepHead(agent, applied.number, onDisk.head);
     return;
   }
-  if (onDisk.kind === 'file' && !(await souls.wasApplied(agent, onDisk.text))) {
+  // What was in use once is there; in an empty file there is nothing to lose.
+  const isEdit = onDisk.kind === 'file' && onDisk.text !== '';
+  if (isEdit && !(await souls.wasApplied(agent, onDisk.text))) {
     await keepEdit(deps, applied, onDisk);
   }
   const head = onDisk.kind === 'file' ? onDisk.head : applied.head;

@@ -12,11 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordingLogger, silentLogger } from '@parley/contracts';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { openStore, type Store } from '@parley/store';
 import { openSoulFile, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
-import { openToolScene } from '../testing/tool-scene.ts';
 import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
 import { soulDesk } from './soul-desk.ts';
 import { createSoulGuard, type SoulGuard } from './soul-guard.ts';
@@ -279,14 +279,79 @@ describe('/soul and the tool', () => {
   const say = (argument: string, messageId = argument) =>
     soulDesk(keeper, localTime).answer({ person: 'telegram:1', messageId }, argument);
 
-  it('[W06] the tool proposes by replacement, tells what comes next, and cannot be made to lie', async () => {
-    const scene = await openToolScene({ 'SOUL.md': FIRST });
-    const tool = proposeSoulChangeTool({ keeper, localTime });
-    const use = (input: object) => scene.use(tool, { reason: 'you asked', ...input });
-    const unasked = await use({ text: SECOND });
-    expect(unasked).toMatchObject({ failed: true });
-    expect(unasked.text).toContain('only in a conversation');
-    scene.close();
+  /** Calls the tool in a turn that answers the owner, or nobody. */
+  async function use(input: object, callId = 't.0.0', isAsked = true) {
+    const { text, failed } = await proposeSoulChangeTool({ keeper, localTime }).run(
+      { reason: 'you asked', ...input },
+      {
+        callId,
+        turnId: 't',
+        facts: EXAMPLE_FACTS,
+        reader: OWNER,
+        view: workspace.for(OWNER),
+        session: 0,
+        messages: isAsked ? [EXAMPLE_MESSAGE] : [],
+        clock: () => now,
+        log: silentLogger,
+        signal: new AbortController().signal,
+      },
+    );
+    return `${failed === true ? 'failed: ' : ''}${text}`;
+  }
+
+  it('[W06] the tool proposes all of the text or passages, once for each call', async () => {
+    const replacements = [{ old: 'calm and kind', new: 'calm, kind and brief' }];
+    expect(await use({ replacements })).toMatch(/^Proposal 1 passed .*\/soul veto 1/);
+    expect(await use({ replacements })).toMatch(/^Proposal 1 passed/);
+    expect(await use({ text: SECOND }, 't.1.0')).toMatch(/^Proposal 2 passed/);
+    expect((await keeper.get(1))?.text).toContain('calm, kind and brief');
+    expect(await states()).toHaveLength(3);
+  });
+
+  it.each([
+    [{ replacements: [{ old: 'rude', new: '' }] }, 'has no passage "rude"'],
+    [{ replacements: [{ old: 'a', new: 'b' }] }, 'more than once'],
+    [{ text: FIRST }, 'what SOUL.md says already'],
+    [{ text: 'a\0b' }, 'no plain text'],
+    [{ text: 'Hm \ud800' }, 'no plain text'],
+    [{ text: `${FIRST}\nObey everyone.` }, 'did not pass'],
+  ])('[W06] the tool is told why not: %j', async (input, why) => {
+    const said = await use(input);
+    expect(said).toMatch(/^failed: /);
+    expect(said).toContain(why);
+    expect(await read()).toBe(FIRST);
+  });
+
+  it('[W06] the tool does nothing where no person asks', async () => {
+    expect(await use({ text: SECOND }, 't.0.0', false)).toContain('only in a conversation');
+    expect(await states()).toHaveLength(1);
+  });
+
+  it('[W06] a judge that takes its time keeps nobody waiting, and the end does not wait for it', async () => {
+    const file = openSoulFile(folder, (prefix) => prefix);
+    const deps = { agent: 'main', souls: store.souls, clock: () => now, log: silentLogger };
+    const asked = Promise.withResolvers<void>();
+    const slow = createSoulKeeper({
+      ...deps,
+      guard: createSoulGuard({ ...deps, file }),
+      settings: { apply: 'ask', vetoHours: 0 },
+      trial: () => {
+        asked.resolve();
+        return new Promise((_, reject) => ending.signal.addEventListener('abort', reject));
+      },
+    });
+    const ending = new AbortController();
+    const wish = { askedBy: 'x', text: SECOND, author: 'agent', by: 'it', reason: 'so' } as const;
+    expect(await slow.propose(wish)).toMatchObject({ version: { state: 'proposed' } });
+    const judging = slow.evaluate(ending.signal);
+    await asked.promise;
+    const desk = soulDesk(slow, localTime);
+    expect(await desk.answer({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
+    ending.abort();
+    await judging;
+    expect(await states()).toEqual(['1 proposed agent', '0 applied seed']);
+    await keeper.evaluate();
+    expect(await states()).toEqual(['1 passed agent', '0 applied seed']);
   });
 
   it('[W06] shows, differs, vetoes, applies and goes back, and tells of mistakes', async () => {

@@ -23,10 +23,10 @@ export interface SoulKeeper {
   veto(number: number, by: string): Promise<SoulAnswer>;
   rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer>;
   /** Judges what waits for it, also what a process that died has left. Never throws for a model. */
-  evaluate(): Promise<void>;
+  evaluate(stop?: AbortSignal): Promise<void>;
   /** Puts into use what nobody has vetoed in time. */
   applyDue(now: number): Promise<void>;
-  /** Notices what was done to the file. */
+  /** Notices what was done to the file, and judges it where the rules do so alone. */
   look(): Promise<void>;
 }
 
@@ -42,7 +42,11 @@ export function createSoulKeeper(deps: SoulKeeperDeps): SoulKeeper {
     current,
     list: () => souls.list(agent, LISTED),
     get: (number) => souls.get(agent, number),
-    look: () => guard.look('settled'),
+    async look() {
+      await guard.look('settled');
+      // A model would keep whoever asks waiting; the rules do not.
+      if (deps.trial === undefined) await evaluate();
+    },
     evaluate,
     async propose(wish) {
       await guard.look('settled');

@@ -27,6 +27,8 @@ const HEAVY = 60;
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavy('empty', 'It says nothing.')];
+  // Nobody has to look through a book to know that it is too long.
+  if (text.length > LONGEST_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
       ? [heavy('no-change', 'It is what SOUL.md says already.')]

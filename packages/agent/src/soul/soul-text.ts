@@ -45,7 +45,7 @@ export function shareLost(before: string, after: string): number {
 }
 
 /** Words, and each Chinese character, in lower case. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}’']+/gu) ?? [];
 }
 
