@@ -1,6 +1,12 @@
 export { createFindTarget, type FindTargetDeps } from './alerts/find-target.ts';
-export { type ReadCron, readCronExpression } from './cron/cron-expression.ts';
-export { nextTime } from './cron/next-time.ts';
+export { createCronDesk } from './cron/cron-desk.ts';
+export {
+  type CronSchedule,
+  type CronScheduleDeps,
+  createCronSchedule,
+} from './cron/cron-schedule.ts';
+export type { CronDeskDeps } from './cron/desk-deps.ts';
+export { type JobView, viewOf } from './cron/job-list.ts';
 export {
   type HeartbeatDesk,
   type HeartbeatDeskDeps,

@@ -34,11 +34,11 @@ export function groupText({ plan, tasks }: HeartbeatReport): string {
   return `**Heartbeat**: ${plan.words}; ${counted(tasks.length, 'task')}. More in a direct chat.`;
 }
 
-/** What `/status` says of it, in one line. */
-export function statusLine({ plan, tasks, problems }: HeartbeatReport, nextAt: string): string {
-  const next = plan.enabled ? (plan.nextAt === null ? 'on' : `next ${nextAt}`) : 'off';
-  const wrong = problems.length === 0 ? '' : `, ${counted(problems.length, 'problem')}: /heartbeat`;
-  return `Heartbeat: ${next}, ${tasks.length === 0 ? 'no tasks' : counted(tasks.length, 'task')}${wrong}`;
+/** What `/status` says of it, in one line. `nextAt` in words; null: it is off. */
+export function statusLine(nextAt: string | null, tasks: number, problems: number): string {
+  const next = nextAt === null ? 'off' : `next ${nextAt}`;
+  const wrong = problems === 0 ? '' : `, ${counted(problems, 'problem')}: /heartbeat`;
+  return `Heartbeat: ${next}, ${tasks === 0 ? 'no tasks' : counted(tasks, 'task')}${wrong}`;
 }
 
 /** What `/heartbeat now` answers; in a group nothing of the tasks. */

@@ -54,10 +54,12 @@ export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
       }
     },
     async line() {
-      const found = await report();
+      const { plan, tasks, problems } = await deps.heartbeat.status();
+      const moment = deps.clock();
       const clock = zoneClock(deps.agent.timeZone);
-      const { nextAt } = found.plan;
-      return statusLine(found, nextAt === null ? '' : momentWords(nextAt, clock, deps.clock()));
+      const nextAt = Math.max(plan?.nextAt ?? moment, moment);
+      const next = deps.settings.enabled ? momentWords(nextAt, clock, moment) : null;
+      return statusLine(next, tasks.length, problems.length);
     },
   };
 }

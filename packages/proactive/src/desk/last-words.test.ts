@@ -26,28 +26,28 @@ const said = (change: Partial<BeatRun>, tell?: string) =>
 
 describe('what came of the last run', () => {
   it.each<[Partial<BeatRun>, string]>([
-    [{ state: 'running' }, '14:00: running now'],
-    [{ state: 'quiet' }, '14:00: nothing to tell'],
-    [{ state: 'alerted' }, '14:00: I told you'],
+    [{ state: 'running' }, '14:00, running now'],
+    [{ state: 'quiet' }, '14:00, nothing to tell'],
+    [{ state: 'alerted' }, '14:00, I told you'],
     [
       { state: 'held', heldUntil: moment('2026-11-22T06:00:00Z') },
-      '14:00: quiet hours; I tell it at tomorrow 07:00',
+      '14:00, held until tomorrow 07:00',
     ],
-    [{ state: 'repeated' }, '14:00: the same as before, so I did not tell it again'],
+    [{ state: 'repeated' }, '14:00, the same as before, so I did not tell it again'],
     [
       { state: 'unclear', reason: 'a mere nod' },
-      '14:00: an unclear answer, told to nobody (a mere nod)',
+      '14:00, an unclear answer, told to nobody (a mere nod)',
     ],
     [
       { state: 'failed', reason: 'overloaded\n  too many' },
-      '14:00: failed (overloaded too many); told to nobody',
+      '14:00, failed (overloaded too many); told to nobody',
     ],
   ])('[H02] [H03] [H04] is told in a few words: %j', (change, words) => {
     expect(said(change)).toBe(words);
   });
 
   it('[H04] names the group that was told', () => {
-    expect(said({ state: 'alerted' }, 'family')).toBe('14:00: I told family');
+    expect(said({ state: 'alerted' }, 'family')).toBe('14:00, I told family');
   });
 
   it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
@@ -55,7 +55,7 @@ describe('what came of the last run', () => {
     expect(lastWords({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
-      words: '15:00: nothing new to look at',
+      words: '15:00, nothing new to look at',
     });
     const noted = lastWords({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
     expect(noted).toMatchObject({ state: 'noted', words: 'Thu 12 Nov 15:00' });

@@ -24,15 +24,15 @@ export function lastWords(
   if (lastRun !== null && lastRun > (run?.startedAt ?? 0) + SAME_MS) {
     const time = momentWords(lastRun, at.clock, at.now);
     if (check === undefined) return { state: 'noted', at: lastRun, words: time };
-    return { state: 'nothing-new', at: lastRun, words: `${time}: nothing new to look at` };
+    return { state: 'nothing-new', at: lastRun, words: `${time}, nothing new to look at` };
   }
   if (run === undefined) return { state: 'never', at: null, words: 'never' };
   return { state: run.state, at: run.startedAt, words: runWords(run, tell, at) };
 }
 
-/** When a run began and what came of it, such as `14:00: nothing to tell`. */
+/** When a run began and what came of it, such as `14:00, nothing to tell`. */
 export function runWords(run: BeatRun, tell: string | undefined, at: Looking): string {
-  return `${momentWords(run.startedAt, at.clock, at.now)}: ${outcomeOf(run, tell, at)}`;
+  return `${momentWords(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
 }
 
 function outcomeOf(
@@ -49,8 +49,8 @@ function outcomeOf(
       return tell === undefined ? 'I told you' : `I told ${tell}`;
     case 'held':
       return heldUntil === null
-        ? 'I tell it after the quiet hours'
-        : `quiet hours; I tell it at ${momentWords(heldUntil, at.clock, at.now)}`;
+        ? 'held until the quiet hours are over'
+        : `held until ${momentWords(heldUntil, at.clock, at.now)}`;
     case 'repeated':
       return 'the same as before, so I did not tell it again';
     case 'unclear':

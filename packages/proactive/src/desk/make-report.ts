@@ -7,10 +7,11 @@ import type { TaskOutlook } from '../heartbeat/due-task.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
 import { lastRunsOf } from '../heartbeat/heartbeat-state.ts';
 import type { Looking } from '../heartbeat/next-run.ts';
+import { forecast } from './forecast.ts';
 import type { HeartbeatReport, TaskReport } from './heartbeat-report.ts';
 import { lastWords, runWords } from './last-words.ts';
 import { momentWords } from './moment-words.ts';
-import { type Conditions, dueInOrder, nextWords } from './next-words.ts';
+import { type Conditions, nextWords } from './next-words.ts';
 
 /** What a report is made from. */
 export interface ReportDeps {
@@ -46,17 +47,13 @@ export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
   const tokens = { today: status.tokensToday, perDay: settings.tokensPerDay };
   const tells = new Map(tasks.map(({ task }) => [task.name, task.tell]));
   const lastRuns = lastRunsOf(state);
+  const everyMs = settings.everyMinutes * MINUTE_MS;
   const conditions: Conditions = {
     enabled: settings.enabled,
-    rhythm: plan === null ? null : { ...plan, everyMs: settings.everyMinutes * MINUTE_MS },
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
     nobody: await nobodyFor(deps, tasks),
-    queue: dueInOrder(
-      tasks.map(({ task }) => task),
-      lastRuns,
-      at,
-    ),
+    beats: plan === null ? new Map() : forecast(tasks, lastRuns, { ...plan, everyMs }, at),
     at,
   };
   return {
@@ -107,7 +104,7 @@ async function nobodyFor(
     const target = await findTarget(task);
     if (target.kind === 'none') reasons.set(task.name, target.reason);
   }
-  return ({ name }) => reasons.get(name) ?? null;
+  return reasons;
 }
 
 function planOf(
