@@ -62,7 +62,7 @@ export async function turnAnswer(
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
-  const { facts, reader, view, messages = [] } = opened;
+  const { facts, reader, view, messages = [], origin } = opened;
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the model is told of exactly those tools that it is offered.
@@ -80,7 +80,7 @@ export async function turnAnswer(
     gate,
     tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
-    at: { facts, reader, view, session, messages },
+    at: { facts, reader, view, session, messages, ...(origin !== undefined && { origin }) },
     quotable: quotableIn(turn),
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
     cutOff: (used: StepUsage) => countCutOff(deps, opened, used),
@@ -95,10 +95,16 @@ export async function turnAnswer(
   );
 }
 
-async function maySpend(
-  { spendGuard, agent, owners, clock }: TurnAnswerDeps,
+/** Asks the guard before a call of the model (G17). Throws SpendCapError. */
+export async function maySpend(
+  {
+    spendGuard,
+    agent,
+    owners,
+    clock,
+  }: Pick<TurnAnswerDeps, 'spendGuard' | 'agent' | 'owners' | 'clock'>,
   turn: ClaimedTurn,
-  { facts, reader }: OpenedTurn,
+  { facts, reader }: Pick<OpenedTurn, 'facts' | 'reader'>,
   used: StepUsage | null,
 ): Promise<void> {
   const isLinked = turn.messages.every(({ fromOwner }) => fromOwner === true);

@@ -3,6 +3,7 @@ import { type Identity, readIdentity } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
 import type { TurnOpening } from './hooks/turn-hook.ts';
+import type { TurnOrigin } from './loop/call-moment.ts';
 import { type AgentPlace, turnFacts } from './turn-facts.ts';
 
 /** What opening a turn needs. */
@@ -42,6 +43,8 @@ function ownersOf(turn: ClaimedTurn, person: string, named: readonly string[]): 
 /** What prompt, hooks and tools of a turn begin with. */
 export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
+  /** What stands behind a turn that no person began. */
+  readonly origin?: TurnOrigin;
 }
 
 /** Finds out for whom a turn runs (unless it is told), where, and what the agent is called there. */

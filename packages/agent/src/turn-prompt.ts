@@ -88,7 +88,13 @@ export function toolsOf({ tools }: Pick<TurnPromptDeps, 'tools'>, reader: Reader
   return tools?.for(reader) ?? NO_TOOLS;
 }
 
-const NO_TOOLS: ToolSet = { get: () => undefined, names: [], notes: [], offered: [] };
+const NO_TOOLS: ToolSet = {
+  get: () => undefined,
+  names: [],
+  notes: [],
+  offered: [],
+  foreign: new Set(),
+};
 
 /** Kinds alone: names and types were chosen by chat users (P18). */
 function attachmentsOf(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {

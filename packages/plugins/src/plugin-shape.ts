@@ -35,7 +35,7 @@ const ToolShape = z.looseObject({
   tier: z.enum(['middleware', 'filesystem', 'external-mcp', 'sandbox', 'knowledge-base']),
   effect: z.enum(['read', 'write', 'external']),
   audience: z.enum(['everyone', 'owner']),
-  approval: z.enum(['never', 'ask']),
+  approval: z.enum(['never', 'ask', 'ask-after-foreign-words']),
   input: Schema,
   run: Work,
 });

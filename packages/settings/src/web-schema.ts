@@ -4,10 +4,10 @@ const Fetch = z
   .strictObject({
     enabled: z.boolean().default(true).describe('false: the agent reads no pages.'),
     approval: z
-      .enum(['never', 'unknown', 'always'])
-      .default('never')
+      .enum(['never', 'after-foreign-words', 'unknown', 'always'])
+      .default('after-foreign-words')
       .describe(
-        'Who has to say yes: nobody; an owner, in their direct chat, to addresses that they did not write and no search found; or somebody to every page.',
+        'When somebody has to say yes: never; to addresses that nobody wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that nobody wrote and no search found; or to every page.',
       ),
     ports: z
       .array(z.int().min(1).max(65_535))

@@ -6,8 +6,8 @@ import { isPlaceholder } from '../modes/tools-in-mode.ts';
 import type { CallMoment, Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-facts.ts';
-import { type ApprovalRules, needOf, subjectOf } from './approval-policy.ts';
-import { nobodyText, refusalText } from './approval-words.ts';
+import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
+import { nobodyText, othersText, refusalText } from './approval-words.ts';
 import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';
 import { shownArguments } from './shown-arguments.ts';
 import { TurnSuspendedError } from './turn-suspended-error.ts';
@@ -62,12 +62,16 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
       if (input === null || !tool.input.safeParse(input).success) return { kind: 'run' };
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = subjectOf(schema?.properties, input);
-      const need = needOf(tool, subject, deps.rules, tool.spares?.(input, moment) === true);
+      const need = needOf(tool, subject, deps.rules, isSpared(tool, input, moment));
       if (need === 'never') return { kind: 'run' };
       const asked = { tool: tool.name, callKey: key, shown: shownArguments(input) };
       if (need === 'auto') return allow(deps, turn, lease, asked);
+      const { name, asksAbout = `this call of \`${name}\`` } = tool;
+      // An owner is not to be called by strangers, nor a group to wait, for what somebody can simply name.
+      if (moment.reader.kind !== 'owner' && moment.foreignWords && isSometimes(tool, deps.rules))
+        return { kind: 'refused', text: othersText(name, asksAbout) };
       const place = await placeToAsk(deps, turn);
-      if (place === null) return { kind: 'refused', text: nobodyText(tool.name) };
+      if (place === null) return { kind: 'refused', text: nobodyText(name) };
       return ask(deps, turn, lease, { ...asked, place });
     },
   };

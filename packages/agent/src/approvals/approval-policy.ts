@@ -1,4 +1,4 @@
-import type { Tool } from '../tools/tool.ts';
+import type { CallMoment, Tool } from '../tools/tool.ts';
 import { isAllowed } from './auto-pattern.ts';
 
 /** What the settings say of approvals (G05). */
@@ -18,7 +18,30 @@ export type Need = 'never' | 'auto' | 'ask';
 
 /** Whether calls of a tool need a yes at all. */
 export function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<ApprovalRules, 'ask'>) {
-  return tool.approval === 'ask' || ask.includes(tool.name);
+  return tool.approval !== 'never' || ask.includes(tool.name);
+}
+
+/** Whether a tool asks about every call: no use where nobody can be asked. */
+export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
+  return tool?.approval === 'ask' && tool.spares === undefined;
+}
+
+/** Whether a tool asks about some of its calls alone, and the settings do not ask about all. */
+export function isSometimes(
+  { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
+  { ask }: Pick<ApprovalRules, 'ask'>,
+): boolean {
+  return !ask.includes(name) && (approval === 'ask-after-foreign-words' || spares !== undefined);
+}
+
+/** Whether this call needs no yes, although others of its tool do. */
+export function isSpared(
+  tool: Pick<Tool, 'approval' | 'spares'>,
+  input: unknown,
+  moment: CallMoment,
+): boolean {
+  if (tool.approval === 'ask-after-foreign-words' && !moment.foreignWords) return true;
+  return tool.spares?.(input, moment) === true;
 }
 
 /**
@@ -29,7 +52,7 @@ export function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<Approv
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
   subject: string | null,
-  rules: ApprovalRules,
+  rules: Pick<ApprovalRules, 'ask' | 'auto'>,
   isSpared = false,
 ): Need {
   if (!asks(tool, rules)) return 'never';

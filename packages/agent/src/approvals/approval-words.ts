@@ -43,9 +43,15 @@ export function refusalText(
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
 
-/** Why nobody could be asked, for the model. */
-export function nobodyText(tool: string): string {
-  return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here. Say so.`;
+/** Why nobody could be asked, for the model. `about`: which calls of the tool need a yes, where others do not. */
+export function nobodyText(tool: string, about?: string): string {
+  const which = about === undefined ? '' : ` A yes is needed for ${about}.`;
+  return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here.${which} Say so.`;
+}
+
+/** Why a call was not run that nobody is asked about in a chat of others, for the model. */
+export function othersText(tool: string, about: string): string {
+  return `${tool} was not run: words of outsiders have been read, and not allowed then is ${about}. Nobody is asked about it here. Do not try to reach the same in another way; say so, and that somebody can write the address here.`;
 }
 
 function minutes(ms: number): string {

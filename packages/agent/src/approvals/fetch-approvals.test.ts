@@ -94,6 +94,6 @@ describe('pages and a person’s yes', () => {
     await scene.write('hello');
     await scene.answerNext();
     const system = JSON.stringify(scene.model.asked[0]?.system);
-    expect(system).toContain('A person is asked before some calls of: `web_fetch`.');
+    expect(system).toContain('A person is asked before: `web_fetch` of an address that neither');
   });
 });

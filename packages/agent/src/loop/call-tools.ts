@@ -1,11 +1,18 @@
 import type { Audience, Clock, Logger, Reader } from '@parley/contracts';
-import type { ModelToolCall } from '@parley/models';
+import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
-import { type ApprovalRules, asks } from '../approvals/approval-policy.ts';
+import {
+  type ApprovalRules,
+  isSometimes,
+  isSpared,
+  needOf,
+  subjectOf,
+} from '../approvals/approval-policy.ts';
 import { nobodyText } from '../approvals/approval-words.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
 import type { CallMoment, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
+import { momentOf, type TurnOrigin } from './call-moment.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
 /** What tools are called with in a turn. */
@@ -16,11 +23,14 @@ export interface CallToolsDeps {
   /** Asks people where that is needed (G05); without it, tools that need a yes are not run. */
   readonly gate?: ApprovalGate | undefined;
   /** Which do besides those that say so themselves. */
-  readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask'> } | undefined;
+  readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask' | 'auto'> } | undefined;
   readonly limits: ToolLimits;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'>;
+  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'> & {
+    /** Where the messages are Parley’s own: what stands behind them. */
+    readonly origin?: TurnOrigin;
+  };
 }
 
 /** Calls in one step that are run; a model that asks for more has lost its way. */
@@ -41,8 +51,15 @@ export async function callTools(
     stop.throwIfAborted();
     const outcome = await outcomeOf(deps, journalled, nth, stop);
     if (outcome === null) return false;
-    const { text, failed = false } = outcome;
-    const result = { kind: 'result', call: journalled.key, text, failed, audience } as const;
+    const { text, failed = false, foreign = false } = outcome;
+    const result = {
+      kind: 'result',
+      call: journalled.key,
+      text,
+      failed,
+      audience,
+      foreign,
+    } as const;
     if (!(await deps.journal.append(result))) return false;
   }
   return true;
@@ -53,64 +70,73 @@ export function audienceOf({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
+interface Outcome extends ToolOutcome {
+  readonly foreign?: boolean;
+}
+
 /** Null when the lease was lost. */
 async function outcomeOf(
   deps: CallToolsDeps,
   journalled: JournalledCall,
   nth: number,
   stop: AbortSignal,
-): Promise<ToolOutcome | null> {
+): Promise<Outcome | null> {
   const { key, call, begun } = journalled;
   if (begun) return cutOff(call);
   if (nth >= MOST_CALLS) return tooMany(call);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
-  const refusal = await refusalOf(deps, tool, journalled);
+  const moment = momentOf(deps.at, deps.journal);
+  const refusal = await refusalOf(deps, tool, journalled, moment);
   if (refusal !== 'none') return refusal;
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
-  const { turnId, clock, log, limits, at } = deps;
+  const { turnId, tools, clock, log, limits } = deps;
+  const { origin: _origin, ...at } = deps.at;
   const begunAt = clock();
   const outcome = await runTool(
     tool,
     call,
-    { ...at, turnId, callId: key, clock, log },
+    { ...at, moment, turnId, callId: key, clock, log },
     limits,
     stop,
   );
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
-  return outcome;
+  return { ...outcome, foreign: tools.foreign.has(tool.name) };
 }
 
 /** Why a call may not be run: somebody said no. Null when the lease was lost. */
 async function refusalOf(
-  { gate, approvals, tools, journal, at }: CallToolsDeps,
+  deps: CallToolsDeps,
   tool: Tool,
   journalled: JournalledCall,
+  moment: CallMoment,
 ): Promise<ToolOutcome | 'none' | null> {
-  if (gate === undefined) {
-    const mayRun = !asks(tool, approvals?.rules ?? { ask: [] });
-    return mayRun ? 'none' : { text: nobodyText(tool.name), failed: true };
-  }
-  const verdict = await gate.check(tool, journalled, tools, momentOf(at, journal));
+  const { gate, tools } = deps;
+  if (gate === undefined) return withoutAsking(deps, tool, journalled, moment);
+  const verdict = await gate.check(tool, journalled, tools, moment);
   if (verdict.kind === 'fenced') return null;
   return verdict.kind === 'run' ? 'none' : { text: verdict.text, failed: true };
 }
 
-function momentOf(
-  { reader, messages = [] }: CallToolsDeps['at'],
-  journal: Pick<TurnJournal, 'rounds'>,
-): CallMoment {
-  const calls = journal.rounds().flatMap((round) => round.calls);
-  return {
-    reader,
-    // What Parley itself put there (the end of a sub-agent, say) the model may have written.
-    said: messages.flatMap(({ text, occasion }) => (occasion === undefined ? text : [])),
-    results: calls.flatMap(({ call, result }) =>
-      result === null ? [] : [{ tool: call.name, text: result.text }],
-    ),
-  };
+/** Where nobody can be asked, only calls that need no yes are run, and reading that the settings allow. */
+function withoutAsking(
+  { approvals, tools }: CallToolsDeps,
+  tool: Tool,
+  { call }: JournalledCall,
+  moment: CallMoment,
+): ToolOutcome | 'none' {
+  const { rules = { ask: [], auto: [] } } = approvals ?? {};
+  const input = toolArguments(call);
+  // Broken arguments are never run; the tool says so better.
+  if (input === null || !tool.input.safeParse(input).success) return 'none';
+  const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
+  const subject = subjectOf(schema?.properties, input);
+  const need = needOf(tool, subject, rules, isSpared(tool, input, moment));
+  if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return 'none';
+  const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
+  return { text: nobodyText(tool.name, about), failed: true };
 }
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {

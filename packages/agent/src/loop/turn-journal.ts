@@ -35,6 +35,8 @@ const ResultStep = z.object({
   text: z.string(),
   failed: z.boolean(),
   audience: Audience,
+  /** Outsiders may have written it; what an older version wrote does not say. */
+  foreign: z.boolean().default(true),
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 

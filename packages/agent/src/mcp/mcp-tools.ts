@@ -71,6 +71,7 @@ function toolOf(deps: McpToolDeps, offered: Offered): Tool | null {
     tier: 'external-mcp',
     effect,
     audience: rules.audience,
+    foreign: true,
     approval: rules.approval ?? (tool.readOnly ? 'never' : 'ask'),
     input,
     run: (given, call) => callTool(deps, offered, input.parse(given), call),

@@ -12,6 +12,11 @@ const LOOKED_AT = 8_000;
 /** How channels mark words that somebody passes on; all of such a message is another's. */
 const FORWARDED = '[Forwarded';
 
+/** Whether a message passes on what somebody else wrote. */
+export function isForwarded(text: string): boolean {
+  return text.startsWith(FORWARDED);
+}
+
 /**
  * What a person wrote themselves, in sentences: without code, quoted lines, addresses, what they
  * forward, and what is pasted from a mail, a chat or a page. Words in quotation marks stay; whose they
@@ -37,10 +42,10 @@ const PASTED: readonly RegExp[] = [
   /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
 ];
 
-/** The text without what is likely somebody else's. */
-function ownText(text: string): string {
-  if (text.startsWith(FORWARDED)) return '';
-  return untilPasted(text.slice(0, LOOKED_AT).toWellFormed())
+/** The first `most` characters of a text without what is likely somebody else's. */
+export function ownText(text: string, most = LOOKED_AT): string {
+  if (isForwarded(text)) return '';
+  return untilPasted(text.slice(0, most).toWellFormed())
     .replace(/```[\s\S]*?(?:```|$)/g, '\n')
     .replace(/`[^`\n]*`/g, ' ')
     .replace(/^[^\S\n]*[>＞].*$/gm, '')

@@ -14,6 +14,7 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
   };
   return {
     names: tools.names,
+    foreign: tools.foreign,
     get(name) {
       const tool = tools.get(name);
       return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;

@@ -2,6 +2,7 @@ import type { LiveBus, Reader } from '@parley/contracts';
 import type { ClaimedTurn, SubAgentRun } from '@parley/store';
 import type { OpenedTurn, OpenTurnDeps } from '../turn-opening.ts';
 import { openTurn, turnReader } from '../turn-opening.ts';
+import { originIn } from './task-origin.ts';
 
 /**
  * The turn as if it were one of the chat that it works for: facts, format and privacy come from there.
@@ -37,7 +38,8 @@ export async function openSubAgentTurn(
   deps: OpenTurnDeps,
 ): Promise<OpenedTurn> {
   const reader = subAgentReader(turn, run, deps);
-  return openTurn(turn, text, deps, reader);
+  const { named, foreignWords } = originIn(run.task);
+  return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, foreignWords } };
 }
 
 /** Nobody watches how the answer of a turn without people grows. */

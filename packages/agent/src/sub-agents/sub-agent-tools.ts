@@ -1,11 +1,13 @@
 import type { SubAgentRun } from '@parley/store';
+import { asksAlways } from '../approvals/approval-policy.ts';
 import type { ToolRegistry } from '../tools/tool-registry.ts';
 import { withoutTools } from '../tools/without-tools.ts';
 import { SUB_AGENT_BOUNDS } from './sub-agent-limits.ts';
 
 /**
  * The tools of a sub-agent: those of whoever it works for, without the one that speaks to people, those
- * that somebody has to say yes to (there is nobody to ask), and, at the last depth, without handing on.
+ * that somebody has to say yes to each time (there is nobody to ask), and, at the last depth, without
+ * handing on. Of those that ask now and then, what needs a yes is refused call by call.
  */
 export function subAgentTools(
   tools: ToolRegistry,
@@ -18,9 +20,7 @@ export function subAgentTools(
       return withoutTools(
         all,
         (name) =>
-          name === 'message' ||
-          (isLast && name === 'delegate_task') ||
-          all.get(name)?.approval === 'ask',
+          name === 'message' || (isLast && name === 'delegate_task') || asksAlways(all.get(name)),
       );
     },
   };

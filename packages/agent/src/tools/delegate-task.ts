@@ -3,6 +3,7 @@ import type { SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { SUB_AGENT_BOUNDS } from '../sub-agents/sub-agent-limits.ts';
 import { BEGIN_WORDS } from '../sub-agents/sub-agent-words.ts';
+import { originOfTask, withOrigin } from '../sub-agents/task-origin.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 /** What handing work on needs. */
@@ -41,7 +42,11 @@ export function delegateTaskTool({ subAgents, wake, newId, clock }: DelegateTask
     audience: 'everyone',
     approval: 'never',
     input: Input,
-    async run({ title, task }, { callId, turnId, reader, log }): Promise<ToolOutcome> {
+    async run(
+      { title, task: wish },
+      { callId, turnId, reader, moment, log },
+    ): Promise<ToolOutcome> {
+      const task = withOrigin(wish, originOfTask(wish, moment));
       const words = { title, task, reader: reader.kind, words: BEGIN_WORDS };
       const order = { id: newId('sub'), callId, turnId, ...words };
       const started = await subAgents.start(order, SUB_AGENT_BOUNDS, clock());

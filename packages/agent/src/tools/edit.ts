@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStandingInstruction } from '../approvals/standing-instructions.ts';
 import { replacedLines } from './replaced-lines.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 import { absentWords, PATH_HINT, WHOLE_FILE, workspacePath } from './workspace-path.ts';
@@ -11,7 +12,9 @@ export const editTool: Tool = defineTool({
   tier: 'filesystem',
   effect: 'write',
   audience: 'owner',
-  approval: 'never',
+  approval: 'ask-after-foreign-words',
+  asksAbout: '`edit` of the same files',
+  spares: ({ path }) => !isStandingInstruction(path),
   input: z.object({
     path: z.string().min(1).describe(PATH_HINT),
     old: z.string().min(1).describe('The passage as it is now.'),

@@ -13,7 +13,11 @@ export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
     tier: 'knowledge-base',
     effect: 'write',
     audience: 'everyone',
-    approval: 'never',
+    approval: 'ask-after-foreign-words',
+    asksAbout: '`save_memory` of a note',
+    // A person’s own sentences are checked against what they wrote; all but such facts is refused anyway.
+    spares: ({ quote, type, scope }, { reader }) =>
+      quote !== undefined || type !== 'fact' || scope === 'user' || reader.kind !== 'owner',
     input: z.object({
       type: MemoryType,
       scope: MemoryScope.describe('user: about the person; session: until /new in this chat.'),

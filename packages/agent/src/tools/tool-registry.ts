@@ -40,6 +40,8 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   /** For the provider. */
   readonly offered: readonly ModelTool[];
+  /** Outsiders may have written what these say: those that say so, and all that others bring and do not say otherwise. */
+  readonly foreign: ReadonlySet<string>;
 }
 
 /**
@@ -69,7 +71,8 @@ export function createToolRegistry(options: ToolRegistryOptions): {
   const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
   const problems: ToolProblem[] = [];
   const fixed = new Map<string, Held>();
-  take(fixed, [{ from: 'Parley', tools: builtIn }, ...added], (problem) => problems.push(problem));
+  const all = [{ from: OURS, tools: builtIn }, ...added];
+  take(fixed, all, (problem) => problems.push(problem));
   const isWanted = ({ tool }: Entry) =>
     (allow === undefined || allow.includes(tool.name)) && !block.includes(tool.name);
   const setsWith = (lively: readonly AddedTools[]) => {
@@ -95,6 +98,8 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 }
 
 const NONE: readonly AddedTools[] = [];
+/** Whose tools are built in. */
+const OURS = 'Parley';
 
 interface Held extends Entry {
   readonly from: string;
@@ -153,7 +158,7 @@ function wordsOf({ summary, hint }: Tool): string {
   return hint === undefined ? summary : `${summary} ${hint}`;
 }
 
-function setOf(entries: readonly Entry[]): ToolSet {
+function setOf(entries: readonly Held[]): ToolSet {
   const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
   return {
     get: (name) => tools.get(name),
@@ -165,5 +170,8 @@ function setOf(entries: readonly Entry[]): ToolSet {
       ...(hint !== undefined && { hint }),
     })),
     offered: entries.map(({ offered }) => offered),
+    foreign: new Set(
+      entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== OURS) ? tool.name : [])),
+    ),
   };
 }

@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly session: number;
   /** What the people wrote whom this turn answers; absent where nobody did. */
   readonly messages?: readonly InboundMessage[];
+  /** What had been said when it was called. */
+  readonly moment?: CallMoment;
   /** Shows people Markdown while the turn goes on, where the platform can; the answer takes its place. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
@@ -30,10 +32,14 @@ export interface ToolCall {
 /** What has been said in a turn before a call; tools judge by it whether a call needs a yes. */
 export interface CallMoment {
   readonly reader: Reader;
-  /** What the people wrote whom this turn answers. */
+  /** What the people wrote whom this turn answers, or the owner whose standing task it does. */
   readonly said: readonly string[];
   /** What tools answered in this turn. */
   readonly results: readonly { readonly tool: string; readonly text: string }[];
+  /** What those wrote whom the people quote. */
+  readonly quoted: readonly string[];
+  /** Words of outsiders have been read in it, and may be what the call comes from. */
+  readonly foreignWords: boolean;
 }
 
 /** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
@@ -54,8 +60,15 @@ export interface Tool<Input = unknown> {
   readonly effect: ToolEffect;
   /** `owner`: offered in the main session alone. */
   readonly audience: 'everyone' | 'owner';
-  /** `ask`: somebody has to say yes to each call (G05). */
-  readonly approval: 'never' | 'ask';
+  /**
+   * `ask`: somebody has to say yes to each call (G05). `ask-after-foreign-words`: to those that are made
+   * once words of outsiders have been read in the turn.
+   */
+  readonly approval: 'never' | 'ask' | 'ask-after-foreign-words';
+  /** Of a tool that spares some: which it asks about, for the model, such as "`write` to AGENTS.md". */
+  readonly asksAbout?: string;
+  /** Outsiders may have written what it says; when absent true of tools that others bring, and of no other. */
+  readonly foreign?: boolean;
   /** Calls that need no yes although others do; the settings may ask for one all the same. */
   spares?(input: Input, moment: CallMoment): boolean;
   /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */

@@ -23,6 +23,7 @@ export function webSearchTool({ search, results, nonce }: WebSearchDeps): Tool {
     effect: 'read',
     audience: 'everyone',
     approval: 'never',
+    foreign: true,
     limits: { characters: MOST },
     input: z.object({
       query: z.string().min(1).max(400).describe('As you would type it into a search engine.'),

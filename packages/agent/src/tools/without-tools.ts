@@ -8,5 +8,6 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
     names: set.names.filter((name) => !isLeftOut(name)),
     notes: set.notes.filter(stays),
     offered: set.offered.filter(stays),
+    foreign: set.foreign,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStandingInstruction, STANDING_WORDS } from '../approvals/standing-instructions.ts';
 import { defineTool, type Tool } from './tool.ts';
 import { PATH_HINT, workspacePath } from './workspace-path.ts';
 
@@ -10,7 +11,9 @@ export const writeTool: Tool = defineTool({
   tier: 'filesystem',
   effect: 'write',
   audience: 'owner',
-  approval: 'never',
+  approval: 'ask-after-foreign-words',
+  asksAbout: `\`write\` to ${STANDING_WORDS}`,
+  spares: ({ path }) => !isStandingInstruction(path),
   input: z.object({
     path: z.string().min(1).describe(PATH_HINT),
     text: z.string().describe('All that the file is to hold.'),
