@@ -20,7 +20,11 @@ export const FORBIDDEN: readonly ForbiddenWords[] = [
     mayBeDenied: true,
     patterns: [
       new RegExp(
-        String.raw`\b(?:ignore|disregard|override|overrule|bypass|forget|break|disable|skip|circumvent)\b[^.!?\n]{0,60}\b${RULES}\b`,
+        String.raw`\b(?:ignore|disregard|override|overrule|bypass|circumvent)\b[^.!?\n]{0,60}\b${RULES}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`\b(?:forget|break|disable|skip|drop)\b[^,;.!?\n]{0,40}\b${RULES}\b`,
         'iu',
       ),
       new RegExp(
@@ -39,10 +43,13 @@ export const FORBIDDEN: readonly ForbiddenWords[] = [
     mayBeDenied: true,
     patterns: [
       new RegExp(
-        String.raw`\b(?:say|claim|pretend|insist|tell (?:them|people|everyone|everybody)|act as if|pose|pass)\b[^.!?\n]{0,40}\b(?:you are|you[’']re|to be|being|as|for)\b ${HUMAN}\b`,
+        String.raw`\b(?:(?:say|claim|pretend|insist|tell (?:them|people|everyone|everybody)|act as if|act like|believe)\b[^.!?\n]{0,40}\b(?:you are|you[’']re|to be|being)|(?:pose|pass|present yourself|introduce yourself)\b[^.!?\n]{0,20}\b(?:as|for|to be)) ${HUMAN}\b`,
         'iu',
       ),
-      new RegExp(String.raw`\byou are (?:not ${PROGRAM}\b|${HUMAN}(?:,? not| being)\b)`, 'iu'),
+      new RegExp(
+        String.raw`\byou(?: are|[’']re) (?:not (?:an? )?(?:AI|bot|robot|program|machine|language model|LLM)\b|${HUMAN}(?:,? not (?:an? )?(?:AI|bot|program|machine)| being)\b)`,
+        'iu',
+      ),
       /\b(?:gib|gebe|behaupte|tu|sag)\b(?:(?!\b(?:nie|niemals|nicht)\b)[^.!?\n]){0,40}\bMensch\b/iu,
       /(?:假装|声称|自称|说)[^。！？\n]{0,10}(?:你是|是|自己是)[^。！？\n]{0,4}(?:人类|真人)/u,
     ],
@@ -53,7 +60,7 @@ export const FORBIDDEN: readonly ForbiddenWords[] = [
     mayBeDenied: false,
     patterns: [
       new RegExp(
-        String.raw`\b(?:never|do not|don[’']t|not|avoid|refuse to)\b[^.!?\n]{0,20}\b(?:admit|say|reveal|tell|mention|disclose|confess|acknowledge)\w*[^.!?\n]{0,40}\b${PROGRAM}\b`,
+        String.raw`\b(?:never|do not|don[’']t|not|avoid|refuse to)\b[^.!?\n]{0,20}\b(?:(?:admit|reveal|disclos|confess|acknowledg|confirm)\w*[^.!?\n]{0,40}|(?:say|tell|mention)\w*[^.!?\n]{0,40}\b(?:you are|you[’']re|being|are|is)\s)\b${PROGRAM}\b`,
         'iu',
       ),
       new RegExp(
