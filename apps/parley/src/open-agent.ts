@@ -61,7 +61,7 @@ export interface OpenAgentOptions extends Surroundings {
   /** Where it is kept which memories were used, and who is whom. */
   readonly memoryStore?: MemoryStore;
   /** What its tools for to-dos, for handing work on and for other chats write to. */
-  readonly work?: Pick<BuiltInToolDeps, 'delegation' | 'messages' | 'todos' | 'soul'>;
+  readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
   readonly soul?: OpenSoul;
 }

@@ -11,6 +11,7 @@ import { LOCAL_OWNERS } from './local-owners.ts';
 import { messagesOf } from './message-settings.ts';
 import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
+import { openCron } from './open-cron.ts';
 import { openHeartbeat } from './open-heartbeat.ts';
 import type { OpenLog } from './open-log.ts';
 import { openSoul } from './open-soul.ts';
@@ -40,6 +41,7 @@ export async function openParts(
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
+  const cron = openCron(settings, { store, queues, accounts, clock, log });
   const messages = messagesOf(settings, { store, queues, owners, accounts });
   const { meter } = metrics;
   // The model is known later, and asked later still.
@@ -52,7 +54,13 @@ export async function openParts(
     plugins,
     mcp,
     memoryStore: store,
-    work: { delegation, messages, todos: store.todos, ...soul.tool },
+    work: {
+      cron: { store, ask: cron.ask },
+      delegation,
+      messages,
+      todos: store.todos,
+      ...soul.tool,
+    },
   });
   const approvals = approvalsOf(settings);
   const channels = definitions.map(({ id }) => id);
@@ -82,6 +90,7 @@ export async function openParts(
     inspector,
     model,
     proactive,
+    cron,
     soul,
   };
 }

@@ -12,7 +12,7 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 /** What the worker of this installation is started with. */
 export function workerOptions(
   { settings }: Pick<LoadedSettings, 'settings'>,
-  { shared, agent, model: { model }, owners, approvals, inspector, proactive }: Parts,
+  { shared, agent, model: { model }, owners, approvals, inspector, proactive, cron }: Parts,
 ): WorkerOptions {
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
@@ -38,7 +38,10 @@ export function workerOptions(
     contextTokens: () => contextTokensOf(settings.model, model.id),
     media: openMedia(settings.media),
     heartbeat: proactive.rules,
-    schedules: new Map([['heartbeat', () => proactive.heartbeat.look()]]),
+    schedules: new Map([
+      ['heartbeat', () => proactive.heartbeat.look()],
+      ['cron', () => cron.schedule.look()],
+    ]),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Approvals } from './approvals-schema.ts';
+import { Cron } from './cron-schema.ts';
 import { Exec } from './exec-schema.ts';
 import { Heartbeat } from './heartbeat-schema.ts';
 import { Mcp } from './mcp-schema.ts';
@@ -282,6 +283,7 @@ export const CoreSettings = z.strictObject({
     .describe('More tools, skills, prompt layers, hooks and channels.'),
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   heartbeat: Heartbeat,
+  cron: Cron,
   soul: Soul,
   lanes: Lanes,
   limits: Limits,

@@ -4,9 +4,11 @@ import type { ToolRegistry } from '../tools/tool-registry.ts';
 import { withoutTools } from '../tools/without-tools.ts';
 import { SUB_AGENT_BOUNDS } from './sub-agent-limits.ts';
 
+const NOT_FOR_THEM: ReadonlySet<string> = new Set(['message', 'cron']);
+
 /**
- * The tools of a sub-agent: those of whoever it works for, without the one that speaks to people, those
- * that somebody has to say yes to each time (there is nobody to ask), and, at the last depth, without
+ * The tools of a sub-agent: those of whoever it works for, without those that speak to people or plan
+ * ahead, those that somebody has to say yes to each time (there is nobody to ask), and, at the last depth, without
  * handing on. Of those that ask now and then, what needs a yes is refused call by call.
  */
 export function subAgentTools(
@@ -20,7 +22,9 @@ export function subAgentTools(
       return withoutTools(
         all,
         (name) =>
-          name === 'message' || (isLast && name === 'delegate_task') || asksAlways(all.get(name)),
+          NOT_FOR_THEM.has(name) ||
+          (isLast && name === 'delegate_task') ||
+          asksAlways(all.get(name)),
       );
     },
   };

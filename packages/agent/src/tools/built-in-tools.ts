@@ -1,6 +1,7 @@
 import type { TodoRepository } from '@parley/store';
 import type { MemorySearch, Skills } from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
+import { type CronToolDeps, cronTool } from './cron.ts';
 import { currentTimeTool } from './current-time.ts';
 import { type DelegateTaskDeps, delegateTaskTool } from './delegate-task.ts';
 import { editTool } from './edit.ts';
@@ -27,6 +28,8 @@ export interface BuiltInToolDeps {
   readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
   /** Without it nothing can be handed on. */
   readonly delegation?: DelegateTaskDeps;
+  /** Without it nothing is done at a time to come. */
+  readonly cron?: CronToolDeps;
   /** Without it nothing is written to other chats. */
   readonly messages?: MessageToolDeps;
   /** Without it nobody proposes what SOUL.md should say. */
@@ -42,6 +45,7 @@ export function builtInTools({
   skills,
   memory,
   delegation,
+  cron,
   messages,
   todos,
   soul,
@@ -60,6 +64,7 @@ export function builtInTools({
       : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
     ...(todos === undefined ? [] : [writeTodosTool(todos)]),
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
+    ...(cron === undefined ? [] : [cronTool(cron)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),

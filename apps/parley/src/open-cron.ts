@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { postMessage } from '@parley/agent';
+import { oneTimeCode, senderNow } from '@parley/channels';
+import type { AskCron, Clock, Logger } from '@parley/contracts';
+import type { PlannedAccount } from '@parley/gateway';
+import {
+  type CronDeskDeps,
+  type CronSchedule,
+  createCronDesk,
+  createCronSchedule,
+} from '@parley/proactive';
+import type { Queues } from '@parley/queue';
+import type { Store } from '@parley/store';
+import type { LoadedSettings } from './read-settings.ts';
+
+/** Letters of a job’s id: short enough to type, and taken jobs are not taken twice. */
+const CODE_LENGTH = 5;
+
+/** What asking for jobs is made from; without queues a schedule elsewhere finds them by itself. */
+export interface CronDeskParts {
+  readonly store: Store;
+  readonly accounts: readonly PlannedAccount[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queues?: Pick<Queues, 'schedules'>;
+}
+
+/** Jobs of this installation: where they are asked for, and what runs them. */
+export interface OpenCron {
+  readonly ask: AskCron;
+  readonly schedule: CronSchedule;
+}
+
+/** What the desk for jobs of this installation works with. */
+export function cronDeskDeps(
+  { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
+  { store, accounts, clock, log, queues }: CronDeskParts,
+): CronDeskDeps {
+  return {
+    store,
+    timeZone: agent.timeZone,
+    settings: cron,
+    senderNow: async (origin) => {
+      const rules = rulesOf(accounts, origin.channel, origin.account);
+      return rules === null ? null : senderNow({ store, rules }, origin);
+    },
+    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
+    planned: async () => queues?.schedules.kick('cron'),
+    clock,
+    log,
+  };
+}
+
+/** Opens the jobs of the installation that runs. */
+export function openCron(
+  settings: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
+  parts: CronDeskParts & { readonly queues: Queues },
+): OpenCron {
+  const { store, queues, clock } = parts;
+  const deps = cronDeskDeps(settings, parts);
+  const deliver = (channel: string, account: string, chatId: string) =>
+    queues.deliveries(channel, account).kick(chatId);
+  const schedule = createCronSchedule({
+    ...deps,
+    wake: (conversationId) => queues.lanes.kick(conversationId),
+    tell: async ({ route }, key, markdown) => {
+      await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
+    },
+  });
+  return { ask: createCronDesk(deps), schedule };
+}
+
+function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: string) {
+  for (const one of accounts) {
+    if (one.kind !== 'ready') continue;
+    const { definition, account: name, rules } = one.plan;
+    if (definition.id === channel && name === account) return rules;
+  }
+  return null;
+}

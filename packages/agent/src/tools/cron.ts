@@ -1,0 +1,91 @@
+import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/contracts';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+import { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+
+/** What asking for jobs needs. */
+export interface CronToolDeps {
+  readonly store: Pick<Store, 'inbox'>;
+  readonly ask: AskCron;
+}
+
+const HINT =
+  'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
+
+/** Messages of a chat among which the one that is answered is looked for. */
+const LATELY = 200;
+
+const Input = z.object({
+  action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
+  id: z.string().max(40).optional().describe('Of the job, as the list shows it; not for add.'),
+  title: z.string().max(200).optional().describe('A few words for lists.'),
+  task: z.string().max(8_000).optional().describe('What is to be done then.'),
+  at: z
+    .string()
+    .max(60)
+    .optional()
+    .describe('Once: local date and time, `2026-11-22 09:00`, or `in 20 min`.'),
+  every: z
+    .string()
+    .max(60)
+    .optional()
+    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
+  cron: z.string().max(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
+  timeZone: z
+    .string()
+    .max(60)
+    .optional()
+    .describe('IANA name, where it is not the one of Runtime Facts.'),
+});
+
+/** Has something done at a time to come, in the chat that asks (H08). */
+export function cronTool(deps: CronToolDeps): Tool {
+  return defineTool({
+    name: 'cron',
+    summary: 'Reminders and other jobs at a time to come, once or again and again, for this chat.',
+    hint: HINT,
+    tier: 'middleware',
+    effect: 'external',
+    actsOnce: true,
+    audience: 'everyone',
+    approval: 'never',
+    input: Input,
+    async run(input, call): Promise<ToolOutcome> {
+      // Nobody has asked where Parley itself began the turn: jobs must not make jobs.
+      const message = call.messages?.findLast(({ occasion }) => occasion === undefined);
+      if (message === undefined && input.action !== 'list') return failed(NOBODY_ASKS);
+      const by = message ?? call.messages?.at(-1);
+      if (by === undefined) return failed(NOBODY_ASKS);
+      const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
+      const order = await orderOf(deps, input, by, call);
+      if (typeof order === 'string') return failed(order);
+      const { ok, words } = await deps.ask(order, asker);
+      return ok ? { text: words } : failed(words);
+    },
+  });
+}
+
+const NOBODY_ASKS =
+  'Not done: only what a person has just written can add or change jobs, not a job, a standing task or a sub-agent.';
+
+async function orderOf(
+  { store }: CronToolDeps,
+  { action, id, ...wish }: z.infer<typeof Input>,
+  message: InboundMessage,
+  call: ToolCall,
+): Promise<CronOrder | string> {
+  if (action === 'list') return { action };
+  if (action !== 'add') {
+    if (id === undefined) return `Say with \`id\` which job you mean; \`list\` shows them.`;
+    return action === 'change' ? { action, id, wish } : { action, id };
+  }
+  const { channel, account, chat } = message;
+  const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, LATELY);
+  const row = rows.findLast((one) => one.message.messageId === message.messageId);
+  if (row === undefined) return 'Not added: the message that asks is not there any more.';
+  return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, wish };
+}
+
+function failed(text: string): ToolOutcome {
+  return { text, failed: true };
+}
