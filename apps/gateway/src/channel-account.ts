@@ -10,13 +10,12 @@ import {
   createIngress,
   type DecisionRules,
   type DeliveryWorker,
+  type Desks,
   type MediaLimits,
-  type MemoryDesk,
   oneTimeCode,
   type Revision,
   type Situation,
   type SkillCommands,
-  type SoulDesk,
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
@@ -66,9 +65,8 @@ export interface AccountDeps {
   readonly situation: () => Situation;
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;
-  /** For `/memory` and `/forget`; absent: memory is switched off. */
-  readonly memoryDesk?: MemoryDesk | undefined;
-  readonly soulDesk?: SoulDesk | undefined;
+  /** For `/memory`, `/soul` and the like. */
+  readonly desks?: Desks | undefined;
   readonly media: MediaLimits;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;

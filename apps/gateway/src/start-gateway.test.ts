@@ -135,6 +135,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
       compare: async () => null,
       preview: async () => ({}),
     },
+    heartbeat: { report: async () => ({}), now: async () => ({}) },
     report: async () => ({ agent: 'Polly' }),
   });
   return gateway;

@@ -8,6 +8,7 @@ import {
   type ChannelAccount,
   openAccount,
 } from './channel-account.ts';
+import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import type { SoulPage } from './http/soul-routes.ts';
@@ -43,6 +44,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly report: () => Promise<object>;
   /** What the page shows of past prompts. */
   readonly inspector: PromptInspector;
+  /** What the page shows of standing tasks. */
+  readonly heartbeat: ShownHeartbeat;
   /** What the page shows of SOUL.md and does about it. */
   readonly soul?: SoulPage;
 }
@@ -74,6 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     status,
     report: async () => ({ channels: status(), ...(await options.report()) }),
     inspector: options.inspector,
+    heartbeat: options.heartbeat,
     soul: options.soul,
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,

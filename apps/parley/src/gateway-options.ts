@@ -12,7 +12,7 @@ import { statusReport } from './status-report.ts';
 export function gatewayOptions(
   { folder, clock, token, onState }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  { shared, accounts, agent, model, mcp, metrics, inspector, soul }: Parts,
+  { shared, accounts, agent, model, mcp, metrics, inspector, soul, proactive }: Parts,
 ): GatewayOptions {
   return {
     ...shared,
@@ -21,8 +21,7 @@ export function gatewayOptions(
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),
     skillCommands: skillCommandsOf(agent.skills),
-    memoryDesk: agent.memoryDesk,
-    soulDesk: soul.desk,
+    desks: desksOf({ agent, soul, proactive }),
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
     http: { ...settings.http, token },
@@ -33,6 +32,22 @@ export function gatewayOptions(
       return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
     },
     inspector: inspector.shown,
+    heartbeat: proactive.desk,
+  };
+}
+
+/** Who answers the commands about memory, soul and standing tasks. */
+function desksOf({
+  agent: { memoryDesk },
+  soul,
+  proactive: { desk },
+}: Pick<Parts, 'agent' | 'soul' | 'proactive'>): GatewayOptions['desks'] {
+  return {
+    memory: memoryDesk?.show,
+    forget: memoryDesk?.forget,
+    soul: soul.desk.answer,
+    heartbeat: desk.answer,
+    statusLine: desk.line,
   };
 }
 

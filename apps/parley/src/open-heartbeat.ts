@@ -2,6 +2,8 @@ import {
   createFindTarget,
   createHeartbeat,
   type Heartbeat,
+  type HeartbeatDesk,
+  heartbeatDesk,
   judgeBeats,
   tokensToday,
 } from '@parley/proactive';
@@ -14,6 +16,8 @@ import type { LoadedSettings } from './read-settings.ts';
 /** The heartbeat of this installation, and what the worker needs of it. */
 export interface OpenHeartbeat {
   readonly heartbeat: Heartbeat;
+  /** What people see of it and ask of it. */
+  readonly desk: HeartbeatDesk;
   /** How its runs are judged, and what they may use. */
   readonly rules: WorkerOptions['heartbeat'];
 }
@@ -34,12 +38,13 @@ export function openHeartbeat(
   const { store, queues, clock } = deps;
   const { chats } = tools.message;
   const serves = servedBy(accounts);
+  const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
   const heartbeat = createHeartbeat({
     ...deps,
     agent,
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
-    findTarget: createFindTarget({ ...deps, serves, chats, tell: settings.tell }),
+    findTarget,
     wake: (lane) => queues.lanes.kick(lane),
     deliver: ({ channel, account, chatId }) => queues.deliveries(channel, account).kick(chatId),
   });
@@ -50,5 +55,6 @@ export function openHeartbeat(
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
   };
-  return { heartbeat, rules };
+  const desk = heartbeatDesk({ heartbeat, store, agent, settings, findTarget, clock });
+  return { heartbeat, desk, rules };
 }

@@ -3,12 +3,13 @@ import {
   type BuiltInToolDeps,
   createSoulGuard,
   createSoulKeeper,
+  createSpendGuard,
   localTimeIn,
   type ScenarioDeps,
+  type SoulDesk,
   type SoulKeeper,
   soulDesk,
 } from '@parley/agent';
-import type { SoulDesk } from '@parley/channels';
 import type { Clock, Logger, Meter } from '@parley/contracts';
 import { type ChatModel, createChatModel } from '@parley/models';
 import type { Store } from '@parley/store';
@@ -35,7 +36,7 @@ export interface OpenSoul {
 /** What opening a soul needs. */
 export interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
-  readonly store: Pick<Store, 'souls'>;
+  readonly store: Pick<Store, 'souls' | 'spend'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
@@ -59,7 +60,8 @@ export function openSoul(
           const model = models.model();
           const judge = judgeFor(settings, model, { folder, clock, log });
           const scenarios = await readSoulScenarios(SCENARIOS);
-          return { model, judge, scenarios, clock, meter: models.meter };
+          const spending = spendingOf(settings, { store, clock, log });
+          return { model, judge, scenarios, ...spending, clock, meter: models.meter };
         };
   const keeper = createSoulKeeper({
     agent: agent.id,
@@ -77,6 +79,21 @@ export function openSoul(
     desk: soulDesk(keeper, localTime),
     tool: soul.apply === 'never' ? {} : { soul: { keeper, localTime } },
     begin: () => guard.look('at-once'),
+  };
+}
+
+/** What trying costs counts in the total of the day, and is bound by its cap. */
+function spendingOf(
+  { agent, spend }: LoadedSettings['settings'],
+  { store, clock, log }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log'>,
+): Pick<ScenarioDeps, 'mayAsk' | 'spent'> {
+  const guard = createSpendGuard({ store, log }, spend, agent);
+  const localTime = localTimeIn(agent.timeZone);
+  const account = () => ({ day: localTime(clock()).date, personId: '', groupId: null });
+  const reader = { kind: 'owner', conversationId: 'soul' } as const;
+  return {
+    mayAsk: () => guard({ account: account(), used: null, byOwner: true, reader }),
+    spent: (usage) => store.spend.add(account(), usage),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Logger, ParleyError } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
+import type { ShownHeartbeat } from './heartbeat-routes.ts';
 import type { PromptInspector } from './prompt-routes.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -25,6 +26,11 @@ const INSPECTOR: PromptInspector = {
   compare: async (before, after) => (after === 'none' ? null : { before, after }),
 };
 
+const HEARTBEAT: ShownHeartbeat = {
+  report: async () => ({ tasks: [] }),
+  now: async (id, task) => ({ id, task }),
+};
+
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
     host: '127.0.0.1',
@@ -34,6 +40,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     status: () => [],
     report: async () => ({ agent: 'Parley' }),
     inspector: INSPECTOR,
+    heartbeat: HEARTBEAT,
     ping: async () => undefined,
     channel: () => undefined,
     ...given,
@@ -199,4 +206,31 @@ describe('the routes of the gateway', () => {
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('hunter2');
   });
+});
+
+describe('the heartbeat', () => {
+  const now = (body: string, headers: Record<string, string> = {}) =>
+    app().request(`http://${HOST}/api/heartbeat/now`, {
+      method: 'POST',
+      body,
+      headers: { host: HOST, authorization: `Bearer ${TOKEN}`, ...headers },
+    });
+
+  it('[H02] [U03] is shown and run for whoever has the token, from no other site', async () => {
+    expect((await get('/api/heartbeat')).status).toBe(401);
+    const shown = await get('/api/heartbeat', { authorization: `Bearer ${TOKEN}` });
+    expect(await shown.json()).toEqual({ tasks: [] });
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+    const run = await now('{"id":"a","task":"mail"}');
+    expect(await run.json()).toEqual({ id: 'a', task: 'mail' });
+    expect((await now('{"id":"a"}', { authorization: 'Bearer x' })).status).toBe(401);
+    expect((await now('{"id":"a"}', { origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}'])(
+    '[H02] runs nothing for %j',
+    async (body) => {
+      expect((await now(body)).status).toBe(400);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { AccountStatus } from '../channel-account.ts';
 import { guard } from './guard.ts';
+import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
@@ -24,6 +25,8 @@ export interface HttpAppOptions {
   readonly report: () => Promise<object>;
   /** What `/api/prompts` tells of past turns. */
   readonly inspector: PromptInspector;
+  /** What `/api/heartbeat` tells and does. */
+  readonly heartbeat: ShownHeartbeat;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
   /** Rejects when the database does not answer. */
@@ -58,6 +61,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   );
   app.get('/api/status', async (c) => c.json(await options.report()));
   app.route('/api/prompts', promptRoutes(options.inspector));
+  app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

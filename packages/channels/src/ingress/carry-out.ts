@@ -13,8 +13,8 @@ import { personId } from './access.ts';
 import { approvalEffect } from './approval.ts';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
 import type { DecisionRules } from './decide.ts';
+import { askDesk, type Desks } from './desk.ts';
 import { linkEffect, linkNews } from './link.ts';
-import { askDesk, type MemoryDesk, withoutSecret } from './memory-desk.ts';
 import { modeEffect } from './mode.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
 import { typedCode } from './one-time-code.ts';
@@ -22,8 +22,8 @@ import type { IngressOutcome } from './outcome.ts';
 import { welcomeParts } from './pair.ts';
 import { partsOf } from './parts-of.ts';
 import type { SkillCommands } from './skill-commands.ts';
-import { askSoulDesk, type SoulDesk } from './soul-desk.ts';
 import type { Standing } from './standing.ts';
+import { withoutSecret } from './without-secret.ts';
 
 /** What commands work with. */
 export interface CommandDeps {
@@ -39,8 +39,7 @@ export interface CommandDeps {
   readonly bus: LiveBus;
   readonly situation: () => Situation;
   readonly skillCommands?: SkillCommands | undefined;
-  readonly memoryDesk?: MemoryDesk | undefined;
-  readonly soulDesk?: SoulDesk | undefined;
+  readonly desks?: Desks | undefined;
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly pass: PassPoint;
@@ -71,8 +70,8 @@ export async function carryOut(
     audience,
     stories: await storiesFor(deps, decision, route),
     todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
-    memory: await askDesk(deps.memoryDesk, admitted, decision, command, audience === 'owner'),
-    soul: await askSoulDesk(deps.soulDesk, admitted, decision, command),
+    desk: await askDesk(deps.desks ?? {}, admitted, decision, command, audience),
+    statusLine: await statusLineFor(deps, decision, audience),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };
@@ -127,6 +126,16 @@ const STORIES = 8;
 async function storiesFor(deps: CommandDeps, decision: CommandDecision, route: ReplyRoute) {
   const isWhy = decision.kind === 'run' && decision.name === 'why';
   return isWhy ? deps.store.decisions.stories(route, STORIES) : [];
+}
+
+/** What the agent does on its own is its owner's business. */
+async function statusLineFor(
+  { desks }: CommandDeps,
+  decision: CommandDecision,
+  audience: 'owner' | 'others',
+): Promise<string | undefined> {
+  const isStatus = decision.kind === 'run' && decision.name === 'status';
+  return isStatus && audience === 'owner' ? desks?.statusLine?.() : undefined;
 }
 
 function answerOf(

@@ -30,7 +30,7 @@ const TABLE = [
   { name: 'whoami', summary: 'how I know you', ...ANYONE },
   { name: 'memory', summary: 'what I know about you', ...ANYONE },
   { name: 'forget', summary: 'forget what I know', ...ANYONE },
-  { name: 'heartbeat', summary: 'my standing tasks', ...OWNER, later: 'acting on my own' },
+  { name: 'heartbeat', summary: 'my standing tasks; `now` runs one', ...OWNER },
   {
     name: 'soul',
     summary: 'who I am, and proposals to change that',

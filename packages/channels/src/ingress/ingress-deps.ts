@@ -2,10 +2,9 @@ import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute } from '@parl
 import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DecisionRules } from './decide.ts';
-import type { MemoryDesk } from './memory-desk.ts';
+import type { Desks } from './desk.ts';
 import type { Situation } from './notices.ts';
 import type { SkillCommands } from './skill-commands.ts';
-import type { SoulDesk } from './soul-desk.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {
@@ -25,10 +24,8 @@ export interface IngressDeps {
   readonly situation: () => Situation;
   /** For `/help`; absent: there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
-  /** For `/memory` and `/forget`; absent: memory is switched off. */
-  readonly memoryDesk?: MemoryDesk | undefined;
-  /** For `/soul`. */
-  readonly soulDesk?: SoulDesk | undefined;
+  /** For `/memory`, `/soul` and the like; without one the command says that nobody answers it. */
+  readonly desks?: Desks | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;

@@ -35,10 +35,10 @@ export interface CommandFacts {
   readonly stories: readonly MessageStory[];
   /** Of the session, for `/status`. */
   readonly todos: readonly TodoItem[];
-  /** For `/memory` and `/forget`. */
-  readonly memory?: string | undefined;
-  /** For `/soul`. */
-  readonly soul?: string | undefined;
+  /** What the desk of this command says, if it has one. */
+  readonly desk?: string | undefined;
+  /** For `/status`. */
+  readonly statusLine?: string | undefined;
   /** The skills this reader can call, for `/help`. */
   readonly skills: readonly CommandInfo[];
   readonly now: number;
@@ -55,8 +55,8 @@ export function commandAnswer(
     audience,
     stories,
     todos,
-    memory,
-    soul,
+    desk,
+    statusLine,
     skills,
     now,
   }: CommandFacts,
@@ -68,7 +68,7 @@ export function commandAnswer(
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return statusText(situation, audience, todos);
+      return statusText(situation, audience, todos, statusLine);
     case 'stop':
       return stopText(result);
     case 'whoami':
@@ -77,9 +77,9 @@ export function commandAnswer(
       return whyText(stories, now, audience);
     case 'memory':
     case 'forget':
-      return memory ?? '';
     case 'soul':
-      return soul ?? '';
+    case 'heartbeat':
+      return desk ?? '';
     case 'mode':
       return modeText(argument, result.mode);
     case 'approve':
@@ -134,10 +134,12 @@ function statusText(
   { agentName, model }: Situation,
   audience: 'owner' | 'others',
   todos: readonly TodoItem[],
+  line: string | undefined,
 ): string {
   return [
     `${agentName} is here.`,
     ...(audience === 'owner' ? [`Model: ${model}`] : []),
+    ...(line === undefined ? [] : [line]),
     ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
   ].join('\n\n');
 }

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { MemoryAsker, MemoryDesk } from './memory-desk.ts';
+import type { DeskAsker, Desks } from './desk.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 
 let scene: IngressScene;
-let asked: { readonly what: string; readonly asker: MemoryAsker }[];
+let asked: { readonly what: string; readonly asker: DeskAsker }[];
 let nth: number;
 beforeEach(async () => {
   nth = 0;
@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-const DESK: MemoryDesk = {
-  async show(asker) {
+const DESK: Desks = {
+  async memory(asker) {
     asked.push({ what: 'show', asker });
     return 'What I have saved:';
   },
@@ -36,7 +36,7 @@ async function write(
   nth += 1;
   const chat = inGroup ? GROUP : { id: sender };
   const access = { ...POLICY.access, direct: 'open' } as const;
-  const receive = scene.ingressWith({ access }, { memoryDesk: desk ?? undefined });
+  const receive = scene.ingressWith({ access }, { desks: desk ?? {} });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
   await receive(aMessage({ ...message, ...more }), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
@@ -45,7 +45,7 @@ async function write(
 interface Writing {
   readonly sender: string;
   readonly inGroup: boolean;
-  readonly desk: MemoryDesk | null;
+  readonly desk: Desks | null;
   readonly messageId: string;
   readonly replyTo: { readonly messageId: string; readonly text: string };
 }
@@ -91,7 +91,9 @@ describe('/memory and /forget', () => {
     await write('/forget heron', { messageId: 'same' });
     await write('/forget heron', { messageId: 'same' });
     expect(await scene.told()).toHaveLength(1);
-    expect(asked.map(({ asker }) => asker.messageId)).toEqual(['same', 'same']);
+    const [first, again] = asked.map(({ asker }) => asker.messageId);
+    expect(again).toBe(first);
+    expect(first).toContain('same');
   });
 
   it('[G15] say so where memory is switched off', async () => {

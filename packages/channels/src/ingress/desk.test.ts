@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import type { Desk, DeskAsker, Desks } from './desk.ts';
+
+let scene: IngressScene;
+let asked: { readonly asker: DeskAsker; readonly argument: string }[];
+beforeEach(async () => {
+  asked = [];
+  scene = new IngressScene();
+  await scene.open();
+});
+afterEach(() => scene.store.close());
+
+const answer =
+  (words: string): Desk =>
+  async (asker, argument) => {
+    asked.push({ asker, argument });
+    return words;
+  };
+const DESKS: Desks = {
+  soul: answer('SOUL.md says who I am.'),
+  heartbeat: answer('Heartbeat: on.'),
+  statusLine: async () => 'Heartbeat: next 14:30, 3 tasks',
+};
+
+/** Somebody (42 is the owner) writes; what they are told. */
+async function write(
+  text: string,
+  sender: string,
+  { inGroup = false, desks }: { readonly inGroup?: boolean; readonly desks?: Desks } = {},
+): Promise<string | undefined> {
+  const chat = inGroup ? ({ id: '-5', type: 'group', title: 'Team' } as const) : { id: sender };
+  const access = { ...POLICY.access, direct: 'open' } as const;
+  const receive = scene.ingressWith({ access }, { desks });
+  await receive(
+    aMessage({ messageId: 'm1', text, chat, sender: { id: sender }, addressed: true }),
+    CAPABILITIES,
+  );
+  return (await scene.told(chat.id)).at(-1);
+}
+
+describe('/soul', () => {
+  it('[W06] [F09] is answered to the owner alone with the agent, with a name for the order', async () => {
+    expect(await write('/soul veto 3', '42', { desks: DESKS })).toBe('SOUL.md says who I am.');
+    expect(asked).toMatchObject([{ asker: { person: 'telegram:42' }, argument: 'veto 3' }]);
+    expect(asked[0]?.asker.messageId).toContain('m1');
+  });
+
+  it.each([
+    ['somebody else', '7', false, '/soul is for my owner only.'],
+    ['somebody else in a group', '7', true, '/soul is for my owner only.'],
+    ['the owner in a group', '42', true, 'Please send me /soul in a direct chat'],
+  ] as const)(
+    '[W06] [F09] is not for %s, and nothing is done',
+    async (_, sender, inGroup, words) => {
+      expect(await write('/soul apply 3', sender, { inGroup, desks: DESKS })).toContain(words);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('[W06] says so where nobody keeps a soul', async () => {
+    expect(await write('/soul', '42')).toContain('nobody here who keeps');
+  });
+});
+
+describe('/heartbeat', () => {
+  it('[F09] is answered to the owner, who may ask in a group, too', async () => {
+    expect(await write('/heartbeat now mail', '42', { desks: DESKS })).toBe('Heartbeat: on.');
+    await write('/heartbeat', '42', { inGroup: true, desks: DESKS });
+    expect(asked).toMatchObject([
+      { asker: { isGroup: false, reader: { kind: 'owner' } }, argument: 'now mail' },
+      { asker: { isGroup: true, reader: { kind: 'guest' } }, argument: '' },
+    ]);
+    expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
+  });
+
+  it('[F09] is for nobody else', async () => {
+    expect(await write('/heartbeat now', '7', { desks: DESKS })).toBe(
+      '/heartbeat is for my owner only.',
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it('[F09] stands in /status for the owner alone', async () => {
+    const line = 'Heartbeat: next 14:30, 3 tasks';
+    expect(await write('/status', '42', { desks: DESKS })).toContain(line);
+    expect(await write('/status', '7', { desks: DESKS })).not.toContain(line);
+    expect(await write('/status', '42', { inGroup: true, desks: DESKS })).not.toContain(line);
+  });
+});
