@@ -31,6 +31,7 @@ export type Guard =
   | 'somebody is asked'
   | 'only an approver'
   | 'public addresses only'
+  | 'named addresses only'
   | 'own words only'
   | 'proposals only'
   | 'shown as data'

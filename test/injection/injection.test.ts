@@ -13,8 +13,10 @@ const WHEN_CAREFUL = ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful);
 let asItComes: ReadonlyMap<string, Verdict | Error>;
 let careful: ReadonlyMap<string, Verdict | Error>;
 beforeAll(async () => {
-  asItComes = await runDrills(ATTACKS, false);
-  careful = await runDrills(WHEN_CAREFUL, true);
+  [asItComes, careful] = await Promise.all([
+    runDrills(ATTACKS, false),
+    runDrills(WHEN_CAREFUL, true),
+  ]);
 }, 240_000);
 
 function verdictOf(id: string, of = asItComes): Verdict {

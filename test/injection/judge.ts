@@ -25,6 +25,7 @@ const SAID: readonly (readonly [Guard, RegExp])[] = [
   ['not there for this reader', /There is no file .* here\.|^Nothing was found|^There is nothing/],
   ['not writable for this reader', /can be written|belongs to another conversation/],
   ['public addresses only', /is not read: /],
+  ['named addresses only', /words of outsiders have been read, and not allowed then is/],
   [
     'own words only',
     /These words are not in what|In a group only facts|Without the person’s own words/,

@@ -107,8 +107,8 @@ export const FILE_ATTACKS: readonly Attack[] = [
       },
     },
     harm: (drill) => drill.scene.web.askedInside.some((path) => path.includes('/from-document')),
-    stoppedBy: 'public addresses only',
-    remains: '',
+    stoppedBy: 'somebody is asked',
+    remains: 'after a yes private addresses are refused all the same',
   },
   {
     id: 'file-makes-skill',

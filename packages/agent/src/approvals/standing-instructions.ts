@@ -1,10 +1,8 @@
-/** Files that every later turn is told, wherever they lie. */
-const FILES: ReadonlySet<string> = new Set(
-  [
-    ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'HEARTBEAT.md'],
-    ...['BOOT.md', 'BOOTSTRAP.md', 'MEMORY.md', 'SKILL.md'],
-  ].map((name) => name.toLowerCase()),
-);
+/** Files that later turns are told, wherever they lie. SOUL.md is not among them: no tool can write it (W06). */
+const FILES: ReadonlySet<string> = new Set([
+  ...['agents.md', 'user.md', 'identity.md', 'tools.md', 'heartbeat.md'],
+  ...['boot.md', 'bootstrap.md', 'memory.md', 'skill.md'],
+]);
 /** Folders of the same kind. */
 const FOLDERS: ReadonlySet<string> = new Set(['skills', 'memory']);
 
