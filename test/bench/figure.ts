@@ -12,6 +12,7 @@ export const SECTIONS = [
   'context',
   'markup',
   'channels',
+  'heartbeat',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
@@ -49,6 +50,8 @@ export interface Rounds {
   readonly idleMs: number;
   /** Repetitions of each micro-benchmark. */
   readonly micro: number;
+  /** Simulated days of the heartbeat. */
+  readonly days: number;
   /** Processes for each converter of Markdown; conversions in each; documents that are looked at. */
   readonly markup: number;
   readonly conversions: number;
@@ -64,6 +67,7 @@ export const FULL: Rounds = {
   throughputMs: 8_000,
   idleMs: 5_000,
   micro: 400,
+  days: 30,
   markup: 3,
   conversions: 40,
   documents: 2_000,
@@ -78,6 +82,7 @@ export const QUICK: Rounds = {
   throughputMs: 3_000,
   idleMs: 2_000,
   micro: 80,
+  days: 7,
   markup: 1,
   conversions: 10,
   documents: 400,

@@ -3,6 +3,7 @@ import type { BenchRoom } from './bench-room.ts';
 import { renderContext } from './context-report.ts';
 import { startModelSide } from './doubles.ts';
 import { type Figure, FULL, QUICK, type Rounds, SECTIONS, type Section } from './figure.ts';
+import { renderHeartbeat } from './heartbeat-report.ts';
 import { machineFacts } from './machine.ts';
 import { renderMarkup } from './markup-report.ts';
 import { type ChannelCost, measureChannels, renderChannels } from './measure-channels.ts';
@@ -16,13 +17,14 @@ import { measurePrompt, type PromptFigures } from './measure-prompt.ts';
 import { measureStart } from './measure-start.ts';
 import { measureThroughput } from './measure-throughput.ts';
 import { renderMemorySearch } from './memory-search-report.ts';
+import { type BeatDays, beatDays } from './month-of-beats.ts';
 import { renderPrompt } from './prompt-report.ts';
 import { renderMachine, renderTable, sumUp } from './report.ts';
 
 /** Sections with a line of the one table for each figure; the others have tables of their own. */
 type PlainSection = Exclude<
   Section,
-  'prompt' | 'memory-search' | 'context' | 'markup' | 'channels'
+  'prompt' | 'memory-search' | 'context' | 'markup' | 'channels' | 'heartbeat'
 >;
 
 const MEASURES: Readonly<
@@ -57,6 +59,7 @@ try {
   let context: ContextFigures | undefined;
   let markup: MarkupFigures | undefined;
   let channels: ChannelCost[] | undefined;
+  let heartbeat: BeatDays | undefined;
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
     if (section === 'prompt') prompt = await measurePrompt(rounds);
@@ -64,6 +67,7 @@ try {
     else if (section === 'context') context = await measureContext(rounds);
     else if (section === 'markup') markup = await measureMarkup(rounds);
     else if (section === 'channels') channels = await measureChannels(rounds);
+    else if (section === 'heartbeat') heartbeat = await beatDays(rounds.days);
     else figures.push(...(await MEASURES[section](room, rounds)));
   }
   const summed = figures.map(sumUp);
@@ -74,6 +78,7 @@ try {
     ...(context === undefined ? [] : [renderContext(context)]),
     ...(markup === undefined ? [] : [renderMarkup(markup)]),
     ...(channels === undefined ? [] : [renderChannels(channels)]),
+    ...(heartbeat === undefined ? [] : [renderHeartbeat(heartbeat)]),
   ];
   const report = [renderMachine(machine), ...tables].join('\n\n');
   const json = {
@@ -85,6 +90,7 @@ try {
     context,
     markup,
     channels,
+    heartbeat,
   };
   console.log(values.json ? JSON.stringify(json, null, 2) : report);
 } finally {

@@ -38,7 +38,7 @@ export const Heartbeat = z
     tokensPerDay: z
       .int()
       .positive()
-      .default(100_000)
+      .default(250_000)
       .describe('What all runs of a day may use together, in tokens; then the rest waits.'),
     steps: z.int().min(1).max(50).default(10).describe('How often the model is asked in one run.'),
   })

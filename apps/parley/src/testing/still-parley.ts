@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTurnRunner, withHeartbeats } from '@parley/agent';
+import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { ChatModel, ModelRequest } from '@parley/models';
+import type { Store } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
+import { locateDataFolder } from '../data-folder.ts';
+import { openLog } from '../open-log.ts';
+import { openParts } from '../open-parts.ts';
+import { plugIn } from '../plug-in.ts';
+import { readSettings } from '../read-settings.ts';
+import { workerOptions } from '../worker-options.ts';
+
+/** What a model says to a request, at that time (ms). */
+export type Script = (request: ModelRequest, now: number) => string;
+
+/**
+ * For tests and benches: everything of an installation but its gateway and its timers, at a time that
+ * the test sets. What would run by itself is run by hand.
+ */
+export interface StillParley {
+  readonly store: Store;
+  /** Every request so far, in tokens, its tools included, and what was said to it. */
+  readonly asked: readonly Asked[];
+  /** Lines of the log. */
+  readonly logged: readonly string[];
+  now(): number;
+  at(ms: number): void;
+  /** Puts a file into the workspace. */
+  put(name: string, text: string): void;
+  /** Looks at the heartbeat, and runs what began; when to look again (ms). */
+  look(): Promise<number | null>;
+  /** The owner writes on the web page and is answered. */
+  say(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One call of the model. */
+export interface Asked {
+  readonly at: number;
+  readonly tokens: number;
+  readonly said: string;
+  readonly request: ModelRequest;
+}
+
+const PLACE = { channel: 'web', account: 'default' } as const;
+const CHAT = 'owner';
+const ROUTE: ReplyRoute = {
+  ...PLACE,
+  chatId: CHAT,
+  chatType: 'direct',
+  target: { dialect: 'html', maxLength: 100_000, unit: 'utf16' },
+};
+const NEVER = new AbortController().signal;
+
+/** Opens one in a folder of its own. */
+export async function openStillParley(
+  settings: object,
+  begin: number,
+  script: Script,
+): Promise<StillParley> {
+  const path = mkdtempSync(join(tmpdir(), 'parley-still-'));
+  writeFileSync(join(path, 'parley.yaml'), JSON.stringify({ model: 'offline', ...settings }));
+  let now = begin;
+  const clock = () => now;
+  const folder = locateDataFolder(path, {});
+  const logged: string[] = [];
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => rmSync(path, { recursive: true, force: true }));
+  const first = readSettings(folder, {});
+  const options = {
+    ...{ folder, env: {}, clock, pass() {}, channels: CHANNEL_DEFINITIONS },
+    logTo: { write: (line: string) => void logged.push(line) },
+  };
+  const log = openLog(options, first);
+  const plugged = await plugIn(first, { ...options, ...log });
+  const parts = await openParts({ ...options, ...log }, plugged, opened);
+  const { store } = parts.shared;
+  const asked: Asked[] = [];
+  const deps = {
+    ...workerOptions(plugged.loaded, parts),
+    model: scripted(clock, script, asked),
+    deliver: async () => {},
+    wake: async () => {},
+  };
+  const runTurn = withHeartbeats(deps, createTurnRunner(deps));
+  let made = 0;
+  const run = async (conversationId: string): Promise<void> => {
+    made += 1;
+    const work = { conversationId, owner: 'still', leaseMs: 60_000 };
+    const begun = await store.lanes.begin(work, 'collect', `turn-${made}`, now);
+    if (begun.kind !== 'turn') return;
+    await runTurn(begun.turn, begun.lease, NEVER);
+    await store.lanes.release(begun.lease);
+  };
+  return {
+    store,
+    asked,
+    logged,
+    now: clock,
+    at: (ms) => {
+      now = ms;
+    },
+    put: (name, text) => writeFileSync(join(folder.workspace, name), text),
+    async look() {
+      const next = await parts.proactive.heartbeat.look();
+      await run('beat:main');
+      return next;
+    },
+    async say(text) {
+      made += 1;
+      const message = messageOf(`m${made}`, text, now);
+      const conversationId = 'web:default:owner';
+      await store.inbox.accept({
+        ...{ conversationId, message, route: ROUTE },
+        ...{ receivedAt: now, fromOwner: true },
+      });
+      await run(conversationId);
+    },
+    close: () => opened.disposeAsync(),
+  };
+}
+
+function messageOf(messageId: string, text: string, sentAt: number): InboundMessage {
+  return {
+    ...PLACE,
+    ...{ messageId, text, sentAt },
+    chat: { id: CHAT, type: 'direct' },
+    sender: { id: 'owner', name: 'Ann', isBot: false },
+    mentions: [],
+    addressed: true,
+    variables: {},
+  };
+}
+
+function scripted(clock: () => number, script: Script, asked: Asked[]): ChatModel {
+  const id = 'still/model';
+  return {
+    id,
+    async *stream(request) {
+      const text = script(request, clock());
+      const inputTokens = tokensOf(request);
+      asked.push({ at: clock(), tokens: inputTokens, said: text, request });
+      const usage = {
+        ...{ inputTokens, outputTokens: estimateTokens(text) },
+        ...{ cachedInputTokens: 0, estimated: true },
+      };
+      yield { type: 'text', text };
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: null };
+    },
+  };
+}
+
+/** About what a request costs, its tools included. */
+function tokensOf({ system, messages, tools = [] }: ModelRequest): number {
+  const texts = [
+    ...system.map(({ text }) => text),
+    ...messages.map(({ content }) => content),
+    ...(tools.length === 0 ? [] : [JSON.stringify(tools)]),
+  ];
+  return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+}

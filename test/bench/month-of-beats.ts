@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Asked, openStillParley, type StillParley } from '@parley/cli/still-parley';
+
+/** What the heartbeat of some days came to. */
+export interface BeatDays {
+  readonly days: number;
+  /** Beats, whether a task was due or not. */
+  readonly beats: number;
+  /** Calls of the model, and the tokens of their requests and answers. */
+  readonly calls: number;
+  readonly tokens: number;
+  /** Of the dearest day. */
+  readonly tokensOfADay: number;
+  /** Runs by what came of them. */
+  readonly runs: Readonly<Record<string, number>>;
+  /** Runs by their task. */
+  readonly tasks: Readonly<Record<string, number>>;
+  /** What the owner was told. */
+  readonly alerts: readonly string[];
+  /** Tokens of one run’s request, and of an owner’s turn in a new session. */
+  readonly beatTokens: number;
+  readonly turnTokens: number;
+  readonly shared: SharedSession;
+}
+
+/**
+ * The other way: every 30 minutes all tasks are put to the model in the owner’s own session, with its
+ * history. Nothing the owner says is counted.
+ */
+export interface SharedSession {
+  readonly calls: number;
+  /** With all that was said, and with as much of it as Parley shows of a history. */
+  readonly everything: number;
+  readonly cutOff: number;
+}
+
+const TEMPLATE = join(import.meta.dirname, '../../config/workspace/HEARTBEAT.md');
+const ZONE = 'Europe/Vienna';
+const HALF_HOUR = 30 * 60_000;
+const DAY = 48 * HALF_HOUR;
+/** What Parley shows of a history, in tokens. */
+const HISTORY = 24_000;
+
+/** The examples of a new workspace, switched on. */
+export function allTasks(): string {
+  const text = readFileSync(TEMPLATE, 'utf8');
+  return text.slice(text.indexOf('## mail'), text.indexOf('-->'));
+}
+
+/**
+ * So many days from 1 March 2026 in Vienna, where clocks are put forward on the 29th, through the real
+ * engine, prompt, runner and database, with a model that has now and then something to tell.
+ */
+export async function beatDays(days: number, settings: object = {}): Promise<BeatDays> {
+  const begin = Date.parse('2026-02-28T23:00:00Z');
+  const agent = { timeZone: ZONE };
+  const parley = await openStillParley({ agent, ...settings }, begin, answerOf);
+  try {
+    parley.put('HEARTBEAT.md', allTasks());
+    await parley.say('Hello');
+    const beats = await live(parley, begin + days * DAY);
+    return await summed(parley, days, beats);
+  } finally {
+    await parley.close();
+  }
+}
+
+/** Runs every beat until then; how many there were. */
+async function live(parley: StillParley, end: number): Promise<number> {
+  let beats = -1;
+  for (let next: number | null = parley.now(); next !== null && next <= end; ) {
+    parley.at(next);
+    next = await parley.look();
+    beats += 1;
+  }
+  return beats;
+}
+
+/** Something to tell once a day for each of two tasks; the disk is full for days on end. */
+function answerOf({ system }: Asked['request'], now: number): string {
+  const task = /^Task: (.*)$/m.exec(system.map(({ text }) => text).join('\n'))?.[1];
+  if (task === undefined) return 'Hello.';
+  const [day = '', hour = ''] = new Date(now).toISOString().split(/[T:]/);
+  if (task === 'mail' && hour === '14') return `On ${day} the bank wrote: the card was used twice.`;
+  if (task === 'calendar' && hour === '07') return `HEARTBEAT_OK\n\nOn ${day} nothing collides.`;
+  if (task === 'calendar' && hour >= '12') return `On ${day} the dentist moved to 18:00.`;
+  if (task === 'health') return 'The disk is 91 % full.';
+  return 'HEARTBEAT_OK';
+}
+
+async function summed(parley: StillParley, days: number, beats: number): Promise<BeatDays> {
+  const [turn, ...asked] = parley.asked;
+  const runs = (await parley.store.heartbeats.recent('main', 48 * days)).toReversed();
+  const told = runs.filter(({ state }) => state === 'alerted' || state === 'held');
+  const ofDay = new Map<string, number>();
+  for (const { startedAt, inputTokens, outputTokens } of runs) {
+    const day = new Date(startedAt).toLocaleDateString('en', { timeZone: ZONE });
+    ofDay.set(day, (ofDay.get(day) ?? 0) + inputTokens + outputTokens);
+  }
+  const turnTokens = turn?.tokens ?? 0;
+  return {
+    days,
+    beats,
+    calls: asked.length,
+    tokens: runs.reduce((sum, run) => sum + run.inputTokens + run.outputTokens, 0),
+    tokensOfADay: Math.max(...ofDay.values()),
+    runs: countOf(runs.map(({ state }) => state)),
+    tasks: countOf(runs.map(({ task }) => task)),
+    alerts: told.map(({ alert }) => alert ?? ''),
+    beatTokens: Math.max(...asked.map(({ tokens }) => tokens)),
+    turnTokens,
+    shared: sharedSession(days, turnTokens),
+  };
+}
+
+function sharedSession(days: number, turnTokens: number): SharedSession {
+  const calls = 48 * days;
+  // A quarter of the characters, as everywhere where tokens are estimated.
+  const asked = Math.ceil(allTasks().length / 4);
+  const answered = 5;
+  let said = 0;
+  let everything = 0;
+  let cutOff = 0;
+  for (let call = 0; call < calls; call += 1) {
+    everything += turnTokens + asked + said + answered;
+    cutOff += turnTokens + asked + Math.min(said, HISTORY) + answered;
+    said += asked + answered;
+  }
+  return { calls, everything, cutOff };
+}
+
+function countOf(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { beatDays } from '../bench/month-of-beats.ts';
+
+describe('the heartbeat over days', () => {
+  it('[H02] [H04] [H05] runs five tasks within its tokens, tells each thing once, and costs a fraction', async () => {
+    const days = 3;
+    const found = await beatDays(days);
+    expect(found.beats).toBe(48 * days);
+    // One of every 30 minutes runs day and night.
+    expect(found.calls).toBeGreaterThan(46 * days);
+    expect(found.calls).toBeLessThanOrEqual(48 * days);
+    expect(found.tasks).toMatchObject({ health: days, memory: days });
+    expect(found.runs.alerted).toBe(found.alerts.length);
+    expect(new Set(found.alerts.filter((text) => text.startsWith('On '))).size).toBe(2 * days);
+    expect(found.alerts.join()).not.toMatch(/heartbeat/i);
+    expect(found.tokensOfADay).toBeLessThan(250_000);
+    expect(found.beatTokens).toBeLessThan(3_600);
+    expect(found.tokens).toBeLessThan(found.shared.cutOff / 5);
+  });
+
+  it('[H05] calls nobody any more once the tokens of the day are used up', async () => {
+    const found = await beatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
+    // A run that has begun is brought to its end.
+    expect(found.tokensOfADay).toBeLessThan(20_000 + found.beatTokens + 100);
+    expect(found.calls).toBeLessThanOrEqual(3 * 7);
+    expect(found.beats).toBe(96);
+  });
+});
