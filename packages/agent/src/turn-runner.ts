@@ -1,3 +1,4 @@
+import type { Reader } from '@parley/contracts';
 import { ModelError } from '@parley/models';
 import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
@@ -152,14 +153,26 @@ async function rememberAsked(
   await memory?.saveAsked(view, { reader, chatType, session: turn.session, date, messages });
 }
 
-/** The answer, what to tell the person instead, or how the turn ended without either. */
+/** What to tell the person instead of an answer, or how a turn ended without either. */
+export type NoAnswer = { readonly words: string; readonly reason: string } | Ending;
+
+/** The answer of a turn, or why there is none. */
 export async function answerOrWhy(
   deps: TurnRunnerDeps,
   seen: SeenTurn,
   signal: AbortSignal,
-): Promise<FinalStep | { readonly words: string; readonly reason: string } | Ending> {
+): Promise<FinalStep | NoAnswer> {
+  return orWhy(() => turnAnswer(deps, seen, signal), seen.opened.reader, signal);
+}
+
+/** What work with the model comes to (null: the lease was lost), or why it came to nothing. */
+export async function orWhy<Found>(
+  work: () => Promise<Found | null>,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<Found | NoAnswer> {
   try {
-    return (await turnAnswer(deps, seen, signal)) ?? { outcome: 'fenced' };
+    return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
     // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
     const stop = stopReasonOf(signal);
@@ -168,7 +181,7 @@ export async function answerOrWhy(
     if (error instanceof TurnLimitError || error instanceof SpendCapError)
       return { words: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
-    return { words: failureWords(error, seen.opened.reader), reason: error.message };
+    return { words: failureWords(error, reader), reason: error.message };
   }
 }
 

@@ -1,6 +1,7 @@
 export * from './adapter-values.ts';
 export * from './ambient.ts';
 export * from './audience.ts';
+export * from './beat-routine.ts';
 export * from './beat-verdict.ts';
 export * from './bounded-map.ts';
 export * from './capabilities.ts';

@@ -30,6 +30,8 @@ interface WriteOrder extends Writer {
 /** Writes files of one workspace, each whole or not at all. Never throws. */
 export interface FileWriter {
   write(order: WriteOrder): Promise<WriteResult>;
+  /** Does other work on the files while nothing is written. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 interface FileWriterOptions {
@@ -43,13 +45,13 @@ interface FileWriterOptions {
 /** The writer of the workspace in `folder`. Writings follow one another: each sees what stood before it. */
 export function createFileWriter(options: FileWriterOptions): FileWriter {
   let last: Promise<unknown> = Promise.resolve();
-  return {
-    write(order) {
-      const result = last.then(() => writeOne(options, order));
-      last = result;
-      return result;
-    },
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    // What went wrong is told to whoever asked; the next one begins all the same.
+    last = result.catch(() => undefined);
+    return result;
   };
+  return { write: (order) => alone(() => writeOne(options, order)), alone };
 }
 
 async function writeOne(

@@ -1,7 +1,7 @@
 export type { Bootstrap } from './bootstrap/bootstrap.ts';
 export { type BootstrapMark, decideBootstrap } from './bootstrap/decide-bootstrap.ts';
 export { type Cut, cutText } from './cut-text.ts';
-export { estimateTokens } from './estimate-tokens.ts';
+export { estimateTokens, quarterTokens } from './estimate-tokens.ts';
 export type { WriteResult } from './file-writer.ts';
 export { isBlank } from './is-blank.ts';
 export {
@@ -24,6 +24,11 @@ export {
   type MemorySearch,
   openMemorySearch,
 } from './memory/memory-search.ts';
+export {
+  type MemoryChange,
+  type MemoryVersions,
+  VERSIONS_FOLDER,
+} from './memory/memory-versions.ts';
 export { SAVED_FILES } from './memory/passages.ts';
 export { profileOf } from './memory/profile.ts';
 export {

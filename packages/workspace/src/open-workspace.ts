@@ -5,6 +5,7 @@ import { type Bootstrap, openBootstrap } from './bootstrap/bootstrap.ts';
 import { createFileCache } from './file-cache.ts';
 import { createFileWriter } from './file-writer.ts';
 import { listMarkdown } from './list-markdown.ts';
+import { openMemoryVersions } from './memory/memory-versions.ts';
 import { seedFolder } from './seed-folder.ts';
 import type { GovernedFile } from './soul/governed-file.ts';
 import { createView, type WorkspaceView } from './workspace-view.ts';
@@ -58,10 +59,12 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const life = (folder: string) => openBootstrap({ folder, newId, log });
   const created = await seedFolder(options.folder, options.templates, life(options.folder));
   const folder = await realpath(options.folder);
+  const writer = createFileWriter({ folder, maxBytes: limits.fileBytes, newId });
   const sources = {
     files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
     names: () => listMarkdown(folder),
-    writer: createFileWriter({ folder, maxBytes: limits.fileBytes, newId }),
+    writer,
+    versions: openMemoryVersions({ folder, newId, clock, alone: writer.alone }),
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
     governed: options.governed,

@@ -5,6 +5,7 @@ import type { FileCache, FileFault } from './file-cache.ts';
 import { parseFileName } from './file-name.ts';
 import type { FileWriter, WriteResult } from './file-writer.ts';
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
+import type { MemoryVersions } from './memory/memory-versions.ts';
 import type { ParsedFile } from './parse-file.ts';
 import { liesInOwnersSkill } from './skill-folder-audience.ts';
 import { asGoverned, type GovernedFile } from './soul/governed-file.ts';
@@ -49,6 +50,8 @@ export interface WorkspaceView {
    * is refused to all (W06).
    */
   write(name: string, text: string): Promise<WriteResult>;
+  /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
+  readonly versions?: MemoryVersions;
 }
 
 interface ViewSources {
@@ -56,6 +59,7 @@ interface ViewSources {
   /** All Markdown files of the folder, whoever may read them. */
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
+  readonly versions: MemoryVersions;
   /** Characters of a file that are shown when the caller does not say. */
   readonly fileCharacters: number;
   /** No memory is shown to anybody. */
@@ -87,6 +91,7 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
       );
     },
     write: (name, text) => sources.writer.write({ reader, groupMemory, forgetful, name, text }),
+    ...(reader.kind === 'owner' && !forgetful && { versions: sources.versions }),
   };
 }
 

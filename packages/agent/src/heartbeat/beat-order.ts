@@ -6,18 +6,23 @@ import { leadingMessage } from '../turn-facts.ts';
 
 /** What a heartbeat’s message carries in its variables: the task as it stood when the run began. */
 const Note = z.object({ task: z.string(), instruction: z.string(), schedule: z.string() });
+const Routine = z.object({ routine: z.string().optional() });
 
 /** The task of a run, and its turn without it: the prompt tells of it at its own place. */
 export function readTask(turn: ClaimedTurn): {
   readonly note: HeartbeatNote;
   readonly turn: ClaimedTurn;
+  /** Built-in work that it asks for in place of an instruction. */
+  readonly routine: string | undefined;
 } {
-  const note = Note.parse(leadingMessage(turn).message.variables);
+  const { variables } = leadingMessage(turn).message;
+  const note = Note.parse(variables);
+  const { routine } = Routine.parse(variables);
   const messages = turn.messages.map((row) => ({
     ...row,
     message: { ...row.message, variables: {} },
   }));
-  return { note, turn: { ...turn, messages } };
+  return { note, turn: { ...turn, messages }, routine };
 }
 
 /**

@@ -13,18 +13,20 @@ import {
 } from '@parley/store';
 import { marked } from '../answer/system-mark.ts';
 import { whatIsSeen } from '../answer/what-is-seen.ts';
+import type { Ending } from '../end-turn.ts';
 import { GAVE_UP } from '../failure-words.ts';
-import { spoken, textOf } from '../history.ts';
-import { openJournal, type TurnJournal } from '../loop/turn-journal.ts';
+import { spoken } from '../history.ts';
+import { openJournal } from '../loop/turn-journal.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { accountOf } from '../spend/spend-guard.ts';
 import { mute, turnOfItsChat } from '../sub-agents/sub-agent-opening.ts';
 import { leadingMessage, turnFacts } from '../turn-facts.ts';
-import { openTurn, turnReader } from '../turn-opening.ts';
 import { answerOrWhy, MAX_ATTEMPTS, type TurnRunnerDeps } from '../turn-runner.ts';
-import { isOwnersAlone, readTask } from './beat-order.ts';
+import { readTask } from './beat-order.ts';
 import { beatTools } from './beat-tools.ts';
+import { type Beating, openBeat, untold } from './open-beat.ts';
+import { routineBeat } from './routine-beat.ts';
 
 /** What running heartbeats needs besides what every turn does. */
 export interface BeatRunnerDeps extends TurnRunnerDeps {
@@ -56,15 +58,17 @@ async function runBeat(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
-  const { note, turn } = readTask(turnOfItsChat(claimed));
+  const { note, turn, routine } = readTask(turnOfItsChat(claimed));
   const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
-  const answer = await answerOf(deps, { run, note, turn, journal }, signal);
+  const beating = { run, turn, journal };
+  const ended = await (routine === undefined
+    ? askedBeat(deps, { ...beating, note }, signal)
+    : routineBeat(deps, beating, routine, signal));
   const facts = { agent: run.agent, task: run.task, turn: turn.turnId };
-  if ('outcome' in answer) {
-    deps.log.info({ ...facts, outcome: answer.outcome }, 'heartbeat');
+  if ('outcome' in ended) {
+    deps.log.info({ ...facts, outcome: ended.outcome }, 'heartbeat');
     return;
   }
-  const ended = await endOf(deps, { run, turn, journal }, answer);
   const committed = await deps.store.heartbeats.commit(lease, ended, deps.clock());
   const { state, reason } = ended;
   deps.log.info({ ...facts, state, reason, committed }, 'heartbeat');
@@ -74,10 +78,14 @@ async function runBeat(
   if (ended.alert !== undefined) await deps.deliver(channel, account, chatId);
 }
 
-interface Beating {
-  readonly run: BeatRun;
-  readonly turn: ClaimedTurn;
-  readonly journal: TurnJournal;
+/** A task with an instruction: the model answers, and the answer is judged. */
+async function askedBeat(
+  deps: BeatRunnerDeps,
+  beating: Beating & { readonly note: HeartbeatNote },
+  signal: AbortSignal,
+): Promise<BeatTurn | Ending> {
+  const answer = await answerOf(deps, beating, signal);
+  return 'outcome' in answer ? answer : endOf(deps, beating, answer);
 }
 
 type Answer = Awaited<ReturnType<typeof answerOrWhy>>;
@@ -112,43 +120,22 @@ async function answerOf(
   return answerOrWhy(own, { turn, media, opened, journal }, signal);
 }
 
-/** For the one who is told of alerts, and for nobody who may see more (W02). */
-async function openBeat(deps: BeatRunnerDeps, { target }: BeatRun, turn: ClaimedTurn) {
-  const { kind } = turnReader(turn, deps);
-  const { message, route } = leadingMessage(turn);
-  const isOwners = kind === 'owner' && isOwnersAlone({ chatType: message.chat.type }, route);
-  const reader = { kind: isOwners ? kind : ('guest' as const), conversationId: target };
-  const text = textOf(turn.messages, unseenMedia().forModel);
-  return openTurn(turn, text, deps, reader);
-}
-
 function taskSource(heartbeat: HeartbeatNote): ContextSource {
   return { id: 'heartbeat-task', gather: async () => ({ heartbeat }) };
 }
 
-async function endOf(
-  { agent, clock, heartbeat }: BeatRunnerDeps,
-  { run, turn, journal }: Beating,
-  answer: Found,
-): Promise<BeatTurn> {
-  const account = accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const base = { turnId: turn.turnId, entries: [], parts: [], account };
+async function endOf(deps: BeatRunnerDeps, beating: Beating, answer: Found): Promise<BeatTurn> {
+  const { run, turn, journal } = beating;
   if ('words' in answer) {
     const { reason } = answer;
-    const commit = { ...base, outcome: 'failed' as const, reason, usage: journal.spent() };
-    return { id: run.id, commit, state: 'failed', reason };
+    return untold(deps, beating, { state: 'failed', reason, usage: journal.spent() });
   }
-  const verdict = await verdictOf(heartbeat.judge, answer.text, run);
+  const verdict = await verdictOf(deps.heartbeat.judge, answer.text, run);
   const { usage } = answer;
-  if (verdict.state !== 'alerted') {
-    const { state, reason } = verdict;
-    return {
-      id: run.id,
-      commit: { ...base, outcome: 'silent', reason, usage },
-      state,
-      reason,
-    };
-  }
+  if (verdict.state !== 'alerted') return untold(deps, beating, { ...verdict, usage });
+  const { agent, clock } = deps;
+  const account = accountOf(turnFacts(turn, agent, clock()), agent, clock);
+  const base = { turnId: turn.turnId, entries: [], parts: [], account };
   const alert = await alertOf(turn, verdict);
   const commit = { ...base, outcome: 'answered' as const, usage };
   return { id: run.id, commit, state: 'alerted', reason: null, alert };

@@ -44,7 +44,12 @@ export function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): B
         mentions: [],
         addressed: true,
         sentAt: now,
-        variables: { task: task.name, instruction: task.instruction, schedule },
+        variables: {
+          task: task.name,
+          instruction: task.instruction,
+          schedule,
+          ...(task.routine !== undefined && { routine: task.routine }),
+        },
         occasion: 'heartbeat',
       },
     },

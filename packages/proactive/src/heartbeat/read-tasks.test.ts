@@ -49,6 +49,19 @@ describe('HEARTBEAT.md', () => {
       ['health', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
       ['memory', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
     ]);
+    expect(tasks.at(-1)).toMatchObject({ routine: 'memory-upkeep' });
+  });
+
+  it('[H07] may run what is built in, in place of an instruction', () => {
+    const text = '## memory\n- every: daily at 3:00\n- run: `Memory-Upkeep`\n';
+    expect(readTasks(text)).toMatchObject({
+      tasks: [
+        { name: 'memory', routine: 'memory-upkeep', instruction: '(built in: memory-upkeep)' },
+      ],
+      problems: [],
+    });
+    const prose = '## memory\n- do: Read the notes and run: memory-upkeep\n- every: 1 day\n';
+    expect(readTasks(prose).tasks[0]).not.toHaveProperty('routine');
   });
 
   it.each([
@@ -116,11 +129,11 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- evry: 1 h\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "evry", expected one of every, between, do, tell, check. Did you mean "every"?',
+      'HEARTBEAT.md, line 2, task a: found "evry", expected one of every, between, do, run, tell, check. Did you mean "every"?',
     ],
     [
       '## a\n- do: x\n- betwen: 9-10\n',
-      'HEARTBEAT.md, line 3, task a: found "betwen", expected one of every, between, do, tell, check. Did you mean "between"?',
+      'HEARTBEAT.md, line 3, task a: found "betwen", expected one of every, between, do, run, tell, check. Did you mean "between"?',
     ],
     [
       '## a\n- every: 1 min\n- do: x\n',
@@ -141,6 +154,18 @@ describe('HEARTBEAT.md', () => {
     [
       '## a\n- do: x\n- every: daily at 8:00\n- between: 9-10\n',
       'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that the time of "every" lies in. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- run: memory-upkep\n',
+      'HEARTBEAT.md, line 2, task a: found "memory-upkep", expected one of memory-upkeep. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- run: memory-upkeep\n- do: x\n',
+      'HEARTBEAT.md, line 2, task a: found "memory-upkeep", expected either "do" or "run", not both. This task does not run until it is mended.',
+    ],
+    [
+      '## a\n- run: memory-upkeep\n- tell: Family\n',
+      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which tells nobody. This task does not run until it is mended.',
     ],
     [
       'Some words.\n## a\n- do: x\n',

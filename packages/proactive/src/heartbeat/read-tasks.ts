@@ -1,3 +1,4 @@
+import { BEAT_ROUTINES } from '@parley/contracts';
 import { type DayWindow, WHOLE_DAY } from '../clock/day-window.ts';
 import {
   CADENCE_FORM,
@@ -29,7 +30,8 @@ export interface ReadTasks {
 }
 
 /**
- * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:`, `- tell:`, `- check:`.
+ * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
+ * `- check:`.
  * A file of plain words is one task. Nothing but headings and comments is none.
  */
 export function readTasks(text: string): ReadTasks {
@@ -111,8 +113,7 @@ function readSection(section: TaskSection): {
   if (section.name === '') fail(undefined, 'a name behind "##"');
   const written = cadenceOf(fields.get('every'), fail);
   const window = windowOf(fields, written?.at, fail);
-  const instruction = fields.get('do')?.text ?? '';
-  if (instruction === '') fail(fields.get('do'), 'what to do, as "- do: Look through new mail."');
+  const work = workOf(fields, fail);
   const tell = namedGroup(fields.get('tell'), fail);
   const check = checkOf(fields.get('check'), fail);
   if (problems.length > before) return { problems };
@@ -124,14 +125,33 @@ function readSection(section: TaskSection): {
   }
   const { name, line } = section;
   const task: StandingTask = {
-    ...{ name, line, cadence, window, instruction },
+    ...{ name, line, cadence, window, ...work },
     ...(tell !== undefined && { tell }),
     ...(check !== undefined && { check }),
   };
   return { task, problems };
 }
 
-type Fail = (field: TaskField, expected: string) => void;
+type Fail = (field: TaskField | undefined, expected: string) => void;
+
+/** What `do` says, or the built-in work that `run` names. */
+function workOf(
+  fields: ReadonlyMap<TaskKey, TaskField>,
+  fail: Fail,
+): Pick<StandingTask, 'instruction' | 'routine'> {
+  const [written, run] = [fields.get('do'), fields.get('run')];
+  const instruction = written?.text ?? '';
+  if (run === undefined) {
+    if (instruction === '') fail(written, 'what to do, as "- do: Look through new mail."');
+    return { instruction };
+  }
+  const name = run.text.replace(/[`"]/g, '').trim().toLowerCase();
+  const routine = BEAT_ROUTINES.find((known) => known === name);
+  if (routine === undefined) fail(run, `one of ${BEAT_ROUTINES.join(', ')}`);
+  if (instruction !== '') fail(run, 'either "do" or "run", not both');
+  if (fields.has('tell')) fail(fields.get('tell'), 'no "tell" beside "run", which tells nobody');
+  return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };
+}
 
 function raised(cadence: Cadence): Cadence {
   const isTooOften = cadence.kind === 'minutes' && cadence.minutes < FLOOR_MINUTES;

@@ -1,3 +1,4 @@
+import type { BeatRoutine } from '@parley/contracts';
 import type { DayWindow } from '../clock/day-window.ts';
 
 /**
@@ -26,6 +27,8 @@ export interface StandingTask {
   /** The hours of the day in which it may run. */
   readonly window: DayWindow;
   readonly instruction: string;
+  /** Built-in work in place of the instruction, which then only names it (H07). */
+  readonly routine?: BeatRoutine;
   /** The group that it names for its alerts; without one they go to the owner (H04). */
   readonly tell?: string;
   readonly check?: PreCheck;

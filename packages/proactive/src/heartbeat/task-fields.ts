@@ -3,7 +3,7 @@ import { quoted, type TaskProblem } from './task-problem.ts';
 import type { TaskSection } from './task-sections.ts';
 
 /** The keys that a task may have. */
-export const TASK_KEYS = ['every', 'between', 'do', 'tell', 'check'] as const;
+export const TASK_KEYS = ['every', 'between', 'do', 'run', 'tell', 'check'] as const;
 export type TaskKey = (typeof TASK_KEYS)[number];
 
 /** What stands behind a key, over all of its lines. */
@@ -20,6 +20,9 @@ export interface TaskFields {
 
 /** `- key: value`, with or without marks round the key; text of an instruction may look the same. */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
+
+/** A line that asks for nothing: blank, or a heading of another level. */
+const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
 /** Whether a line sets a key: that is what makes a section a task and not prose. */
 export function setsKey(line: string): boolean {
@@ -50,7 +53,7 @@ export function taskFields({ name, lines }: TaskSection): TaskFields {
       note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant);
       last = undefined;
     } else if (isInstruction) last?.texts.push(text);
-    else if (text.trim() !== '')
+    else if (!NOTHING.test(text))
       note(number, text, 'a line such as "- do: Look through new mail."');
   }
   const fields = new Map<TaskKey, TaskField>();

@@ -2,6 +2,7 @@ import type { WorkspaceView } from '../workspace-view.ts';
 import { type EntryCache, entryCache } from './entry-cache.ts';
 import type { MemoryEntry } from './memory-entry.ts';
 import { withEntry, withoutEntries } from './memory-file.ts';
+import { VERSIONS_FOLDER } from './memory-versions.ts';
 import { SAVED_FILES, scopeOfFile } from './passages.ts';
 
 /** A memory and the file it stands in. */
@@ -123,6 +124,9 @@ async function removeFrom(
     if (result.kind === 'refused') failed.push({ name, detail: result.detail });
     else if (scope === null) lines.push({ name, count: linesOf(text) - linesOf(kept) });
   }
+  const old = await view.versions?.forget(inNotes);
+  if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
+  failed.push(...(old?.failed ?? []));
   const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
   return { memories: memories.filter(isGone), lines, failed };
 }

@@ -1,0 +1,107 @@
+/** Something in MEMORY.md that can be taken out by itself: a list item with what is indented below it. */
+export interface MemoryItem {
+  /** `M1`, `M2` … from the top; holds for this very text alone. */
+  readonly id: string;
+  /** What it says, in one line without its bullet. */
+  readonly text: string;
+  /** The lines of the file that it takes, from 0. */
+  readonly from: number;
+  readonly to: number;
+  /** The day it was noted on, where it begins with one. */
+  readonly date: string | null;
+  /** It stands in the section that upkeep itself fills. */
+  readonly isOwn: boolean;
+}
+
+/** MEMORY.md as upkeep sees it. */
+export interface MemoryPage {
+  readonly lines: readonly string[];
+  readonly items: readonly MemoryItem[];
+}
+
+/** The section that upkeep adds to; whatever else stands in the file is a person's. */
+export const OWN_SECTION = '## From the daily notes';
+
+const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
+const DATED = /^(\d{4}-\d\d-\d\d)\b/;
+
+/**
+ * Finds what can be taken out: items of lists, outside of code and comments. Headings, paragraphs and
+ * items that run on without an indent belong to their author and are no items here.
+ */
+export function readMemoryPage(text: string): MemoryPage {
+  const lines = text === '' ? [] : text.split('\n');
+  const open = openLines(lines);
+  const items: MemoryItem[] = [];
+  let isOwn = false;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    if (open[at] !== 'open') continue;
+    if (/^#{1,6}\s/.test(line)) isOwn = line.trim() === OWN_SECTION;
+    const first = ITEM.exec(line)?.[1];
+    if (first === undefined) continue;
+    let to = at + 1;
+    while (/^(?: {2,}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
+    const isWhole = open.slice(at, to).every((kind) => kind === 'open');
+    if (isWhole && endsThere(lines[to])) {
+      const words = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
+      const date = DATED.exec(words)?.[1] ?? null;
+      items.push({ id: `M${items.length + 1}`, text: words, from: at, to, date, isOwn });
+    }
+    at = to - 1;
+  }
+  return { lines, items };
+}
+
+/** The text without these items. */
+export function withoutItems({ lines, items }: MemoryPage, gone: ReadonlySet<string>): string {
+  const dropped = new Set<number>();
+  for (const { id, from, to } of items) {
+    if (gone.has(id)) for (let at = from; at < to; at += 1) dropped.add(at);
+  }
+  return lines.filter((_line, at) => !dropped.has(at)).join('\n');
+}
+
+/** The text with lines more at the end of the section that is upkeep's own; the section is made last. */
+export function withOwnLines(text: string, added: readonly string[]): string {
+  if (added.length === 0) return text;
+  if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
+  const lines = text.split('\n');
+  const open = openLines(lines);
+  const heading = lines.findIndex((line, at) => open[at] === 'open' && line.trim() === OWN_SECTION);
+  if (heading === -1) return [text.trimEnd(), '', OWN_SECTION, '', ...added].join('\n');
+  const behind = lines.findIndex(
+    (line, at) => at > heading && open[at] === 'open' && /^#{1,6}\s/.test(line),
+  );
+  let end = behind === -1 ? lines.length : behind;
+  while (end > heading + 1 && (lines[end - 1] ?? '').trim() === '') end -= 1;
+  const gap = end === heading + 1 ? [''] : [];
+  const rest = lines.slice(end);
+  return [...lines.slice(0, end), ...gap, ...added, ...rest].join('\n');
+}
+
+/** A line behind an item that is neither blank nor the beginning of something else runs it on. */
+function endsThere(next: string | undefined): boolean {
+  if (next === undefined || next.trim() === '') return true;
+  return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
+}
+
+/** Which lines stand open, and which in a code fence or a comment. */
+function openLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
+  let fence = '';
+  let inComment = false;
+  return lines.map((line) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    if (!inComment && mark !== '') {
+      if (fence === '') fence = mark;
+      else if (mark.startsWith(fence)) fence = '';
+      return 'closed';
+    }
+    if (fence !== '') return 'closed';
+    const was = inComment;
+    const opens = line.lastIndexOf('<!--');
+    const closes = line.lastIndexOf('-->');
+    if (opens !== -1 || closes !== -1) inComment = opens > closes;
+    return was || opens !== -1 ? 'closed' : 'open';
+  });
+}
