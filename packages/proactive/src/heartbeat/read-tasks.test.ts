@@ -46,8 +46,8 @@ describe('HEARTBEAT.md', () => {
       ['mail', { kind: 'minutes', minutes: 30 }, { from: 540, to: 1260 }],
       ['calendar', { kind: 'minutes', minutes: 120 }, { from: 480, to: 1320 }],
       ['progress', { kind: 'minutes', minutes: 30 }, { from: 0, to: 1440 }],
-      ['health', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
-      ['memory', { kind: 'days', days: 1 }, { from: 180, to: 240 }],
+      ['health', { kind: 'days', days: 1 }, { from: 180, to: 1440 }],
+      ['memory', { kind: 'days', days: 1 }, { from: 180, to: 1440 }],
     ]);
     expect(tasks.at(-1)).toMatchObject({ routine: 'memory-upkeep' });
   });
