@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { runParley } from './parley-process.ts';
+import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+let scene: TelegramScene;
+beforeEach(async () => {
+  scene = await startTelegramScene();
+  scene.model.reply(asksForJobs);
+});
+afterEach(() => scene.close());
+
+const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+/** What a job is to do, where its time has come. */
+const dueTask = (request: ChatRequest) =>
+  /The time of the job[\s\S]*?\n> (.*)/.exec(lastOf(request))?.[1];
+
+/** A model that passes on what stands behind `job:` as the input of the tool, and tells what came of it. */
+function asksForJobs(request: ChatRequest) {
+  const task = dueTask(request);
+  if (task === 'plan more') return call({ action: 'add', task: 'again', at: 'in 1 min' });
+  if (task !== undefined) return `Now: ${task}`;
+  if (request.messages.at(-1)?.role === 'tool') return `Result: ${lastOf(request)}`;
+  const asked = /job: (\{.*\})/.exec(lastOf(request))?.[1];
+  return asked === undefined ? 'hello' : call(JSON.parse(asked));
+}
+
+function call(input: object) {
+  return { toolCalls: [{ name: 'cron', arguments: input }] };
+}
+
+const ask = (input: object) =>
+  scene.telegram.say({ chat: ANN, text: `job: ${JSON.stringify(input)}` });
+const saidBy = (words: string, chat = ANN) =>
+  scene.answers(chat).filter((text) => text.includes(words));
+const until = (words: string, chat = ANN) =>
+  scene.telegram.waitFor(() => saidBy(words, chat).length > 0, 25_000);
+const cli = (...args: string[]) => runParley(['--data', scene.folder.path, 'cron', ...args]);
+
+describe('a reminder', () => {
+  it('[H08] that was asked for in a chat comes there once, also when Parley was killed meanwhile', async () => {
+    ask({ action: 'add', task: 'water the plants', at: 'in 3 s' });
+    const [told] = await scene.untilAnswers(ANN, 1);
+    expect(told).toMatch(/The job "water the plants" \(\w{5}\) stands: once, \w+day 20/);
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    await until('Now: water the plants');
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    scene.telegram.say({ chat: ANN, text: 'anything else?' });
+    await until('hello');
+    expect(saidBy('Now:')).toHaveLength(1);
+  });
+
+  it('[H08] killed while it is answered comes once', async () => {
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    scene.model.reply(async (request) => {
+      if (dueTask(request) === undefined) return asksForJobs(request);
+      asked.resolve();
+      await held.promise;
+      return 'Now: tea';
+    });
+    ask({ action: 'add', task: 'tea', at: 'in 1 s' });
+    await asked.promise;
+    await scene.parley.end('SIGKILL');
+    held.resolve();
+    await scene.startAgain();
+    await until('Now: tea');
+    scene.telegram.say({ chat: ANN, text: 'anything else?' });
+    await until('hello');
+    expect(saidBy('Now:')).toHaveLength(1);
+  });
+
+  it('[H08] whose turn asks for another one gets none', async () => {
+    ask({ action: 'add', task: 'plan more', at: 'in 1 s' });
+    await until('Result: Not done: only what a person has just written');
+    expect((await cli('list')).out).not.toContain('again');
+  });
+});
+
+describe('who may have jobs', () => {
+  it('[H08] is an owner anywhere, and nobody else unless the settings say so', async () => {
+    const input = JSON.stringify({ action: 'add', task: 'stand up', every: 'daily at 9:00' });
+    scene.telegram.say({ chat: BO, text: `job: ${input}` });
+    await until('Result: Only the people this agent belongs to', BO);
+    scene.telegram.say({ chat: GROUP, from: ANN, text: `job: ${input} @parley_test_bot` });
+    await until('stands: cron 0 9 * * *', GROUP);
+    scene.telegram.say({ chat: GROUP, from: BO, text: 'job: {"action":"list"} @parley_test_bot' });
+    await until('Result: "stand up"', GROUP);
+    scene.telegram.say({ chat: BO, text: 'job: {"action":"list"}' });
+    await until('There are no jobs.', BO);
+    ask({ action: 'list' });
+    await until('Result: "stand up"');
+  });
+});
