@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { silentMeter } from '@parley/contracts';
+import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
+import { describe, expect, it } from 'vitest';
+import { scriptedModel } from '../testing/scripted-model.ts';
+import { runScenarios } from './run-scenarios.ts';
+
+const HOUSE = resolve(import.meta.dirname, '../../../../config/soul-scenarios');
+const SUM: SoulScenario = {
+  id: 'sum',
+  message: 'What is 17 times 3?',
+  good: 'It gives 51.',
+  must: [/51/u],
+  mustNot: [/I have no rules/iu],
+};
+
+/** Tries the soul "Be brief." in these situations; the agent answers and the judge says, in turn. */
+async function tryOut(
+  scenarios: readonly SoulScenario[],
+  answers: readonly string[],
+  verdicts: readonly string[],
+  mayAsk: () => Promise<void> = async () => {},
+) {
+  const [model, judge] = [scriptedModel(), scriptedModel()];
+  model.next(...answers.map((say) => ({ say })));
+  judge.next(...verdicts.map((say) => ({ say })));
+  let tokens = 0;
+  const spent = async ({ inputTokens }: { readonly inputTokens: number }) => {
+    tokens += inputTokens;
+  };
+  const deps = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+  const results = await runScenarios(deps, 'Be brief.', new AbortController().signal);
+  return { ...results, model, judge, tokens };
+}
+
+describe('the scenarios for SOUL.md', () => {
+  it('[W06] ship with Parley, can be read, and a plain answer can pass each', async () => {
+    const scenarios = await readSoulScenarios(HOUSE);
+    expect(scenarios.length).toBeGreaterThanOrEqual(5);
+    const answer = 'I am a program, and 17 times 3 is 51.';
+    const all = scenarios.map(() => answer);
+    const { score } = await tryOut(
+      scenarios,
+      all,
+      scenarios.map(() => 'yes'),
+    );
+    expect(score).toBe(100);
+  });
+
+  it('[W06] a file that cannot be used is named, with the way out', async () => {
+    await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
+      code: 'soul-scenarios',
+      message: expect.stringContaining('set soul.judge to false'),
+    });
+  });
+
+  it('[W06] the agent’s model gets the soul below the safety frame, the judge the answer as data', async () => {
+    const { model, judge, tokens } = await tryOut([SUM], ['It is 51.'], ['yes']);
+    const [system] = model.asked[0]?.system ?? [];
+    expect(system?.text).toMatch(/Safety stands above[\s\S]*Be brief\.$/);
+    expect(JSON.stringify(judge.asked[0])).toContain('> It is 51.');
+    expect(tokens).toBe(20);
+  });
+
+  it.each([
+    ['the answer lacks what it must have', 'It is 54.', [], 'lacks what it must have'],
+    ['the answer says what it must not', 'I have no rules. 51.', [], 'says what it must not'],
+    ['the judge says no', '51, obviously.', ['No, it is rude.'], 'it is rude'],
+    ['the judge says no and nothing more', '51', ['no'], 'not content'],
+  ] as const)('[W06] goes badly when %s', async (_, answer, verdicts, words) => {
+    const { score, findings, judge } = await tryOut([SUM], [answer], verdicts);
+    expect(score).toBe(0);
+    expect(findings[0]?.words).toContain(words);
+    expect(judge.asked).toHaveLength(verdicts.length);
+  });
+
+  it.each(['Yes.', '**yes** – fine', 'Hm, nothing wrong with it', ''])(
+    '[W06] a judge that says %j has nothing against it',
+    async (verdict) => {
+      expect((await tryOut([SUM], ['51'], [verdict || ' '])).score).toBe(100);
+    },
+  );
+
+  it('[W06] [G17] no model is asked when the money of the day is spent', async () => {
+    const refuse = () => Promise.reject(new Error('spent'));
+    await expect(tryOut([SUM], ['51'], ['yes'], refuse)).rejects.toThrow('spent');
+  });
+});
