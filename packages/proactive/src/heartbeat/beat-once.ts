@@ -45,6 +45,9 @@ export interface Beat {
   readonly asked: Asked | undefined;
 }
 
+/** So late beats come on a busy machine. */
+const DELAY_MS = 60_000;
+
 /** Begins the run of one task at most, the most overdue one that can run (H02). */
 export async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
   const { standing, slot, asked } = beat;
@@ -84,14 +87,29 @@ function chooseTasks(
     };
   }
   const tasksDue: StandingTask[] = [];
+  const lastRuns = withoutDelay(tasks, lastRunsOf(state));
   let left = tasks;
   for (;;) {
-    const due = dueTask(left, lastRunsOf(state), at);
+    const due = dueTask(left, lastRuns, at);
     if (due.kind === 'none') break;
     tasksDue.push(due.task);
     left = left.filter((task) => task !== due.task);
   }
   return { tasksDue, reason: 'no task is due' };
+}
+
+/**
+ * When tasks last ran, had their beats not come late. A beat that is on time must not find that its
+ * task ran 29 minutes and 59 seconds ago, and leave it to the next one.
+ */
+function withoutDelay(
+  tasks: readonly StandingTask[],
+  lastRuns: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const counted = new Set(
+    tasks.flatMap(({ name, cadence }) => (cadence.kind === 'minutes' ? [name] : [])),
+  );
+  return new Map([...lastRuns].map(([name, at]) => [name, counted.has(name) ? at - DELAY_MS : at]));
 }
 
 interface Trying extends Beat {

@@ -81,6 +81,21 @@ describe('the heartbeat', () => {
     expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
   });
 
+  it('[H01] leaves no task out because the beat before it came late', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL);
+    await scene.heartbeat.look();
+    const late = [0.2, 0, 0.25, 0.1, 0];
+    let before = 0;
+    for (const minutes of late) {
+      scene.later(30 + minutes - before);
+      before = minutes;
+      await scene.heartbeat.look();
+      await scene.run();
+    }
+    expect(await runs()).toHaveLength(late.length);
+  });
+
   it('[H01] is one when two processes look at the same moment', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
