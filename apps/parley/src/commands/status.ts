@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { reasonOf } from '@parley/contracts';
+import { askRunning } from '../ask-gateway.ts';
 import { channelLine } from '../banner.ts';
-import { CliError } from '../cli-error.ts';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { findInstance, type Instance } from '../instance-file.ts';
 import { drawCode } from '../pairing-screen.ts';
 import { GatewayStatus } from '../status-report.ts';
-
-const ANSWER_WITHIN_MS = 5_000;
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when all its channels work. */
 export async function status(folder: DataFolder, print: (text: string) => void): Promise<number> {
@@ -26,23 +22,9 @@ export async function status(folder: DataFolder, print: (text: string) => void):
   return report.channels.every(({ state }) => state.kind === 'connected') ? 0 : 1;
 }
 
-/** Throws CliError when the gateway does not answer, or not as a Parley of this version does. */
-export async function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
-  try {
-    const token = readFileSync(folder.tokenFile, 'utf8').trim();
-    const response = await fetch(`${instance.address}/api/status`, {
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    });
-    if (!response.ok) throw new Error(`it answered ${response.status}`);
-    return GatewayStatus.parse(await response.json());
-  } catch (error) {
-    throw new CliError(
-      'status-unanswered',
-      `Process ${instance.pid} should be a Parley at ${instance.address}, but does not tell how it is (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
-      error,
-    );
-  }
+/** How the running gateway does. Throws CliError when it does not tell. */
+export function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
+  return askRunning(folder, instance, { path: '/api/status', answer: GatewayStatus });
 }
 
 function statusText(report: GatewayStatus, address: string): string {
