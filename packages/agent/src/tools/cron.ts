@@ -48,7 +48,9 @@ export function cronTool(deps: CronToolDeps): Tool {
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',
-    approval: 'never',
+    approval: 'ask-after-foreign-words',
+    asksAbout: '`cron` that adds or changes a job',
+    spares: ({ action }) => action !== 'add' && action !== 'change',
     input: Input,
     async run(input, call): Promise<ToolOutcome> {
       // Nobody has asked where Parley itself began the turn: jobs must not make jobs.

