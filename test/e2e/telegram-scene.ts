@@ -36,8 +36,11 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings. */
-export async function startTelegramScene(more: object = {}): Promise<TelegramScene> {
+/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts. */
+export async function startTelegramScene(
+  more: object = {},
+  besides: object = {},
+): Promise<TelegramScene> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
@@ -58,6 +61,7 @@ export async function startTelegramScene(more: object = {}): Promise<TelegramSce
         access: { direct: 'pairing', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
       },
     },
+    ...besides,
   });
   let parley = await startParleyProcess(folder.path);
   const answers = (chat: number) =>

@@ -1,0 +1,114 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { textOf } from '../model/chat-request.ts';
+import { runParley } from './parley-process.ts';
+import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+const MAIL = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
+const Report = z.object({
+  running: z.boolean(),
+  tasks: z.array(z.object({ name: z.string(), last: z.object({ state: z.string() }) })),
+  problems: z.array(z.string()),
+});
+
+let scene: TelegramScene;
+/** What the model finds in the run of a task. */
+let found: string;
+beforeAll(async () => {
+  scene = await startTelegramScene({}, { heartbeat: { quietHours: 'off' } });
+  scene.model.reply(({ messages }) =>
+    textOf(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
+  );
+});
+afterAll(() => scene.close());
+
+function write(tasks: string): void {
+  const workspace = join(scene.folder.path, 'workspace');
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, 'HEARTBEAT.md'), tasks);
+}
+
+/** Somebody says it to the bot; what they are answered. */
+async function say(text: string, chat = ANN): Promise<string> {
+  const before = scene.answers(chat).length;
+  scene.telegram.say({ chat, text });
+  return (await scene.untilAnswers(chat, before + 1)).slice(before).join('\n');
+}
+
+const cli = (...words: string[]) => runParley(['--data', scene.folder.path, ...words]);
+const report = async () => Report.parse(JSON.parse((await cli('heartbeat', '--json')).out));
+const lastState = async () => (await report()).tasks[0]?.last.state;
+const seen = () => scene.answers(ANN).join('\n');
+
+it('[H06] [F09] /heartbeat shows how to write a task where there is none', async () => {
+  await say('hello');
+  expect(await say('/heartbeat')).toMatch(/no tasks.*## mail.*- every: 30 min/s);
+  expect(await say('/status')).toMatch(/Heartbeat: next \S.*, no tasks/);
+});
+
+it('[H03] [F09] a task that finds nothing is run at once, and nobody hears of it', async () => {
+  write(MAIL);
+  expect(await say('/heartbeat')).toMatch(/mail – every 30 min.*last: never.*next: .*it is due/s);
+  found = 'HEARTBEAT_OK';
+  expect(await say('/heartbeat now mail')).toContain('mail begins');
+  await expect.poll(lastState).toBe('quiet');
+  expect(await say('/heartbeat')).toMatch(/last: \d\d:\d\d, nothing to tell/);
+  expect(seen()).not.toContain('HEARTBEAT_OK');
+});
+
+it('[H04] [G08] [D08] an alert is told once, marked, and /why says where it came from', async () => {
+  found = 'The landlord asks for an answer today.';
+  const before = scene.answers(ANN).length;
+  await say('/heartbeat now mail');
+  // A model that answers at once may be faster than the answer to the command.
+  const told = (await scene.untilAnswers(ANN, before + 2)).slice(before);
+  expect(told).toContain('⚙️ The landlord asks for an answer today.');
+  expect(await say('/why')).toMatch(
+    /an alert ⚙️ of my standing task mail, from a run that was asked/,
+  );
+  expect(await say('/heartbeat')).toMatch(/last: \d\d:\d\d, I told you/);
+});
+
+it('[H04] the same alert is not told again, and /heartbeat says so', async () => {
+  await say('/heartbeat now');
+  const nothing = await say('/heartbeat now mail');
+  expect(nothing).toContain('mail begins');
+  await expect.poll(lastState).toBe('repeated');
+  expect(await say('/heartbeat')).toContain('the same as before, so I did not tell it again');
+  expect(seen().split('⚙️ The landlord')).toHaveLength(2);
+});
+
+it('[H02] what is not understood in HEARTBEAT.md is told by line, the other tasks run on', async () => {
+  write(`${MAIL}## news\n- every: whenever\n- do: Read the news.\n`);
+  const told = await say('/heartbeat');
+  expect(told).toMatch(/line 5, task news: found "whenever"/);
+  expect(told).toContain('mail');
+  const { code, out } = await cli('heartbeat');
+  expect(code).toBe(1);
+  expect(out).toContain('line 5, task news');
+  write(MAIL);
+});
+
+it('[F09] /heartbeat is for the owner alone', async () => {
+  expect(await say('/heartbeat now mail', BO)).toBe('/heartbeat is for my owner only.');
+  expect(await say('/status', BO)).not.toContain('Heartbeat');
+});
+
+it('[H02] the command line runs a task where Parley runs, and says so where it does not', async () => {
+  found = 'HEARTBEAT_OK';
+  const run = await cli('heartbeat', 'now', 'mail');
+  expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail begins') });
+  await expect.poll(lastState).toBe('quiet');
+  expect(await cli('heartbeat', 'now', 'letters')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('there are: mail'),
+  });
+  await scene.parley.end();
+  const shown = await cli('heartbeat');
+  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('does not run') });
+  expect(shown.out).toMatch(/last +\d\d:\d\d, nothing to tell/);
+  expect((await report()).running).toBe(false);
+  expect(await cli('heartbeat', 'now')).toMatchObject({ code: 3 });
+});
