@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CronScene, openCronScene, writer } from '../testing/cron-scene.ts';
+
+let scene: CronScene;
+afterEach(() => scene.close());
+
+const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
+const OPERATOR = { kind: 'operator' } as const;
+
+async function words(by = writer('1')): Promise<string> {
+  return (await scene.ask({ action: 'list' }, by)).words;
+}
+
+describe('the desk for jobs', () => {
+  it('[H08] tells when a new job will run, and adds it once for one call', async () => {
+    scene = await openCronScene();
+    await scene.add(DAILY);
+    const by = writer('1');
+    if (by.kind !== 'chat') throw new Error('nobody writes');
+    const { route } = await scene.job('J1');
+    const order = { action: 'add', askedBy: 'call:2', origin: by.message, route } as const;
+    const again = await scene.ask({ ...order, wish: { task: 'other', at: '18:00' } }, by);
+    expect(again.words).toBe(
+      'The job "Say good morning." (J1) stands: cron 0 9 * * * (Europe/Berlin). Next: Sunday 2026-11-22 09:00, Monday 2026-11-23 09:00, Tuesday 2026-11-24 09:00, on the clock of Europe/Berlin.',
+    );
+    expect(await words()).toBe(
+      '"Say good morning." (J1): cron 0 9 * * * (Europe/Berlin); next Sunday 2026-11-22 09:00',
+    );
+  });
+
+  it('[H08] keeps nothing of the message that asked but its place and writer', async () => {
+    scene = await openCronScene();
+    await scene.add(DAILY);
+    expect(JSON.stringify(await scene.job('J1'))).not.toContain('heron');
+  });
+
+  it('[H08] changes nothing by listing and showing', async () => {
+    scene = await openCronScene();
+    await scene.add(DAILY);
+    const before = await scene.job('J1');
+    scene.later(3 * 24 * 60);
+    await words();
+    await scene.ask({ action: 'show', id: 'J1' }, OPERATOR);
+    expect(await scene.job('J1')).toEqual(before);
+  });
+
+  it('[H08] says how many there may be', async () => {
+    scene = await openCronScene();
+    for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
+    expect(await scene.add(DAILY)).toBe(
+      'Not added: there may be 3 jobs in one conversation and 4 in all. Remove one first.',
+    );
+  });
+
+  it('[H08] pauses, resumes, changes, runs and removes', async () => {
+    scene = await openCronScene();
+    await scene.add(DAILY);
+    const ask = async (action: 'pause' | 'resume' | 'run' | 'remove') =>
+      (await scene.ask({ action, id: 'j1' }, writer('1'))).words;
+    expect(await ask('pause')).toContain('paused');
+    expect(await ask('run')).toContain('Resume it first');
+    expect(await ask('resume')).toContain('next Sunday 2026-11-22 09:00');
+    expect(await ask('resume')).toContain('is not paused');
+    const change = { action: 'change', id: 'J1', wish: { at: '18:00', title: 'evening' } } as const;
+    expect((await scene.ask(change, writer('1'))).words).toContain(
+      'once, Saturday 2026-11-21 18:00',
+    );
+    await ask('run');
+    await scene.schedule.look();
+    expect(await scene.run()).not.toBeNull();
+    expect(await ask('resume')).toContain('next Saturday 2026-11-21 18:00');
+    expect(await ask('remove')).toBe('The job "evening" (J1) is removed.');
+    expect(await ask('remove')).toContain('There is no job "j1"');
+    expect(await words()).toBe('There are no jobs.');
+  });
+
+  it('[H08] forgets jobs that are over after a week', async () => {
+    scene = await openCronScene();
+    await scene.add({ task: 'Call.', at: 'in 10 min' });
+    scene.later(10);
+    await scene.schedule.look();
+    scene.later(8 * 24 * 60);
+    await scene.add(DAILY);
+    expect(await words()).not.toContain('Call.');
+  });
+});
+
+describe('who sees and changes jobs', () => {
+  it('[W02] each chat sees its own, and an owner alone with the agent all of theirs', async () => {
+    scene = await openCronScene('everyone');
+    await scene.add({ ...DAILY, title: 'private' });
+    await scene.add({ ...DAILY, title: 'group' }, writer('1', 'g', 'guest'));
+    await scene.add({ ...DAILY, title: 'bo' }, writer('2', 'b', 'guest'));
+    const titles = async (by: Parameters<typeof words>[0]) =>
+      [...(await words(by)).matchAll(/^"(\w+)"/gm)].map(([, title]) => title);
+    expect(await titles(writer('1'))).toEqual(['private', 'group']);
+    expect(await titles(writer('1', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(writer('2', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(writer('2', 'b', 'guest'))).toEqual(['bo']);
+    const hidden = await scene.ask({ action: 'remove', id: 'J1' }, writer('2', 'b', 'guest'));
+    expect(hidden.words).toContain('There is no job "J1"');
+  });
+
+  it('[H08] only owners make jobs, unless the settings say otherwise', async () => {
+    scene = await openCronScene();
+    expect(await scene.add(DAILY, writer('2', 'b', 'guest'))).toContain('cron.who: everyone');
+    expect(await scene.add(DAILY, writer('1', 'g', 'guest'))).toBe('J2');
+  });
+
+  it('[H08] in a group nobody changes what another asked for, but an owner', async () => {
+    scene = await openCronScene('everyone');
+    await scene.add(DAILY, writer('2', 'g', 'guest'));
+    const pause = { action: 'pause', id: 'J1' } as const;
+    expect((await scene.ask(pause, writer('3', 'g', 'guest'))).words).toContain('Only whoever');
+    expect((await scene.ask(pause, writer('2', 'g', 'guest'))).ok).toBe(true);
+    expect((await scene.ask({ ...pause, action: 'resume' }, writer('1', 'g', 'guest'))).ok).toBe(
+      true,
+    );
+  });
+});
