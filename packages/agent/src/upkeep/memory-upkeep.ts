@@ -62,13 +62,27 @@ export async function memoryUpkeep(
       null,
     );
   }
-  const asked = await proposalOf(deps, run, versions, signal);
+  const memory = await orFailed(() => versions.current());
+  if (memory.kind === 'failed') return { state: 'failed', reason: memory.reason, usage: null };
+  const asked = await proposalOf(deps, run, memory.found, signal);
   if (asked === null || 'reason' in asked) return asked;
   const { step, usage } = asked;
+  const done = await orFailed(() => carryOut(deps, run, versions, step));
+  if (done.kind === 'failed') return { state: 'failed', reason: done.reason, usage };
+  return { ...done.found, usage };
+}
+
+/** A disk that does not do as it is told is no failure of the worker. */
+async function orFailed<Found>(
+  work: () => Promise<Found>,
+): Promise<
+  | { readonly kind: 'done'; readonly found: Found }
+  | { readonly kind: 'failed'; readonly reason: string }
+> {
   try {
-    return { ...(await carryOut(deps, run, versions, step)), usage };
+    return { kind: 'done', found: await work() };
   } catch (error) {
-    return { state: 'failed', reason: `MEMORY.md: ${reasonOf(error)}`, usage };
+    return { kind: 'failed', reason: `MEMORY.md: ${reasonOf(error)}` };
   }
 }
 
@@ -84,13 +98,12 @@ interface Asked {
 async function proposalOf(
   deps: UpkeepDeps,
   run: UpkeepRun,
-  versions: MemoryVersions,
+  memory: string | null,
   signal: AbortSignal,
 ): Promise<Asked | UpkeepEnd | null> {
   const { view, today, journal } = run;
   const before = journal.answer;
   if (before !== null) return { step: readStep(before.text), usage: before.usage };
-  const memory = await versions.current();
   const notes = noteLines(await lastNotes(view, today));
   const page = memory ?? '';
   if (notes.length === 0 && estimateTokens(page) <= MEMORY_TOKENS) {
