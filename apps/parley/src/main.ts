@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addApprovalsCommand } from './commands/add-approvals-command.ts';
+import { addCronCommand } from './commands/add-cron-command.ts';
 import { addHeartbeatCommand } from './commands/add-heartbeat-command.ts';
 import { addImportCommand } from './commands/add-import-command.ts';
 import { addMemoryCommand } from './commands/add-memory-command.ts';
@@ -88,6 +89,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addMemoryCommand(program, action, print);
   addHeartbeatCommand(program, action, print);
   addSoulCommand(program, action, print);
+  addCronCommand(program, action, print);
   program
     .command('config')
     .description('work with the settings file')

@@ -93,7 +93,11 @@ async function list(deps: CronDeskDeps, asker: KnownAsker): Promise<CronAnswer> 
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
   const lines: string[] = [];
-  for (const job of jobs) lines.push(jobLine(await viewOf(deps, job)));
+  for (const job of jobs) {
+    const view = await viewOf(deps, job);
+    const where = asker.kind === 'operator' ? `; in ${view.chat}` : '';
+    lines.push(jobLine(view) + where);
+  }
   return { ok: true, words: lines.join('\n') };
 }
 
