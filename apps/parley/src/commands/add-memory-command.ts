@@ -29,4 +29,18 @@ export function addMemoryCommand(
     .command('rebuild')
     .description('make the index anew from the files')
     .action(() => run({ kind: 'rebuild' }));
+  memory
+    .command('versions')
+    .description('what MEMORY.md was before, the newest first, and why it changed')
+    .action(() => run({ kind: 'versions' }));
+  memory
+    .command('diff')
+    .description('what has changed in MEMORY.md since a version; without one, since the last')
+    .argument('[version]')
+    .action((version: string | undefined) => run({ kind: 'diff', version }));
+  memory
+    .command('restore')
+    .description('put MEMORY.md back to a version; what stands there now is kept as one')
+    .argument('<version>')
+    .action((version: string) => run({ kind: 'restore', version }));
 }

@@ -6,12 +6,14 @@ import type { DataFolder } from '../data-folder.ts';
 import { readSettings } from '../read-settings.ts';
 import { visible } from '../terminal/visible-text.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
+import { type VersionOrder, versionsCommand } from './memory-versions.ts';
 
 /** What `parley memory` is to do. */
 export type MemoryOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'search'; readonly words: string }
-  | { readonly kind: 'rebuild' };
+  | { readonly kind: 'rebuild' }
+  | VersionOrder;
 
 type Print = (text: string) => void;
 
@@ -20,8 +22,8 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 const HITS = 10;
 
 /**
- * `parley memory list|search|rebuild` (G14): 0 fine, 1 nothing was found. It works on files and database,
- * so it does not matter whether a gateway runs.
+ * `parley memory list|search|rebuild|versions|diff|restore` (G14, H07): 0 fine, 1 nothing was found. It works
+ * on files and database, so it does not matter whether a gateway runs.
  */
 export async function memoryCommand(
   folder: DataFolder,
@@ -38,15 +40,20 @@ export async function memoryCommand(
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
   try {
     const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
-    return await carryOut(order, { workspace, keeper }, print);
+    return await carryOut(order, { workspace, keeper, settings }, print);
   } finally {
     await store.close();
   }
 }
 
+interface Known extends Pick<ReturnType<typeof readSettings>, 'settings'> {
+  readonly workspace: Workspace;
+  readonly keeper: MemoryKeeper;
+}
+
 async function carryOut(
   order: MemoryOrder,
-  { workspace, keeper }: { readonly workspace: Workspace; readonly keeper: MemoryKeeper },
+  { workspace, keeper, settings }: Known,
   print: Print,
 ): Promise<number> {
   const view = workspace.for(OWNER);
@@ -72,6 +79,13 @@ async function carryOut(
       const count = await keeper.rebuild(view);
       print(`The index holds ${count} ${count === 1 ? 'memory' : 'memories'} of memory/ now.`);
       return 0;
+    }
+    default: {
+      if (view.versions !== undefined) {
+        return versionsCommand(view.versions, order, { print, timeZone: settings.agent.timeZone });
+      }
+      print('Memory is switched off in the settings (agent.memory).');
+      return 1;
     }
   }
 }
