@@ -7,6 +7,7 @@ describe('the address of what the page shows', () => {
     ['#/', { view: 'chat' }],
     ['#/nowhere', { view: 'chat' }],
     ['#/trial', { view: 'trial' }],
+    ['#/heartbeat', { view: 'heartbeat' }],
     ['#/soul', { view: 'soul', version: null }],
     ['#/soul/3', { view: 'soul', version: 3 }],
     ['#/soul/x', { view: 'soul', version: null }],

@@ -5,6 +5,8 @@ export type Route =
   | { readonly view: 'chat' }
   /** SOUL.md; `version` null: the list, and what waits for a decision. */
   | { readonly view: 'soul'; readonly version: number | null }
+  /** Standing tasks. */
+  | { readonly view: 'heartbeat' }
   /** A turn that might be. */
   | { readonly view: 'trial' }
   /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
@@ -13,7 +15,7 @@ export type Route =
 /** Reads the part of the address behind `#`; anything unknown is the chat. */
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
-  if (view === 'trial') return { view };
+  if (view === 'trial' || view === 'heartbeat') return { view };
   if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
   if (view !== 'prompt') return { view: 'chat' };
   if (!turn) return { view, turn: null, against: null };
@@ -23,7 +25,7 @@ export function routeOf(hash: string): Route {
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
-  if (route.view === 'trial') return '#/trial';
+  if (route.view === 'trial' || route.view === 'heartbeat') return `#/${route.view}`;
   if (route.view === 'soul') return route.version === null ? '#/soul' : `#/soul/${route.version}`;
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
