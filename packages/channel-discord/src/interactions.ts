@@ -20,8 +20,10 @@ const PRESS = 3;
 const PATIENCE_MS = 1_500;
 /** Only the person who asked sees it. */
 const EPHEMERAL = 1 << 6;
-/** First answers: a message, "thinking", nothing at all (below a button). */
-const ANSWER = { message: 4, thinking: 5, nothing: 6 } as const;
+/** First answers: a message, "thinking"; below a button nothing at all, or its message as it is now. */
+const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7 } as const;
+/** What is decided loses its buttons; its words stay. */
+const WITHOUT_BUTTONS: MessageBody = { components: [] };
 const FAILED = 'That did not arrive: my memory does not work right now. Please try again.';
 
 type Interaction = WireInteraction & { readonly channel_id: string };
@@ -53,17 +55,25 @@ export async function takeInteraction(deps: InteractionDeps, data: unknown): Pro
   }
 }
 
-/** What became of it, in words for the person; null where the answer says it all. */
-type Words = string | null;
+/** What became of it. */
+interface Taken {
+  /** For the person; null where the answer says it all. */
+  readonly words: string | null;
+  /** The question is decided: its buttons do nothing any more. */
+  readonly isSettled?: boolean;
+}
 
-async function take(deps: InteractionDeps, interaction: Interaction): Promise<Words> {
+async function take(deps: InteractionDeps, interaction: Interaction): Promise<Taken> {
   try {
     const message = await inboundOf(deps, interaction);
-    if (message === undefined) return 'That button does nothing any more.';
-    return wordsFor(await deps.receive(message), interaction.type, message.text);
+    if (message === undefined) return { words: 'That button does nothing any more.' };
+    const outcome = await deps.receive(message);
+    const words = wordsFor(outcome, interaction.type, message.text);
+    const isPress = interaction.type === PRESS;
+    return { words, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
   } catch (thrown) {
     deps.log.error({ reason: reasonOf(thrown) }, 'interaction could not be taken');
-    return FAILED;
+    return { words: FAILED };
   }
 }
 
@@ -104,7 +114,7 @@ function textOf({ type, data }: Interaction): string | undefined {
   return [`/${data.name}`, ...words].join(' ');
 }
 
-function wordsFor(outcome: IngressOutcome, type: number, text: string): Words {
+function wordsFor(outcome: IngressOutcome, type: number, text: string): Taken['words'] {
   if (outcome.kind === 'refused') return `I may not do that here: ${outcome.reason}.`;
   if (outcome.kind === 'ignored') return `I stay silent: ${outcome.reason}.`;
   return type === COMMAND ? `\`${text.replaceAll('`', "'").slice(0, 200)}\` ✓` : null;
@@ -118,12 +128,9 @@ function timeOf(snowflake: string): number {
 async function answerNow(
   { api, log }: InteractionDeps,
   { id, token, type }: WireInteraction,
-  words: Words,
+  taken: Taken,
 ): Promise<void> {
-  const nothing = type === PRESS && words === null;
-  const body = nothing
-    ? { type: ANSWER.nothing }
-    : { type: ANSWER.message, data: ephemeral(words ?? '✓') };
+  const body = firstAnswer(type, taken);
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
@@ -133,18 +140,26 @@ async function answerNow(
   }
 }
 
+function firstAnswer(type: number, { words, isSettled }: Taken): MessageBody {
+  if (isSettled) return { type: ANSWER.change, data: WITHOUT_BUTTONS };
+  if (type === PRESS && words === null) return { type: ANSWER.nothing };
+  return { type: ANSWER.message, data: ephemeral(words ?? '✓') };
+}
+
 async function answerLater(
   { api }: InteractionDeps,
   { id, application_id: application, token, type }: WireInteraction,
-  taking: Promise<Words>,
+  taking: Promise<Taken>,
 ): Promise<void> {
   const body =
     type === PRESS
       ? { type: ANSWER.nothing }
       : { type: ANSWER.thinking, data: { flags: EPHEMERAL } };
   await api.answer(id, token, body);
-  const words = await taking;
-  if (type === COMMAND) await api.changeAnswer(application, token, ephemeral(words ?? '✓'));
+  const { words, isSettled } = await taking;
+  // Below a button the first answer is the message that it stands at.
+  if (isSettled) await api.changeAnswer(application, token, WITHOUT_BUTTONS);
+  else if (type === COMMAND) await api.changeAnswer(application, token, ephemeral(words ?? '✓'));
   else if (words !== null) await api.followUp(application, token, ephemeral(words));
 }
 

@@ -133,6 +133,24 @@ describe('buttons on Discord', () => {
     expect(here.double.calls('POST /interactions/')).toMatchObject([{ body: { type: 6 } }]);
   });
 
+  it.each([
+    ['decided at once', forEver, { settled: true } as const, 0],
+    ['decided, but slowly', notAtAll, { settled: true } as const, 0],
+    ['declined', forEver, { declined: 'That is for my owner.' }, 1],
+    ['not decided', forEver, {}, 1],
+  ])('[G05] are gone once the question is decided: %s', async (_how, wait, outcome, rows) => {
+    const { here, message, press } = await withButtons({
+      wait,
+      receive: async () => ({ kind: 'command', name: 'approve', ...outcome }),
+    });
+    const id = press('0:/approve 1');
+    const { double } = here;
+    await double.waitFor(() => double.interaction(id).answered);
+    const shown = () => double.conversation(double.channelId).find((one) => one.id === message);
+    await expect.poll(() => shown()?.message.components).toHaveLength(rows);
+    expect(shown()).toMatchObject({ content: 'May I?' });
+  });
+
   it('say so to those who may not press them', async () => {
     const { here, press } = await withButtons({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
