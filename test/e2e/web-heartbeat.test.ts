@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { answers, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+/** What a hostile file would like the page to take for its own. */
+const HOSTILE = '<img src=x onerror="document.title=1">';
+const TASKS = `## mail
+- every: 30 min
+- do: Look through new mail. ${HOSTILE}
+
+## a-task-with-a-very-long-name-that-does-not-break-anywhere-at-all-on-a-telephone
+- between: 20:00-20:10
+- do: ${'Look-at-it'.repeat(20)}
+
+## news
+- every: whenever
+- do: Read the news.
+`;
+
+describe.runIf(chromiumPath)('the heartbeat as the page shows it', () => {
+  let scene: WebScene;
+  let page: Page;
+  let found = 'HEARTBEAT_OK';
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '', { heartbeat: { quietHours: 'off' } });
+    scene.model.reply(({ messages }) =>
+      textOf(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
+    );
+    page = await scene.open({ viewport: { width: 1100, height: 860 } });
+    await say(page, 'hello');
+    await untilAnswer(page, 'You are welcome.');
+    await page.getByRole('link', { name: 'Heartbeat' }).click();
+  });
+  afterAll(() => scene.close());
+
+  const write = (tasks: string) => {
+    const workspace = join(scene.folder.path, 'workspace');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'HEARTBEAT.md'), tasks);
+  };
+  const card = (name: string, on: Page = page) => on.getByRole('article', { name, exact: true });
+  const fits = (on: Page) =>
+    on.evaluate(
+      '[document.documentElement, ...document.querySelectorAll("main, .beat-task, .beat-runs")].every((box) => box.scrollWidth <= box.clientWidth)',
+    );
+
+  it('[H06] shows how a task is written where there is none', async () => {
+    await page.getByText('## mail').waitFor();
+    write(TASKS);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await card('mail').waitFor();
+  });
+
+  it('[H02] says what is not understood, and shows every text as text', async () => {
+    const problems = page.getByRole('region', { name: 'Problems' });
+    expect(await problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
+    expect(await card('mail').innerText()).toContain(HOSTILE);
+    expect(await card('mail').locator('img').count()).toBe(0);
+    expect(await page.title()).not.toBe('1');
+  });
+
+  it('[H03] runs a task at once, by keyboard, and says when it was quiet', async () => {
+    await page.getByRole('button', { name: 'Run mail now' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('mail begins').waitFor();
+    await card('mail').getByText('nothing to tell').waitFor();
+    await page.locator('.beat-runs li', { hasText: 'nothing to tell' }).waitFor();
+    expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');
+  });
+
+  it('[H04] [G08] shows an alert and its cost, and the chat has it, marked', async () => {
+    found = 'Two letters wait.';
+    await page.getByRole('button', { name: 'Run mail now' }).click();
+    const run = page.locator('.beat-runs li').first();
+    await run.getByText('I told you').waitFor();
+    expect(await run.innerText()).toMatch(/\d tokens/);
+    expect(await run.locator('blockquote').innerText()).toBe('Two letters wait.');
+    await page.getByRole('link', { name: 'Chat' }).click();
+    await untilAnswer(page, '⚙️ Two letters wait.');
+    await page.getByRole('link', { name: 'Heartbeat' }).click();
+    await card('mail').waitFor();
+  });
+
+  it('[H04] says so when the same is found again', async () => {
+    await page.getByRole('button', { name: 'Run mail now' }).click();
+    await card('mail').getByText('the same as before').waitFor();
+  });
+
+  it.each([320, 390, 768])('[U03] at %i pixels nothing scrolls sideways', async (width) => {
+    const narrow = await scene.open({ viewport: { width, height: 740 } });
+    await narrow.getByRole('link', { name: 'Heartbeat' }).click();
+    await card('mail', narrow).waitFor();
+    expect(await fits(narrow)).toBe(true);
+    await narrow.context().close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    '[U03] is readable in %s: every text has contrast 4.5',
+    async (colorScheme) => {
+      const shown = await scene.open({ colorScheme });
+      await shown.getByRole('link', { name: 'Heartbeat' }).click();
+      await card('mail', shown).waitFor();
+      expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
+      await shown.context().close();
+    },
+  );
+});
