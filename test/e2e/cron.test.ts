@@ -94,3 +94,34 @@ describe('who may have jobs', () => {
     await until('Result: "stand up"');
   });
 });
+
+describe('parley cron', () => {
+  it('[H08] has the Parley that runs do a job in the chat of its owner', async () => {
+    scene.telegram.say({ chat: ANN, text: 'hi' });
+    await until('hello');
+    const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');
+    expect(added).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('stands: cron 0 9 * * *'),
+    });
+    const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
+    expect((await cli('run', id)).code).toBe(0);
+    await until('Now: call Bo');
+    expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
+  });
+
+  it('[H08] pauses and removes jobs, and says what is wrong', async () => {
+    expect(await cli('add', 'x', '--at', '18:00')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('no owner has written'),
+    });
+    scene.telegram.say({ chat: ANN, text: 'hi' });
+    await until('hello');
+    expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is no time');
+    const added = await cli('add', 'x', '--cron', '0 9 * * mon');
+    const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
+    expect((await cli('pause', id)).out).toContain('paused');
+    expect((await cli('remove', id)).out).toContain('is removed');
+    expect(await cli('remove', id)).toMatchObject({ code: 1 });
+  });
+});
