@@ -8,6 +8,7 @@ import {
   type ChannelAccount,
   openAccount,
 } from './channel-account.ts';
+import type { CronPage } from './http/cron-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
@@ -48,6 +49,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly heartbeat: ShownHeartbeat;
   /** What the page shows of SOUL.md and does about it. */
   readonly soul?: SoulPage;
+  /** Jobs with a timetable, for the page. */
+  readonly cron?: CronPage;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -79,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inspector: options.inspector,
     heartbeat: options.heartbeat,
     soul: options.soul,
+    cron: options.cron,
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   });

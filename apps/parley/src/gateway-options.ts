@@ -1,4 +1,5 @@
 import type { GatewayOptions } from '@parley/gateway';
+import { cronPage } from './cron-page.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
 import { skillCommandsOf } from './open-skills.ts';
@@ -12,7 +13,7 @@ import { statusReport } from './status-report.ts';
 export function gatewayOptions(
   { folder, clock, token, onState }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  { shared, accounts, agent, model, mcp, metrics, inspector, soul, proactive }: Parts,
+  { shared, accounts, agent, model, mcp, metrics, inspector, soul, proactive, cron }: Parts,
 ): GatewayOptions {
   return {
     ...shared,
@@ -33,6 +34,7 @@ export function gatewayOptions(
     },
     inspector: inspector.shown,
     heartbeat: proactive.desk,
+    cron: cronPage(cron),
   };
 }
 

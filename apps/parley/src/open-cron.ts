@@ -8,6 +8,8 @@ import {
   type CronSchedule,
   createCronDesk,
   createCronSchedule,
+  type JobView,
+  viewOf,
 } from '@parley/proactive';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
@@ -29,6 +31,8 @@ export interface CronDeskParts {
 export interface OpenCron {
   readonly ask: AskCron;
   readonly schedule: CronSchedule;
+  /** All jobs as they stand, for the page. */
+  views(): Promise<readonly JobView[]>;
 }
 
 /** What the desk for jobs of this installation works with. */
@@ -67,7 +71,15 @@ export function openCron(
       await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
     },
   });
-  return { ask: createCronDesk(deps), schedule };
+  return {
+    ask: createCronDesk(deps),
+    schedule,
+    async views() {
+      const views: JobView[] = [];
+      for (const job of await store.cronJobs.list()) views.push(await viewOf(deps, job));
+      return views;
+    },
+  };
 }
 
 function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: string) {

@@ -5,6 +5,7 @@ import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { AccountStatus } from '../channel-account.ts';
+import { type CronPage, cronRoutes } from './cron-routes.ts';
 import { guard } from './guard.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
@@ -27,6 +28,8 @@ export interface HttpAppOptions {
   readonly inspector: PromptInspector;
   /** What `/api/heartbeat` tells and does. */
   readonly heartbeat: ShownHeartbeat;
+  /** What `/api/cron` shows and does; without it there are no jobs. */
+  readonly cron?: CronPage | undefined;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
   /** Rejects when the database does not answer. */
@@ -62,6 +65,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   app.get('/api/status', async (c) => c.json(await options.report()));
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
+  if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

@@ -1,5 +1,6 @@
 import { h, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { JobSection } from '../cron/job-section.ts';
 import { type HeartbeatState, readHeartbeat } from '../heartbeat/read-heartbeat.ts';
 import { RunList } from '../heartbeat/run-list.ts';
 import { runNow, type Wished } from '../heartbeat/run-now.ts';
@@ -55,6 +56,7 @@ export function HeartbeatView(): VNode {
       answer.kind === 'waiting' && h('p', { role: 'status' }, 'Looking…'),
       answer.kind === 'failed' && h('p', { class: 'trouble', role: 'alert' }, answer.reason),
       answer.kind === 'here' && h(Standing, { state: answer.value, isBusy, onRun: run }),
+      h(JobSection, { round }),
     ),
   );
 }
