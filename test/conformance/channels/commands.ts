@@ -105,6 +105,18 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
+    title: '[F09] [H02] /heartbeat tells the owner what runs when, and how to write a task',
+    run: async (scene) => {
+      const place = scene.peer.ownerPlace;
+      const [asked, before] = [scene.model.total, scene.answers(place).length];
+      await scene.peer.say(place, { text: '/heartbeat' });
+      await scene.peer.waitFor(() => scene.answers(place).length > before, 20_000);
+      const said = scene.answers(place).slice(before);
+      expect(said.map(({ text }) => text).join('\n')).toMatch(/next beat[\s\S]*## mail/);
+      expect(scene.model.total).toBe(asked);
+    },
+  },
+  {
     title: '[D08] /why tells the owner what became of a message',
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
