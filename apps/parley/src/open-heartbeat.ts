@@ -1,3 +1,4 @@
+import { newsChecker } from '@parley/agent';
 import {
   createFindTarget,
   createHeartbeat,
@@ -11,7 +12,9 @@ import type { WorkerOptions } from '@parley/worker';
 import { servedBy } from './message-settings.ts';
 import type { OpenAgent } from './open-agent.ts';
 import type { Parts } from './open-parts.ts';
+import { outsideTools } from './outside-tools.ts';
 import type { LoadedSettings } from './read-settings.ts';
+import type { StartOptions } from './start-parley.ts';
 
 /** The heartbeat of this installation, and what the worker needs of it. */
 export interface OpenHeartbeat {
@@ -25,18 +28,20 @@ export interface OpenHeartbeat {
 /** What it is made from. */
 export interface OpenHeartbeatDeps
   extends Pick<Parts['shared'], 'store' | 'queues' | 'clock' | 'log'>,
-    Pick<OpenAgent, 'place' | 'workspace'> {
+    Pick<OpenAgent, 'place' | 'workspace'>,
+    Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
   readonly accounts: Parts['accounts'];
 }
 
 /** Opens the heartbeat of the agent: tasks of its workspace, alerts to its owner. */
 export function openHeartbeat(
-  { heartbeat: settings, tools }: LoadedSettings['settings'],
-  { place: agent, workspace, accounts, ...deps }: OpenHeartbeatDeps,
+  all: LoadedSettings['settings'],
+  { place: agent, workspace, accounts, folder, ...deps }: OpenHeartbeatDeps,
 ): OpenHeartbeat {
   const { store, queues, clock } = deps;
-  const { chats } = tools.message;
+  const settings = all.heartbeat;
+  const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
   const heartbeat = createHeartbeat({
@@ -45,6 +50,7 @@ export function openHeartbeat(
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
+    checkForNews: newsChecker(outsideTools(all, workspace.folder, { folder })),
     wake: (lane) => queues.lanes.kick(lane),
     deliver: ({ channel, account, chatId }) => queues.deliveries(channel, account).kick(chatId),
   });

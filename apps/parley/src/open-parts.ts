@@ -78,7 +78,8 @@ export async function openParts(
     clock,
     pass,
   };
-  const proactive = openHeartbeat(settings, { ...shared, ...agent, owners, accounts });
+  const { folder } = options;
+  const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
   return {
     shared,
     metrics,

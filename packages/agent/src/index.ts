@@ -6,6 +6,7 @@ export { keepMemories } from './context/keep-memories.ts';
 export { readHistory } from './context/read-history.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
 export { type BeatRunnerDeps, withHeartbeats } from './heartbeat/beat-runner.ts';
+export { type NewsChecker, newsChecker } from './heartbeat/check-for-news.ts';
 export type {
   TurnAdditions,
   TurnClosing,

@@ -8,6 +8,7 @@ import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { locateDataFolder } from '../data-folder.ts';
+import { newId } from '../new-id.ts';
 import { openLog } from '../open-log.ts';
 import { openParts } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
@@ -22,6 +23,7 @@ export type Script = (request: ModelRequest, now: number) => string;
  * the test sets. What would run by itself is run by hand.
  */
 export interface StillParley {
+  readonly folder: string;
   readonly store: Store;
   /** Every request so far, in tokens, its tools included, and what was said to it. */
   readonly asked: readonly Asked[];
@@ -56,20 +58,29 @@ const ROUTE: ReplyRoute = {
 };
 const NEVER = new AbortController().signal;
 
-/** Opens one in a folder of its own. */
+/** What one may have besides. */
+export interface StillExtras {
+  /** That of another one, which shares its database; a folder of its own when absent. */
+  readonly folder?: string;
+  /** Called at points of a heartbeat; what it throws ends the process there. */
+  readonly pass?: (point: string) => void;
+}
+
+/** Opens one. */
 export async function openStillParley(
   settings: object,
   begin: number,
   script: Script,
+  { folder: shared, pass = () => {} }: StillExtras = {},
 ): Promise<StillParley> {
-  const path = mkdtempSync(join(tmpdir(), 'parley-still-'));
+  const path = shared ?? mkdtempSync(join(tmpdir(), 'parley-still-'));
   writeFileSync(join(path, 'parley.yaml'), JSON.stringify({ model: 'offline', ...settings }));
   let now = begin;
   const clock = () => now;
   const folder = locateDataFolder(path, {});
   const logged: string[] = [];
   const opened = new AsyncDisposableStack();
-  opened.defer(() => rmSync(path, { recursive: true, force: true }));
+  if (shared === undefined) opened.defer(() => rmSync(path, { recursive: true, force: true }));
   const first = readSettings(folder, {});
   const options = {
     ...{ folder, env: {}, clock, pass() {}, channels: CHANNEL_DEFINITIONS },
@@ -79,24 +90,25 @@ export async function openStillParley(
   const plugged = await plugIn(first, { ...options, ...log });
   const parts = await openParts({ ...options, ...log }, plugged, opened);
   const { store } = parts.shared;
+  mortal(store, pass);
   const asked: Asked[] = [];
   const deps = {
     ...workerOptions(plugged.loaded, parts),
     model: scripted(clock, script, asked),
-    deliver: async () => {},
+    deliver: async () => pass('deliver'),
     wake: async () => {},
   };
   const runTurn = withHeartbeats(deps, createTurnRunner(deps));
   let made = 0;
   const run = async (conversationId: string): Promise<void> => {
-    made += 1;
     const work = { conversationId, owner: 'still', leaseMs: 60_000 };
-    const begun = await store.lanes.begin(work, 'collect', `turn-${made}`, now);
+    const begun = await store.lanes.begin(work, 'collect', newId('turn'), now);
     if (begun.kind !== 'turn') return;
     await runTurn(begun.turn, begun.lease, NEVER);
     await store.lanes.release(begun.lease);
   };
   return {
+    folder: path,
     store,
     asked,
     logged,
@@ -122,6 +134,27 @@ export async function openStillParley(
     },
     close: () => opened.disposeAsync(),
   };
+}
+
+/** Passes a point before and after each write of a heartbeat. */
+function mortal(store: Store, pass: (point: string) => void): void {
+  const { heartbeats } = store;
+  const guarded = {
+    ...heartbeats,
+    begin: async (...order: Parameters<typeof heartbeats.begin>) => {
+      pass('before begin');
+      const begun = await heartbeats.begin(...order);
+      pass('after begin');
+      return begun;
+    },
+    commit: async (...turn: Parameters<typeof heartbeats.commit>) => {
+      pass('before commit');
+      const committed = await heartbeats.commit(...turn);
+      pass('after commit');
+      return committed;
+    },
+  };
+  Object.defineProperty(store, 'heartbeats', { value: guarded });
 }
 
 function messageOf(messageId: string, text: string, sentAt: number): InboundMessage {

@@ -12,7 +12,7 @@ import { tokensToday } from './tokens-today.ts';
 
 /** What one beat works with. */
 export interface BeatDeps extends BeginBeatDeps {
-  readonly settings: { readonly tokensPerDay: number };
+  readonly settings: { readonly everyMinutes: number; readonly tokensPerDay: number };
   readonly findTarget: FindTarget;
   /** Runs what a task has looked at first; without it every task asks the model. */
   readonly checkForNews?: CheckForNews;
@@ -45,9 +45,6 @@ export interface Beat {
   readonly asked: Asked | undefined;
 }
 
-/** So late beats come on a busy machine. */
-const DELAY_MS = 60_000;
-
 /** Begins the run of one task at most, the most overdue one that can run (H02). */
 export async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
   const { standing, slot, asked } = beat;
@@ -55,7 +52,7 @@ export async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome>
     if (slot !== null) await deps.store.heartbeats.rest(slot, reason, deps.clock());
     return { kind: 'rested', reason };
   };
-  const { tasksDue, reason } = chooseTasks(standing, asked);
+  const { tasksDue, reason } = chooseTasks(standing, deps.settings.everyMinutes, asked);
   if (tasksDue.length === 0) return rest(reason);
   if ((await tokensToday(deps)) >= deps.settings.tokensPerDay) {
     return rest(`the ${deps.settings.tokensPerDay} tokens of today are used up`);
@@ -75,6 +72,7 @@ export async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome>
 /** The tasks that may run in this beat, the most overdue first; the first that can is run. */
 function chooseTasks(
   { tasks, state, at }: Standing,
+  everyMinutes: number,
   asked: Asked | undefined,
 ): { readonly tasksDue: StandingTask[]; readonly reason: string } {
   if (tasks.length === 0) return { tasksDue: [], reason: 'HEARTBEAT.md has no tasks' };
@@ -87,7 +85,7 @@ function chooseTasks(
     };
   }
   const tasksDue: StandingTask[] = [];
-  const lastRuns = withoutDelay(tasks, lastRunsOf(state));
+  const lastRuns = withoutDelay(tasks, lastRunsOf(state), everyMinutes);
   let left = tasks;
   for (;;) {
     const due = dueTask(left, lastRuns, at);
@@ -99,17 +97,22 @@ function chooseTasks(
 }
 
 /**
- * When tasks last ran, had their beats not come late. A beat that is on time must not find that its
- * task ran 29 minutes and 59 seconds ago, and leave it to the next one.
+ * When tasks last ran, had their beats not come late: after a busy moment, or a death. A beat that is on
+ * time must not find that its task ran 29 minutes and 59 seconds ago, and leave it to the next one.
  */
 function withoutDelay(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
+  everyMinutes: number,
 ): ReadonlyMap<string, number> {
-  const counted = new Set(
-    tasks.flatMap(({ name, cadence }) => (cadence.kind === 'minutes' ? [name] : [])),
+  const delays = new Map(
+    tasks.flatMap(({ name, cadence }) =>
+      cadence.kind === 'minutes'
+        ? [[name, Math.min(cadence.minutes, everyMinutes) / 4] as const]
+        : [],
+    ),
   );
-  return new Map([...lastRuns].map(([name, at]) => [name, counted.has(name) ? at - DELAY_MS : at]));
+  return new Map([...lastRuns].map(([name, at]) => [name, at - (delays.get(name) ?? 0) * 60_000]));
 }
 
 interface Trying extends Beat {

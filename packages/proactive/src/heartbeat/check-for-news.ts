@@ -3,8 +3,13 @@ import { type Logger, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
 import type { PreCheck, StandingTask } from './standing-task.ts';
 
-/** Looks at what a check names, and gives what it saw; throws where it cannot. */
-export type CheckForNews = (check: PreCheck) => Promise<string>;
+/** Looks at what checks name. */
+export interface CheckForNews {
+  /** Why it cannot look there at all, in a few words; null where it can. */
+  whyNot(check: PreCheck): string | null;
+  /** What it saw; throws where it could not look this time. */
+  look(check: PreCheck): Promise<string>;
+}
 
 /** Whether there is something to ask the model about, and what the state file notes of it. */
 export type News = {
@@ -26,8 +31,9 @@ export async function newsOf(
   asked?: string,
 ): Promise<News> {
   if (check === undefined || checkForNews === undefined) return { kind: 'new', seen: {} };
+  if (checkForNews.whyNot(check) !== null) return { kind: 'new', seen: {} };
   try {
-    const seen = await checkForNews(check);
+    const seen = await checkForNews.look(check);
     const checked = createHash('sha256').update(seen).digest('hex').slice(0, 16);
     const before = Noted.safeParse(noted);
     const isSame = before.success && before.data.checked === checked && asked === undefined;

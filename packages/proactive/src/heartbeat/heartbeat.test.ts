@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
+import type { CheckForNews } from './check-for-news.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
 const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
@@ -20,6 +21,8 @@ async function nextBeat(): Promise<string | undefined> {
   await scene.heartbeat.look();
   return (await scene.run())?.messages[0]?.message.variables.task;
 }
+
+const seeing = (look: CheckForNews['look']): CheckForNews => ({ whyNot: () => null, look });
 
 const runs = async () =>
   (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
@@ -85,7 +88,7 @@ describe('the heartbeat', () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.look();
-    const late = [0.2, 0, 0.25, 0.1, 0];
+    const late = [0.2, 0, 4, 0.1, 0];
     let before = 0;
     for (const minutes of late) {
       scene.later(30 + minutes - before);
@@ -162,7 +165,7 @@ describe('the heartbeat', () => {
 
   it('[H02] asks nobody when what a task looks at first is as it was', async () => {
     let inbox = 'two letters';
-    scene = await openHeartbeatScene({ checkForNews: async () => inbox });
+    scene = await openHeartbeatScene({ checkForNews: seeing(async () => inbox) });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
     await scene.heartbeat.look();
     expect(await nextBeat()).toBe('mail');
@@ -175,14 +178,27 @@ describe('the heartbeat', () => {
 
   it('[H02] asks when the look itself fails, and when a person asks', async () => {
     scene = await openHeartbeatScene({
-      checkForNews: async () => {
+      checkForNews: seeing(async () => {
         throw new Error('no such host');
-      },
+      }),
     });
     scene.put('HEARTBEAT.md', `${MAIL}- check: https://example.org\n`);
     await scene.heartbeat.look();
     expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
     expect(scene.lines.join()).toContain('no such host');
+  });
+});
+
+describe('a check that can never be made', () => {
+  it('[H02] leaves its task to run each time, and is told of in its state and once in the log', async () => {
+    const look = () => Promise.reject(new Error('it must not be tried'));
+    scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
+    scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
+    await scene.heartbeat.look();
+    expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
+    const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, as commands are off.';
+    expect((await scene.heartbeat.status()).problems).toEqual([said]);
+    expect(scene.lines.filter((line) => line.includes('without its check'))).toHaveLength(1);
   });
 });
 

@@ -9,9 +9,11 @@ import {
   beatOnce,
   type Standing,
 } from './beat-once.ts';
+import type { CheckForNews } from './check-for-news.ts';
 import { outlook, type TaskOutlook } from './due-task.ts';
 import { type HeartbeatState, lastRunsOf } from './heartbeat-state.ts';
 import { readTasks } from './read-tasks.ts';
+import type { StandingTask } from './standing-task.ts';
 import { openStateFile } from './state-file.ts';
 import { describeTaskProblem } from './task-problem.ts';
 import { tokensToday } from './tokens-today.ts';
@@ -58,7 +60,10 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   const read = async (): Promise<Standing & { readonly problems: readonly string[] }> => {
     const file = await deps.view.read('HEARTBEAT.md', WHOLE_FILE);
     const found = readTasks(file.kind === 'file' ? file.text : '');
-    const problems = found.problems.map(describeTaskProblem);
+    const problems = [
+      ...found.problems.map(describeTaskProblem),
+      ...found.tasks.flatMap((task) => uncheckable(task, deps.checkForNews)),
+    ];
     if (problems.length > 0 && problems.join() !== lastProblems) {
       deps.log.warn({ problems }, 'HEARTBEAT.md is not all understood');
     }
@@ -86,6 +91,16 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       };
     },
   };
+}
+
+/** What is said of a check that can never be made here: its task runs each time. */
+function uncheckable(
+  { name, line, check }: StandingTask,
+  checkForNews: CheckForNews | undefined,
+): readonly string[] {
+  const why = check === undefined ? null : (checkForNews?.whyNot(check) ?? null);
+  if (why === null) return [];
+  return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
 }
 
 async function lookOnce(

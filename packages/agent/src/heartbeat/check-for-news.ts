@@ -1,0 +1,73 @@
+import { createRequire } from 'node:module';
+import type { AddressRules } from '@parley/web-reader';
+import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
+
+/** What a standing task has looked at before the model is asked (H02). */
+export type NewsCheck =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'command'; readonly command: string };
+
+/** Looks at what tasks name, within what the settings allow. */
+export interface NewsChecker {
+  /** Why it cannot look there at all, in a sentence; null where it can. */
+  whyNot(check: NewsCheck): string | null;
+  /** What it saw. Throws where it could not look, or the command failed. */
+  look(check: NewsCheck): Promise<string>;
+}
+
+/** The settings of commands and of the web, as the tools have them. */
+export interface NewsCheckerDeps extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
+  /** For tests alone: without it nothing but the public internet is asked. */
+  readonly rules?: AddressRules;
+}
+
+/** A check must be cheap: no command may take longer. */
+const LONGEST_MS = 30_000;
+const NEVER = new AbortController().signal;
+const require = createRequire(import.meta.url);
+
+/**
+ * Looks at pages as `web_fetch` does, at the public internet alone, and runs commands as `exec` does, in
+ * the sandbox and only where commands are switched on. Loads either when it is needed.
+ */
+export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker {
+  return {
+    whyNot({ kind }) {
+      if (kind === 'command') {
+        return exec === undefined ? 'commands are switched off (exec.enabled)' : null;
+      }
+      return web?.fetch.enabled === true ? null : 'pages are switched off (web.fetch.enabled)';
+    },
+    async look(check) {
+      if (check.kind === 'command') return runCommand(check.command, exec);
+      if (web === undefined) throw new Error('Pages are switched off.');
+      const { createPageReader }: typeof import('@parley/web-reader') =
+        require('@parley/web-reader');
+      const { ports, seconds, maxMb } = web.fetch;
+      const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
+      const read = createPageReader({ limits, ...(rules !== undefined && { rules }) });
+      const { title, text } = await read(check.url, NEVER);
+      return `${title}\n${text}`;
+    },
+  };
+}
+
+/** Its output counts as news, and so does nothing else; it changes nothing on the way. */
+async function runCommand(command: string, exec: NewsCheckerDeps['exec']): Promise<string> {
+  if (exec === undefined) throw new Error('Commands are switched off.');
+  const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
+  const { workspace, forbidden, network, maxCharacters, processes, memoryMb } = exec;
+  const sandbox = openSandbox({
+    ...{ workspace, forbidden, network, readOnly: ['SOUL.md'] },
+    limits: {
+      outputCharacters: maxCharacters,
+      processes,
+      memoryBytes: memoryMb * 1_000_000,
+      timeoutMs: Math.min(exec.maxSeconds * 1_000, LONGEST_MS),
+    },
+  });
+  const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER });
+  if (exitCode === 0) return output;
+  const how = ended === null ? `with exit code ${exitCode}` : `by Parley: ${ended}`;
+  throw new Error(`The command ended ${how}. ${output.trim().slice(-200)}`);
+}
