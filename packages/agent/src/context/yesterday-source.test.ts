@@ -1,4 +1,5 @@
 import { silentLogger, silentMeter } from '@parley/contracts';
+import type { TurnAtHand } from '@parley/prompt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
 import { type LongTalk, openLongTalk } from '../testing/long-talk.ts';
@@ -16,15 +17,21 @@ beforeEach(async () => {
 });
 afterEach(() => talk.scene.close());
 
+/** Where else than in the owner's chat, or only for a look at the prompt. */
+interface Place {
+  readonly conversationId?: string;
+  readonly preview?: boolean;
+}
+
 /** A source, and what it says to a turn at some time. */
-function sourceAt(talk: LongTalk) {
+function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
   let now = TOMORROW;
   let ids = 0;
   const { scene, model } = talk;
   const source = yesterdaySource({
     store: scene.store,
     model,
-    localTime: localTimeIn('Europe/Berlin'),
+    localTime: localTimeIn(zone),
     clock: () => now,
     meter: silentMeter,
     log: silentLogger,
@@ -33,13 +40,26 @@ function sourceAt(talk: LongTalk) {
       return `${prefix}-${ids}`;
     },
   });
-  const say = async (kind: 'owner' | 'guest' = 'owner', at = TOMORROW, session = 0) => {
+  const say = async (
+    kind: 'owner' | 'guest' = 'owner',
+    at = TOMORROW,
+    session = 0,
+    { conversationId, preview = false }: Place = {},
+  ) => {
     now = at;
-    const { date } = localTimeIn('Europe/Berlin')(at);
+    const { date } = localTimeIn(zone)(at);
     const [first] = talk.atHand;
     if (first === undefined) throw new Error('there was no turn');
     const reader = { kind, conversationId: OWNER_CHAT };
-    const turn = { ...first, reader, session, facts: { ...first.facts, date } };
+    const { fix, ...more } = first;
+    const turn: TurnAtHand = {
+      ...more,
+      reader,
+      session,
+      facts: { ...first.facts, date },
+      ...(conversationId !== undefined && { conversationId }),
+      ...(!preview && fix !== undefined && { fix }),
+    };
     const { yesterday } = await source.gather(turn);
     await source.settled();
     return yesterday;
@@ -80,6 +100,50 @@ describe('the talk of yesterday', () => {
     expect(talk.summaries).toHaveLength(2);
     const audience = { kind: 'conversation', conversationId: OWNER_CHAT };
     expect(await say('guest')).toMatchObject({ audience });
+  });
+
+  it('[G11] [W02] is of its own conversation alone', async () => {
+    const { say } = sourceAt(talk);
+    await say();
+    const elsewhere = { conversationId: 'd' };
+    expect(await say('owner', TOMORROW, 0, elsewhere)).toBeUndefined();
+    expect(await say('owner', TOMORROW, 0, elsewhere)).toBeUndefined();
+    expect(talk.summaries).toHaveLength(1);
+  });
+
+  it('[G11] begins and ends where the clock of the agent says so', async () => {
+    // 14:05 in Berlin is 02:05 of the next day in Auckland.
+    const { say } = sourceAt(talk, 'Pacific/Auckland');
+    await say('owner', Date.parse('2026-11-22T10:59:59Z'));
+    expect(talk.summaries).toHaveLength(0);
+    await say('owner', Date.parse('2026-11-22T11:00:00Z'));
+    expect(talk.summaries).toHaveLength(1);
+    expect(await say('owner', Date.parse('2026-11-23T10:59:59Z'))).toBeDefined();
+    expect(await say('owner', Date.parse('2026-11-23T11:00:00Z'))).toBeUndefined();
+  });
+
+  it('[G11] is not crowded out by a long day that follows, and not mixed with it', async () => {
+    const { store } = talk.scene;
+    const { saidBetween } = store.transcript;
+    const asked: number[] = [];
+    Object.assign(store.transcript, {
+      saidBetween: (...of: Parameters<typeof saidBetween>) => {
+        asked.push(of[2]);
+        return saidBetween(...of);
+      },
+    });
+    await sourceAt(talk).say('owner', Date.parse('2026-11-22T22:00:00Z'));
+    expect(new Set(asked)).toEqual(new Set([Date.parse('2026-11-21T23:00:00Z')]));
+    expect(talk.summaries).toHaveLength(1);
+  });
+
+  it('[G11] is shown to a turn that only might be, which begins nothing', async () => {
+    const { say } = sourceAt(talk);
+    const preview = { preview: true };
+    expect(await say('owner', TOMORROW, 0, preview)).toBeUndefined();
+    expect(talk.summaries).toHaveLength(0);
+    await say();
+    expect(await say('owner', TOMORROW, 0, preview)).toBeDefined();
   });
 
   it.each([

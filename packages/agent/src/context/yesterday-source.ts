@@ -6,6 +6,7 @@ import { audienceOf } from '../loop/call-tools.ts';
 import { type ClaimDeps, claimSummary } from './claim-summary.ts';
 import { summaryPlace } from './read-history.ts';
 import { checkUnchanged } from './said-changed-error.ts';
+import { startOfDay } from './start-of-day.ts';
 import { Summary, summaryText } from './summary.ts';
 import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
 
@@ -26,8 +27,8 @@ export interface YesterdaySource extends ContextSource {
 
 /** The newest entries of a day that are summed up. */
 const MOST_ENTRIES = 400;
-/** Two days and an hour, in ms: a day of 25 hours before a day of 24. */
-const LONG_ENOUGH = 49 * 60 * 60_000;
+/** A day and more, in ms. */
+const LONG_DAY = 26 * 60 * 60_000;
 /** Conversations of which it is remembered what they had yesterday. */
 const REMEMBERED = 1_000;
 
@@ -58,10 +59,11 @@ export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
       const day = dayBefore(turn.facts.date);
       const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
       if (silentDays.get(key) === day) return {};
-      // A turn that only might be begins nothing.
-      if (turn.fix === undefined || running.has(key) || ended.signal.aborted) return {};
+      if (running.has(key) || ended.signal.aborted) return {};
       const stored = await storedOf(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
+      // A turn that only might be begins nothing.
+      if (turn.fix === undefined) return {};
       running.set(key, remember(turn, key, day));
       return {};
     },
@@ -99,8 +101,10 @@ async function summedUp(
   day: string,
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {
-  const now = deps.clock();
-  const said = await deps.store.transcript.saidBetween(turn, now - LONG_ENOUGH, now, MOST_ENTRIES);
+  // Only up to the end of that day: what was said since must not crowd it out.
+  const end = endOf(deps, day);
+  const between = [end - LONG_DAY, end, MOST_ENTRIES] as const;
+  const said = await deps.store.transcript.saidBetween(turn, ...between);
   const entries = said.filter(({ at }) => deps.localTime(at).date === day);
   const last = entries.at(-1);
   if (last === undefined) return null;
@@ -108,12 +112,17 @@ async function summedUp(
   const work = async (signal: AbortSignal) => {
     const { summary } = await writeSummary(deps, { before: null, entries }, signal);
     const { transcript } = deps.store;
-    const still = await transcript.saidBetween(turn, now - LONG_ENOUGH, now, MOST_ENTRIES);
-    checkUnchanged(said, still);
+    checkUnchanged(said, await transcript.saidBetween(turn, ...between));
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);
   return 'kind' in done ? 'later' : partOf(Summary.parse(done.content), turn.reader, day);
+}
+
+/** When that day was over; the turn may have begun just before midnight. */
+function endOf({ clock, localTime }: YesterdayDeps, day: string): number {
+  const today = startOfDay(localTime, clock());
+  return dayBefore(localTime(today).date) === day ? today : startOfDay(localTime, today - 1);
 }
 
 function partOf(summary: Summary, reader: Reader, day: string): PromptPart {
