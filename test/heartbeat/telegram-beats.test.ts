@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -24,6 +25,7 @@ import {
 const ANN = 501;
 const BO = 502;
 const GROUP = -5;
+const STATE = 'workspace/heartbeat-state.json';
 
 let telegram: TelegramDouble;
 let model: BeatModel;
@@ -196,5 +198,37 @@ describe('an alert on Telegram', () => {
     await until(ANN, 'which backup?');
     expect(said(ANN).slice(1)).toEqual(['⚙️ The backup failed.', 'You said: which backup?']);
     expect(JSON.stringify(model.double.requests.at(-1)?.body)).toContain('The backup failed.');
+  });
+});
+
+describe('a check before a standing task', () => {
+  it('[H02] [G06] spares the model as long as its command prints the same, in a real sandbox', async () => {
+    await open({}, { exec: { enabled: true } });
+    putFile(folder, 'mail.txt', 'two letters');
+    putFile(folder, 'HEARTBEAT.md', `${TASK.replace('30 min', '5 min')}- check: cat mail.txt\n`);
+    await greet(ANN);
+    await beat();
+    const rewound = async () => {
+      await parley.end();
+      const state = JSON.parse(readFileSync(join(folder.path, STATE), 'utf8'));
+      state.tasks.mail.lastRun = '2026-01-01T00:00:00Z';
+      putFile(folder, 'heartbeat-state.json', JSON.stringify(state));
+    };
+    await rewound();
+    expect(await reasonOfRest()).toBe('mail: nothing is new');
+    expect(model.beats()).toHaveLength(1);
+    putFile(folder, 'mail.txt', 'three letters');
+    await rewound();
+    await beat();
+    expect(model.beats()).toHaveLength(2);
+  });
+
+  it('[H02] [G06] is left out where commands are switched off, and the log says so', async () => {
+    await open();
+    putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
+    await greet(ANN);
+    await beat();
+    expect(parley.err()).toContain('commands are switched off (exec.enabled)');
+    expect(existsSync(join(folder.path, 'workspace/ran.txt'))).toBe(false);
   });
 });
