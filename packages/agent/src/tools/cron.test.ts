@@ -1,0 +1,116 @@
+import type { CronAsker, CronOrder } from '@parley/contracts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { PLACE } from '../testing/write-message.ts';
+import { cronTool } from './cron.ts';
+
+let scene: TurnScene;
+let orders: (readonly [CronOrder, CronAsker])[];
+afterEach(() => scene.close());
+
+async function open(delegates = false): Promise<void> {
+  orders = [];
+  const tool = cronTool({
+    store: {
+      get inbox() {
+        return scene.store.inbox;
+      },
+    },
+    ask: async (order, asker) => {
+      orders.push([order, asker]);
+      return order.action === 'pause' ? { ok: false, words: 'No.' } : { ok: true, words: 'Done.' };
+    },
+  });
+  scene = await openTurnScene({}, { tools: [tool], delegates });
+}
+
+const uses = (input: object) => ({ calls: [{ name: 'cron', with: input }] });
+const result = () => JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '');
+
+/** A job’s own turn, in the owner’s chat. */
+async function due(id: string): Promise<void> {
+  const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
+  await scene.store.inbox.accept({
+    conversationId: 'c',
+    route: { ...PLACE, chatId: 'c', target },
+    receivedAt: 1,
+    fromOwner: true,
+    message: {
+      ...PLACE,
+      messageId: id,
+      chat: { id: 'c', type: 'direct' },
+      sender: { id: '1', name: 'Ada', isBot: false },
+      text: '⚙️ The time of a job has come.',
+      mentions: [],
+      addressed: true,
+      sentAt: 1,
+      variables: {},
+      occasion: 'cron',
+    },
+  });
+}
+
+describe('the tool for jobs', () => {
+  it('[H08] asks for a job with the message of the person, its route and the id of the call', async () => {
+    await open();
+    await scene.write('remind me at six');
+    scene.model.next(uses({ action: 'add', task: 'call Bo', at: '18:00' }), { say: 'I will.' });
+    await scene.answerNext();
+    expect(orders).toHaveLength(1);
+    expect(orders[0]).toMatchObject([
+      {
+        action: 'add',
+        askedBy: expect.stringMatching(/^call:turn-/),
+        origin: { text: 'remind me at six', chat: { id: 'c' } },
+        route: { chatId: 'c' },
+        wish: { task: 'call Bo', at: '18:00' },
+      },
+      { kind: 'chat', reader: { kind: 'owner', conversationId: 'c' } },
+    ]);
+  });
+
+  it.each([
+    [{ action: 'pause', id: 'K7PQX' }, 'No.'],
+    [{ action: 'remove' }, 'which job you mean'],
+    [{ action: 'list' }, 'Done.'],
+    [{ action: 'change', id: 'K7PQX', at: '19:00' }, 'Done.'],
+  ])('[H08] answers %j', async (input, words) => {
+    await open();
+    await scene.write('my jobs');
+    scene.model.next(uses(input));
+    await scene.answerNext();
+    expect(result()).toContain(words);
+  });
+
+  it('[H08] adds and changes nothing in the turn of a job, which a person has not asked for', async () => {
+    await open();
+    for (const [at, input] of [
+      { action: 'add', task: 'x', at: '18:00' },
+      { action: 'remove', id: 'A' },
+    ].entries()) {
+      await due(`cron:${at}`);
+      scene.model.next(uses(input));
+      await scene.answerNext();
+      expect(result()).toContain('only what a person has just written');
+    }
+    expect(orders).toEqual([]);
+    await due('cron:9');
+    await scene.write('and remind me at six');
+    scene.model.next(uses({ action: 'add', task: 'x', at: '18:00' }));
+    await scene.answerNext();
+    expect(orders).toMatchObject([[{ origin: { text: 'and remind me at six' } }, {}]]);
+  });
+
+  it('[H08] [G07] is none that sub-agents have', async () => {
+    await open(true);
+    await scene.write('hand it on');
+    const task = { title: 't', task: 'plan' };
+    scene.model.next({ calls: [{ name: 'delegate_task', with: task }] });
+    await scene.answerNext();
+    const lane = scene.woken.find((woken) => woken.startsWith('sub'));
+    await scene.answerNext(lane);
+    const names = scene.model.asked.at(-1)?.tools?.map(({ name }) => name) ?? [];
+    expect(names).toContain('delegate_task');
+    expect(names).not.toContain('cron');
+  });
+});
