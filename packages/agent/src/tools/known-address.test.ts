@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isKnownAddress } from './known-address.ts';
+import { isKnownAddress, isLinkOfNamedHost } from './known-address.ts';
 
 const moment = (
   said: readonly string[],
@@ -57,6 +57,24 @@ describe('an address that somebody gave', () => {
         expect(known).toBe(by === '#x?');
       }),
     );
+  });
+
+  it.each([
+    ['as it stands there', 'https://example.org/tea/green', true],
+    ['with words of the model', 'https://example.org/tea/green?d=heron', false],
+    ['that the page does not have', 'https://example.org/heron', false],
+    ['of another site', 'https://evil.example/?a', false],
+    ['of a part of the site by name', 'https://a.example.org/', false],
+    ['by another port', 'https://example.org:8443/tea/green', false],
+  ])('[G05] a link of a page to its own site, %s: %s', (_how, url, is) => {
+    const text =
+      '[Green](https://example.org/tea/green) https://evil.example/?a https://a.example.org/ https://example.org:8443/tea/black';
+    const page = [{ tool: 'web_fetch', text }];
+    const said = ['What does https://example.org/tea say?'];
+    expect(isLinkOfNamedHost(url, moment(said, page))).toBe(is);
+    // A site that nobody named has no links of its own, and only pages have any.
+    expect(isLinkOfNamedHost(url, moment([], page))).toBe(false);
+    expect(isLinkOfNamedHost(url, moment(said, [{ tool: 'read', text }]))).toBe(false);
   });
 
   it('[M06] is looked for in a long message without stalling', () => {

@@ -85,6 +85,16 @@ describe('the tools of an installation', () => {
     const added = [{ from: 'a plugin', tools: [tool('more')] }];
     expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
   });
+
+  it('[G05] say words of outsiders where they say so, or where others bring them and do not deny it', () => {
+    const own = tool('own', { foreign: false });
+    const { registry } = createToolRegistry({
+      builtIn: [tool('one'), tool('page', { foreign: true })],
+      added: [{ from: 'a plugin', tools: [tool('weather'), own] }],
+      live: () => [{ from: 'a server', tools: [tool('mail')] }],
+    });
+    expect([...registry.for(OWNER).foreign]).toEqual(['page', 'weather', 'mail']);
+  });
 });
 
 describe('a tool that is left out', () => {
