@@ -10,6 +10,7 @@ export * from './cron-desk.ts';
 export * from './durable-point.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
+export * from './literal-text.ts';
 export * from './live-event.ts';
 export * from './memory-values.ts';
 export * from './prompt-record.ts';

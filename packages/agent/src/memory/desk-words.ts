@@ -1,3 +1,4 @@
+import { literal } from '@parley/contracts';
 import type { SavedMemory } from '@parley/workspace';
 import type { ForgetProof, MemoryAsker } from './memory-desk.ts';
 
@@ -79,7 +80,7 @@ function memoryItem({ entry }: SavedMemory): string {
   const { id, text, type, scope, date, words, automatic } = entry;
   const how = automatic ? 'saved by itself' : words === 'agent' ? 'my own note' : null;
   const facts = [type, scope, date, how].filter((fact) => fact !== null);
-  return `- ${code(id)} ${text.replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&')} (${facts.join(', ')})`;
+  return `- ${code(id)} ${literal(text)} (${facts.join(', ')})`;
 }
 
 function code(text: string): string {

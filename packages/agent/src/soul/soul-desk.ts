@@ -1,3 +1,4 @@
+import { literalLine } from '@parley/contracts';
 import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import type { SoulKeeper } from './soul-keeper.ts';
@@ -7,7 +8,6 @@ import {
   findingLines,
   nameOf,
   nextStep,
-  plain,
   scoreWords,
   shortDiff,
   standingOf,
@@ -110,7 +110,7 @@ function versionText(
       ? fenced(text)
       : fenced(diff === '' ? ' nothing changes' : diff, 'diff');
   return [
-    `**${nameOf(version)}**${verb === 'diff' ? against : ''} – ${standingOf(version, localTime)}; ${scoreWords(version)}; by ${plain(writerOf(version))}.\nReason: ${plain(version.reason)}`,
+    `**${nameOf(version)}**${verb === 'diff' ? against : ''} – ${standingOf(version, localTime)}; ${scoreWords(version)}; by ${literalLine(writerOf(version))}.\nReason: ${literalLine(version.reason)}`,
     ...(version.findings.length === 0 ? [] : [findingLines(version).join('\n')]),
     body,
     ...(state === 'passed' ? [nextStep(version, keeper.settings, localTime)] : []),

@@ -1,10 +1,11 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
+import { literalLine } from '@parley/contracts';
 import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { type PostDeps, postMessage } from '../posting/post-message.ts';
 import { BY_HAND } from './soul-guard.ts';
 import type { SoulSettings } from './soul-settings.ts';
-import { fenced, findingLines, nextStep, plain, scoreWords, shortDiff } from './soul-words.ts';
+import { fenced, findingLines, nextStep, scoreWords, shortDiff } from './soul-words.ts';
 
 /** What telling the owner needs. */
 export interface SoulNoticeDeps extends OwnersChatDeps, PostDeps {
@@ -53,7 +54,7 @@ export function soulNotice(
     case 'passed': {
       const what = isEdit
         ? `${edited} It passed the evaluation with ${scoreWords(version)}.`
-        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreWords(version)}.\n\nReason: ${plain(version.reason)}`;
+        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreWords(version)}.\n\nReason: ${literalLine(version.reason)}`;
       return [what, diff, nextStep(version, settings, localTime)].join('\n\n');
     }
     case 'refused':
@@ -65,7 +66,7 @@ export function soulNotice(
       ].join('\n\n');
     case 'applied':
       return [
-        `SOUL.md is version ${number} from now on. Reason: ${plain(version.reason)}`,
+        `SOUL.md is version ${number} from now on. Reason: ${literalLine(version.reason)}`,
         diff,
         `Back: \`/soul rollback ${version.basedOn ?? 0}\`.`,
       ].join('\n\n');

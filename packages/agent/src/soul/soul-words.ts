@@ -1,3 +1,4 @@
+import { literalLine } from '@parley/contracts';
 import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import type { SoulSettings } from './soul-settings.ts';
@@ -56,13 +57,14 @@ export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
 /** One line of Markdown for a version in a list. */
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
   const facts = [standingOf(version, localTime), scoreWords(version), `by ${writerOf(version)}`];
-  return `- **${nameOf(version)}** – ${facts.map(plain).join('; ')}. ${plain(version.reason)}`;
+  return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 
 /** What the evaluation found, as a list; empty when nothing. */
 export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
   return findings.map(
-    ({ rule, words, points }) => `- ${rule}: ${plain(words)}${points > 0 ? ` (−${points})` : ''}`,
+    ({ rule, words, points }) =>
+      `- ${rule}: ${literalLine(words)}${points > 0 ? ` (−${points})` : ''}`,
   );
 }
 
@@ -97,12 +99,4 @@ export function nextStep(
       ? `It waits for your word: \`/soul apply ${number}\`.`
       : `It comes into use on ${momentOf(appliesAt, localTime)} unless you say no. At once: \`/soul apply ${number}\`.`;
   return `${at} Not at all: \`/soul veto ${number}\`. All of it: \`/soul diff ${number}\`.`;
-}
-
-/** What people or models wrote, in one line and without any markup of theirs. */
-export function plain(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&');
 }

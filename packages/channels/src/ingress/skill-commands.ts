@@ -1,3 +1,4 @@
+import { literal } from '@parley/contracts';
 import type { CommandInfo } from '../adapter.ts';
 
 /**
@@ -23,7 +24,7 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
 
 /** Written by the author of a skill, so no markup of ours. */
 function shortened(summary: string): string {
-  const characters = [...summary.replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&')];
+  const characters = [...literal(summary)];
   if (characters.length <= SUMMARY) return characters.join('');
   return `${characters.slice(0, SUMMARY).join('').replace(/\\+$/, '')} …`;
 }

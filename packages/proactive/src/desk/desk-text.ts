@@ -1,3 +1,4 @@
+import { literalLine } from '@parley/contracts';
 import type { HeartbeatAnswer, HeartbeatReport, TaskReport } from './heartbeat-report.ts';
 import { counted } from './moment-words.ts';
 
@@ -16,7 +17,9 @@ export function reportText({ plan, tokens, tasks, problems, timeZone }: Heartbea
   const names = tasks.slice(SHOWN).map(({ name }) => code(name));
   return [
     `**Heartbeat**: ${plan.words} (${timeZone}).`,
-    ...(plan.lastWords === null ? [] : [`The last beat ran nothing – ${plain(plan.lastWords)}.`]),
+    ...(plan.lastWords === null
+      ? []
+      : [`The last beat ran nothing – ${literalLine(plan.lastWords)}.`]),
     ...(tasks.length === 0 && problems.length === 0 ? [noTasks()] : []),
     ...(tasks.length === 0 ? [] : [tasks.slice(0, SHOWN).map(taskText).join('\n')]),
     ...(names.length === 0 ? [] : [`And ${names.join(', ')}.`]),
@@ -43,7 +46,7 @@ export function statusLine(nextAt: string | null, tasks: number, problems: numbe
 
 /** What `/heartbeat now` answers; in a group nothing of the tasks. */
 export function answerText({ task, words }: HeartbeatAnswer, isGroup: boolean): string {
-  if (!isGroup) return plain(words);
+  if (!isGroup) return literalLine(words);
   return task === null
     ? 'Nothing began; ask me in a direct chat why.'
     : 'It begins; what comes of it I tell in its own place.';
@@ -53,29 +56,21 @@ export function answerText({ task, words }: HeartbeatAnswer, isGroup: boolean): 
 function problemsText(problems: readonly string[]): readonly string[] {
   if (problems.length === 0) return [];
   return [
-    ['HEARTBEAT.md needs mending:\n', ...problems.map((one) => `- ${plain(one)}`)].join('\n'),
+    ['HEARTBEAT.md needs mending:\n', ...problems.map((one) => `- ${literalLine(one)}`)].join('\n'),
   ];
 }
 
 function taskText({ name, schedule, tell, last, next }: TaskReport): string {
-  const to = tell === null ? '' : `, tells ${plain(tell)}`;
+  const to = tell === null ? '' : `, tells ${literalLine(tell)}`;
   return [
-    `- **${plain(name)}** – ${schedule}${to}`,
-    `  - last: ${plain(last.words)}`,
-    `  - next: ${plain(next.words)}`,
+    `- **${literalLine(name)}** – ${schedule}${to}`,
+    `  - last: ${literalLine(last.words)}`,
+    `  - next: ${literalLine(next.words)}`,
   ].join('\n');
 }
 
 function noTasks(): string {
   return `There are no tasks, so nothing is asked of the model. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:\n\n${EXAMPLE}`;
-}
-
-/** Names and reasons as they are, without any markup of theirs. */
-function plain(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&');
 }
 
 function code(text: string): string {
