@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 /** How long after a failure the next try comes at the earliest, the first failure first. */
 const DELAYS_MIN = [1, 5, 15, 60];
 /** After so many failures in a row a job is paused, or given up if it was for once. */
-export const MOST_FAILURES = DELAYS_MIN.length + 1;
+const MOST_FAILURES = DELAYS_MIN.length + 1;
 
 /** What becomes of a job whose run is over; `gaveUp`: its chat is told. */
 export interface AfterRun {

@@ -28,7 +28,7 @@ export async function mendTimes({ store, clock, log }: CronDeps): Promise<void> 
  * The time (ms) that a job has at a moment if the one that it has was made by a wrong clock; null: it
  * stays. What ran at a certain hour does not run at that hour again when an hour or a day comes twice.
  */
-export function mendedTime(
+function mendedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
   now: number,
 ): number | null {
