@@ -322,6 +322,14 @@ describe('/soul and the tool', () => {
     expect(await read()).toBe(FIRST);
   });
 
+  it('[W06] [G05] the tool is the owner’s alone, and asks once words of outsiders were read', () => {
+    expect(proposeSoulChangeTool({ keeper, localTime })).toMatchObject({
+      audience: 'owner',
+      effect: 'write',
+      approval: 'ask-after-foreign-words',
+    });
+  });
+
   it('[W06] the tool does nothing where no person asks', async () => {
     expect(await use({ text: SECOND }, 't.0.0', false)).toContain('only in a conversation');
     expect(await states()).toHaveLength(1);

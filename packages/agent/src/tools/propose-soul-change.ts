@@ -20,8 +20,8 @@ const Replacement = z.strictObject({
 });
 
 /**
- * Proposes a change of SOUL.md (W06): the only way that the agent has. Needs no approval, because an
- * evaluation and the veto of the owner stand between the proposal and its use.
+ * Proposes a change of SOUL.md (W06): the only way that the agent has. Needs no approval as a rule, because
+ * an evaluation and the veto of the owner stand between the proposal and its use.
  */
 export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): Tool {
   return defineTool({
@@ -32,7 +32,9 @@ export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): T
     effect: 'write',
     actsOnce: true,
     audience: 'owner',
-    approval: 'never',
+    // A page must not talk its way into the character: then a person reads the text first.
+    approval: 'ask-after-foreign-words',
+    asksAbout: '`propose_soul_change`',
     input: z
       .strictObject({
         reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
