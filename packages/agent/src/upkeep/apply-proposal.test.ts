@@ -8,11 +8,15 @@ import { MEMORY } from './testing/thirty-days.ts';
 import { readProposal } from './upkeep-proposal.ts';
 import { isWishOrRule } from './wish-or-rule.ts';
 
-const ids = (letter: string) => fc.integer({ min: 0, max: 40 }).map((n) => `${letter}${n}`);
+const ids = (letter: string) => fc.integer({ min: 0, max: 12 }).map((n) => `${letter}${n}`);
 const proposals = fc.record({
   add: fc.array(fc.record({ note: ids('N'), why: fc.string() }), { maxLength: 40 }),
   remove: fc.array(
-    fc.record({ line: ids('M'), why: fc.string(), same: fc.option(ids('M'), { nil: undefined }) }),
+    fc.record({
+      line: ids('M'),
+      why: fc.string(),
+      same: fc.option(ids('M'), { nil: undefined, freq: 1 }),
+    }),
     { maxLength: 60 },
   ),
 });
@@ -78,6 +82,21 @@ describe('applying a proposal', () => {
           if (isWishOrRule(line)) expect(text.toLowerCase()).toContain(line.toLowerCase());
       }),
     );
+  });
+
+  it('[H07] takes three of ten and not four, and never both of two that say the same', () => {
+    const memory = Array.from({ length: 10 }, (_, n) => `- fact number ${n}`).join('\n');
+    const four = [1, 2, 3, 4].map((n) => ({ line: `M${n}`, why: 'over' }));
+    const some = applyProposal({ memory, notes: [], known: [] }, { add: [], remove: four });
+    expect(some.removed).toHaveLength(3);
+    expect(some.refused).toEqual([{ text: 'fact number 3', why: 'too much for one run' }]);
+    const both = [
+      { line: 'M1', same: 'M2', why: '' },
+      { line: 'M2', same: 'M1', why: '' },
+      { line: 'M2', why: 'over' },
+    ];
+    const one = applyProposal({ memory, notes: [], known: [] }, { add: [], remove: both });
+    expect(one.removed).toEqual([{ text: 'fact number 0', why: 'the same as: fact number 1' }]);
   });
 
   it('[H07] that is done is not done again', () => {
