@@ -145,6 +145,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ conversationId: 'web:c9' });
     });
 
+    it('[H08] [G15] lose the words that are to be forgotten, and stay', async () => {
+      await add('a');
+      const words = ['water the plants'];
+      const here = { conversations: ['web:c1'], ownersToo: false, words, mark: '[forgotten]' };
+      await store.forgetting.forget(here);
+      expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
+    });
+
     it('[H08] [H04] make no chat the one that an owner used last', async () => {
       await add('a');
       const mine = { ...message('2', 'c2'), fromOwner: true };
