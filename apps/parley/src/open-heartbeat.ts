@@ -1,4 +1,5 @@
-import { newsChecker } from '@parley/agent';
+import { newsChecker, postMessage } from '@parley/agent';
+import { ownersChat } from '@parley/channels';
 import {
   createFindTarget,
   createHeartbeat,
@@ -6,6 +7,7 @@ import {
   type HeartbeatDesk,
   heartbeatDesk,
   judgeBeats,
+  tellFailures,
   tokensToday,
 } from '@parley/proactive';
 import type { WorkerOptions } from '@parley/worker';
@@ -44,15 +46,24 @@ export function openHeartbeat(
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
+  const deliver = (channel: string, account: string, chatId: string) =>
+    queues.deliveries(channel, account).kick(chatId);
+  const tell = async (key: string, markdown: string) => {
+    const chat = await ownersChat({ ...deps, serves });
+    if (chat === null) return;
+    const { replyToMessageId: _, ...route } = chat.last.route;
+    await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
+  };
   const heartbeat = createHeartbeat({
     ...deps,
+    tellFailures: tellFailures({ store, agent, settings, tell, clock }),
     agent,
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
     checkForNews: newsChecker(outsideTools(all, workspace.folder, { folder })),
     wake: (lane) => queues.lanes.kick(lane),
-    deliver: ({ channel, account, chatId }) => queues.deliveries(channel, account).kick(chatId),
+    deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
     judge: judgeBeats({ ...deps, agent, settings }),

@@ -1,4 +1,5 @@
 export { createFindTarget, type FindTargetDeps } from './alerts/find-target.ts';
+export { tellFailures } from './alerts/tell-failures.ts';
 export { createCronDesk } from './cron/cron-desk.ts';
 export {
   type CronSchedule,

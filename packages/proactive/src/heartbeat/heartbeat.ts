@@ -1,4 +1,4 @@
-import type { ReplyRoute } from '@parley/contracts';
+import { type ReplyRoute, reasonOf } from '@parley/contracts';
 import type { BeatPlan, BeatSlot } from '@parley/store';
 import type { WorkspaceView } from '@parley/workspace';
 import { zoneClock } from '../clock/zone-clock.ts';
@@ -27,6 +27,8 @@ export interface HeartbeatDeps extends BeatDeps {
     readonly everyMinutes: number;
     readonly tokensPerDay: number;
   };
+  /** Lets the owner know where runs fail one after the other. */
+  readonly tellFailures?: () => Promise<void>;
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
 }
@@ -117,7 +119,19 @@ async function lookOnce(
   if (dueAt <= clock()) {
     // What was missed while the machine slept is one beat, and the rhythm stays as it was.
     nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
+    // Before the next run begins: it may end otherwise.
+    await tellFailures(deps);
     await beat({ agent: agent.id, dueAt, nextAt });
   }
   return Math.min(nextAt, heldUntil ?? nextAt);
+}
+
+/** Not telling holds up no beat. */
+async function tellFailures({ tellFailures: tell, agent, log }: HeartbeatDeps): Promise<void> {
+  try {
+    await tell?.();
+  } catch (error) {
+    const reason = reasonOf(error);
+    log.warn({ agent: agent.id, reason }, 'the owner could not be told that heartbeats fail');
+  }
 }
