@@ -28,6 +28,8 @@ describe('settingsJsonSchema', () => {
       'plugins',
       'owners',
       'heartbeat',
+      'cron',
+      'soul',
       'lanes',
       'limits',
       'spend',
