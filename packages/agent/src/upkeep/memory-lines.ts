@@ -20,7 +20,7 @@ export interface MemoryPage {
 }
 
 /** The section that upkeep adds to; whatever else stands in the file is a person's. */
-export const OWN_SECTION = '## From the daily notes';
+const OWN_SECTION = '## From the daily notes';
 
 const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
 const DATED = /^(\d{4}-\d\d-\d\d)\b/;

@@ -2,7 +2,7 @@ import { dayBefore } from '../../context/yesterday-source.ts';
 import type { DailyNote } from '../note-lines.ts';
 
 /** The last day of the fixture. */
-export const TODAY = '2026-11-21';
+const TODAY = '2026-11-21';
 
 /** For tests: MEMORY.md after years of use, in three languages. */
 export const MEMORY = `# Memory
