@@ -19,7 +19,7 @@ export interface BeatModel {
 }
 
 /** Whether a request is one of a heartbeat. */
-export function isBeat({ messages }: ChatRequest): boolean {
+function isBeat({ messages }: ChatRequest): boolean {
   return messages.some(
     (message) => message.role === 'system' && textOf(message).includes('## Heartbeat'),
   );

@@ -32,7 +32,7 @@ export function tellFailures({ store, agent, settings, tell, clock }: TellFailur
 }
 
 /** @param runs the newest first; null unless all of them failed. */
-export function failureWords(runs: readonly BeatRun[]): string | null {
+function failureWords(runs: readonly BeatRun[]): string | null {
   const [last] = runs;
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;

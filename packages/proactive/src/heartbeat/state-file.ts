@@ -9,7 +9,7 @@ import {
 import { cadenceMinutes, type StandingTask } from './standing-task.ts';
 
 /** The file in the workspace (H02): for people to read and to change. */
-export const STATE_FILE = 'heartbeat-state.json';
+const STATE_FILE = 'heartbeat-state.json';
 /** Far more than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
 /** Up to which run the file is complete; what began later was lost with the process that ran it. */

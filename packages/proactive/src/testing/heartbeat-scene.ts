@@ -34,7 +34,7 @@ export interface HeartbeatScene {
 const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
 /** Where the owner writes, in these tests. */
-export const OWNERS_LAST: InboundMessage = {
+const OWNERS_LAST: InboundMessage = {
   ...PLACE,
   messageId: 'm1',
   chat: { id: 'c', type: 'direct' },

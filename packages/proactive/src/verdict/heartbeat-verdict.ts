@@ -10,7 +10,7 @@ export type HeartbeatVerdict =
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
 /** So much may stand beside a token that begins or ends an answer, in characters. */
-export const QUIET_REST = 300;
+const QUIET_REST = 300;
 
 /** A sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
