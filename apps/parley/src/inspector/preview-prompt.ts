@@ -1,13 +1,13 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BuiltInToolDeps, type PreviewChange, previewTurn } from '@parley/agent';
+import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, SentPrompt } from '@parley/contracts';
 import { sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { approvalsOf } from '../approval-settings.ts';
 import { LOCAL_OWNERS } from '../local-owners.ts';
-import { openAgent } from '../open-agent.ts';
+import { type OpenAgentOptions, openAgent } from '../open-agent.ts';
 import type { Surroundings } from '../open-skills.ts';
 import type { AgentPlugins } from '../plug-in.ts';
 import type { LoadedSettings } from '../read-settings.ts';
@@ -60,29 +60,56 @@ export async function previewPrompt(
   }
 }
 
-/** The model is told of these tools; here nothing calls them. */
-const UNUSED: Pick<BuiltInToolDeps, 'delegation' | 'soul' | 'todos'> = {
-  soul: {
-    keeper: { look: unused, current: unused, propose: unused },
-    localTime: () => ({ date: '', time: '' }),
+/** All that tools write to: one more there makes one more necessary here. */
+type Work = NonNullable<OpenAgentOptions['work']>;
+
+/** The model is told of the same tools as in a turn; here nothing calls them. */
+function workOf({ soul, tools }: LoadedSettings['settings']): Work {
+  const { soul: proposals, ...others } = unusedWork(tools.message.chats);
+  // Where SOUL.md never changes, nobody proposes that it should.
+  return soul.apply === 'never' ? others : { ...others, soul: proposals };
+}
+
+function unusedWork(chats: NonNullable<Work['messages']>['chats']): Required<Work> {
+  return {
+    cron: { store: UNUSED_STORE, ask: unused },
+    delegation: {
+      subAgents: { start: unused },
+      wake: unused,
+      newId: (prefix) => prefix,
+      clock: () => 0,
+    },
+    messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
+    soul: {
+      keeper: { look: unused, current: unused, propose: unused },
+      localTime: () => ({ date: '', time: '' }),
+    },
+    todos: { replace: unused, of: async () => [] },
+  };
+}
+
+/** Where a tool would look, if one was called. */
+const UNUSED_STORE = {
+  get inbox(): never {
+    throw noToolHere();
   },
-  todos: { replace: unused, of: async () => [] },
-  delegation: {
-    subAgents: { start: unused },
-    wake: unused,
-    newId: (prefix) => prefix,
-    clock: () => 0,
+  get links(): never {
+    throw noToolHere();
+  },
+  get outbox(): never {
+    throw noToolHere();
+  },
+  get overheard(): never {
+    throw noToolHere();
   },
 };
 
-/** Where SOUL.md never changes, nobody proposes that it should. */
-function workOf({ soul: { apply } }: LoadedSettings['settings']): typeof UNUSED {
-  const { soul, ...others } = UNUSED;
-  return apply === 'never' ? others : { ...others, ...(soul !== undefined && { soul }) };
+function unused(): Promise<never> {
+  return Promise.reject(noToolHere());
 }
 
-function unused(): Promise<never> {
-  return Promise.reject(new Error('A preview calls no tool.'));
+function noToolHere(): Error {
+  return new Error('A preview calls no tool.');
 }
 
 /** A folder to make a workspace in, with what the real one has already. */
