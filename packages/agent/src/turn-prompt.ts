@@ -1,5 +1,11 @@
 import { homedir } from 'node:os';
-import type { InboundMessage, Logger, Reader, RuntimeFacts } from '@parley/contracts';
+import {
+  type InboundMessage,
+  type Logger,
+  type Reader,
+  type RuntimeFacts,
+  SILENT_TOKEN,
+} from '@parley/contracts';
 import type {
   AssembledPrompt,
   ContextSource,
@@ -9,7 +15,6 @@ import type {
   PromptMode,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
-import { SILENT_TOKEN } from './answer/silent-token.ts';
 import type { ApprovalRules } from './approvals/approval-policy.ts';
 import { approvalsNote } from './approvals/approvals-note.ts';
 import { gatherFeatures } from './gather-features.ts';

@@ -1,4 +1,5 @@
 export * from './adapter-values.ts';
+export * from './agreed-tokens.ts';
 export * from './ambient.ts';
 export * from './audience.ts';
 export * from './beat-routine.ts';

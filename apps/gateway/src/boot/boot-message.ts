@@ -1,11 +1,11 @@
+import { SILENT_TOKEN } from '@parley/contracts';
 import type { AdmittedMessage, InboxRow } from '@parley/store';
 
 /**
  * What the model is told after a start. The mark shows it that no person wrote this; people never
  * see the message. The last sentence keeps a start without news silent (G09).
  */
-const WORDS =
-  '⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly NO_REPLY and nothing else.';
+const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
 
 /**
  * The message that makes the agent do what BOOT.md says (W08), put where an owner wrote `last`.

@@ -1,8 +1,4 @@
-/** The whole message with which the agent says nothing (G09). */
-export const SILENT_TOKEN = 'NO_REPLY';
-
-/** The whole message of a heartbeat that found nothing to tell (H03); nobody must read it either. */
-const QUIET_TOKEN = 'HEARTBEAT_OK';
+import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/contracts';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 

@@ -1,3 +1,5 @@
+import { QUIET_TOKEN } from '@parley/contracts';
+
 /** Where a spelling of the quiet token stands in a text, in UTF-16 units; `end` is not in it. */
 export interface SpellingPlace {
   readonly start: number;
@@ -11,22 +13,35 @@ interface Folded {
   readonly ends: readonly number[];
 }
 
+/** The two words of the token, which a low line joins. */
+const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
+
 /**
  * `HEARTBEAT_OK` however it is written: any case, `-` or nothing for the underscore; with a space in
  * capitals alone, since "the heartbeat ok light" is somebody's subject. "OKAY" is a slip of the pen.
  */
-const SPELLINGS =
-  /(?<![\p{L}\p{N}])HEARTBEAT {0,2}[_-] {0,2}OK(?:AY)?(?![\p{L}\p{N}])|HEARTBEAT_OK(?:AY(?!\p{L}))?|(?<![\p{L}\p{N}])HEARTBEATOK(?![\p{L}\p{N}])/giu;
-const IN_CAPITALS = /(?<![\p{L}\p{N}])HEARTBEAT {1,3}OK(?:AY)?(?![\p{L}\p{N}])/gu;
+const SPELLINGS = new RegExp(
+  [
+    asWords(`${FIRST} {0,2}[_-] {0,2}${SECOND}(?:AY)?`),
+    `${QUIET_TOKEN}(?:AY(?!\\p{L}))?`,
+    asWords(FIRST + SECOND),
+  ].join('|'),
+  'giu',
+);
+const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
 /** Nobody sees these, or they are marks: a token is one with them, too. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
 /** A character written as HTML does it. */
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(lowbar|nbsp|zwnj|zwj|shy|hyphen));?/iy;
 const NAMED: Readonly<Record<string, string>> = { lowbar: '_', nbsp: ' ', hyphen: '-' };
 
+function asWords(pattern: string): string {
+  return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
+}
+
 /** All places, ascending, none in another. */
 export function quietSpellings(written: string): readonly SpellingPlace[] {
-  if (written.length < 'HEARTBEATOK'.length) return [];
+  if (written.length < (FIRST + SECOND).length) return [];
   const { text, starts, ends } = folded(written);
   const found = [...text.matchAll(SPELLINGS), ...text.matchAll(IN_CAPITALS)]
     .map(({ index, 0: all }) => ({

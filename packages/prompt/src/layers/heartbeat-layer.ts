@@ -1,12 +1,10 @@
+import { QUIET_TOKEN } from '@parley/contracts';
 import { absent, type Layer } from '../layer.ts';
-
-/** The answer that means "all is quiet" (H03). */
-const QUIET = 'HEARTBEAT_OK';
 
 const INTRO = `Nobody wrote to you: this is the time you have to look after standing tasks.
 - Do what the task below says, and nothing else. Older talk is not a task.
-- Nothing needs your owner's attention: answer with exactly ${QUIET}. Nothing is sent then.
-- Something does: write what your owner should know, in a few sentences, without ${QUIET}.`;
+- Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}. Nothing is sent then.
+- Something does: write what your owner should know, in a few sentences, without ${QUIET_TOKEN}.`;
 
 /** What a heartbeat is for and which task is due; on heartbeat turns alone (H05). */
 export const heartbeatLayer: Layer = {
