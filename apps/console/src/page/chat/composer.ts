@@ -7,6 +7,9 @@ import { afterKey } from './composer-keys.ts';
 import { matchCommands } from './match-commands.ts';
 import type { CommandHint } from './wire.ts';
 
+/** Characters from which on the style sheet gives the field one direction, as lines of their own cost seconds. */
+const LONG = 20_000;
+
 interface ComposerProps {
   readonly field: ElementSlot<HTMLTextAreaElement>;
   readonly draft: string;
@@ -78,6 +81,7 @@ function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: Field
   return h('textarea', {
     ref: field.ref,
     id: 'message',
+    class: draft.length > LONG ? 'is-long' : undefined,
     rows: 1,
     dir: 'auto',
     value: draft,
@@ -87,6 +91,12 @@ function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: Field
     'aria-autocomplete': 'list',
     'aria-controls': active && 'commands',
     'aria-activedescendant': active && `command-${active.name}`,
+    onBeforeInput: (event: InputEvent) => {
+      // The browser lays a pasted text out before anything is rendered.
+      if (event.target instanceof HTMLTextAreaElement && (event.data?.length ?? 0) > LONG) {
+        event.target.classList.add('is-long');
+      }
+    },
     onInput: (event: Event) => {
       if (event.target instanceof HTMLTextAreaElement) onDraft(event.target.value);
     },
