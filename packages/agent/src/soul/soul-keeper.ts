@@ -1,8 +1,7 @@
 import type { SoulVersion } from '@parley/store';
 import { createSoulEvaluation, type SoulEvaluationDeps } from './soul-evaluation.ts';
 import type { SoulGuard } from './soul-guard.ts';
-import { applySoul, rollbackSoul, vetoSoul } from './soul-orders.ts';
-import { proposeSoul, type SoulAnswer, type SoulWish } from './soul-proposals.ts';
+import type { SoulAnswer, SoulWish } from './soul-proposals.ts';
 import type { SoulSettings } from './soul-settings.ts';
 
 /** What keeping a soul needs. */
@@ -32,11 +31,13 @@ export interface SoulKeeper {
 
 /** Versions that lists show. */
 const LISTED = 50;
-/** Makes the keeper of one agent’s soul. */
+
+/** Makes the keeper of one agent’s soul. Loads what carries out wishes and orders with the first one. */
 export function createSoulKeeper(deps: SoulKeeperDeps): SoulKeeper {
   const { agent, souls, guard, settings } = deps;
   const evaluate = createSoulEvaluation(deps);
   const current = () => souls.applied(agent);
+  const orders = () => import('./soul-orders.ts');
   return {
     settings,
     current,
@@ -50,15 +51,18 @@ export function createSoulKeeper(deps: SoulKeeperDeps): SoulKeeper {
     evaluate,
     async propose(wish) {
       await guard.look('settled');
+      const { proposeSoul } = await import('./soul-proposals.ts');
       const result = await proposeSoul(deps, wish);
       if (result.kind === 'refused' || deps.trial !== undefined) return result;
       await evaluate();
       const version = await souls.get(agent, result.version.number);
       return version === null ? result : { kind: 'done', version };
     },
-    apply: (number, by) => applySoul(deps, number, by),
-    veto: (number, by) => vetoSoul(deps, number, by),
-    rollback: (number, by, askedBy) => rollbackSoul(deps, number, { by, askedBy }),
+    apply: async (number, by) => (await orders()).applySoul(deps, number, by),
+    veto: async (number, by) => (await orders()).vetoSoul(deps, number, by),
+    async rollback(number, by, askedBy) {
+      return (await orders()).rollbackSoul(deps, number, { by, askedBy });
+    },
     async applyDue(now) {
       if (settings.apply !== 'after-veto-time') return;
       for (const { number, basedOn } of await souls.due(agent, now)) {

@@ -1,8 +1,7 @@
 import type { Clock } from '@parley/contracts';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import { soulText } from '@parley/workspace';
-import { LONGEST_SOUL } from './soul-rules.ts';
-import type { SoulSettings } from './soul-settings.ts';
+import { LONGEST_SOUL, type SoulSettings } from './soul-settings.ts';
 import { soulDiff } from './soul-text.ts';
 
 /** A text that somebody proposes. */

@@ -1,6 +1,7 @@
 import type { SoulFinding } from '@parley/store';
 import { isBlank } from '@parley/workspace';
 import { FORBIDDEN, findForbidden } from './forbidden-words.ts';
+import { LONGEST_SOUL } from './soul-settings.ts';
 import { languageOf, shareLost } from './soul-text.ts';
 
 /** A text that would be a soul, and what it would take the place of. */
@@ -11,8 +12,7 @@ export interface SoulCandidate {
   readonly author: 'seed' | 'agent' | 'person';
 }
 
-/** Longest soul, in characters; some layouts show no more than the comfortable length. */
-export const LONGEST_SOUL = 8_000;
+/** Some layouts show no more than this, in characters. */
 const COMFORTABLE = 4_000;
 const SHORTEST = 40;
 /** How much of the words the agent may take away at once, and how much is a small step. */

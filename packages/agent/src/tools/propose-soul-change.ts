@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LocalTime } from '../local-time.ts';
 import type { SoulKeeper } from '../soul/soul-keeper.ts';
-import { LONGEST_SOUL } from '../soul/soul-rules.ts';
+import { LONGEST_SOUL } from '../soul/soul-settings.ts';
 import { momentOf } from '../soul/soul-words.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 

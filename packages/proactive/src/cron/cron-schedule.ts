@@ -1,6 +1,6 @@
-import { type FireDeps, fireDue } from './fire-due.ts';
-import { mendTimes, WRONG_CLOCK_MS } from './mend-times.ts';
-import { type SettleDeps, settleRuns } from './settle-runs.ts';
+import type { FireDeps } from './fire-due.ts';
+import type { SettleDeps } from './settle-runs.ts';
+import { WRONG_CLOCK_MS } from './wrong-clock.ts';
 
 /** What looking after jobs works with. */
 export interface CronScheduleDeps extends FireDeps, SettleDeps {}
@@ -11,17 +11,32 @@ export interface CronSchedule {
   look(): Promise<number | null>;
 }
 
-/** Makes the schedule of all jobs of an installation. */
+/** Runs that are noted, and jobs that are begun, in one look. */
+const [NOTED, BEGUN] = [50, 20];
+
+/** Makes the schedule of all jobs of an installation. Loads what runs them when there is something to run. */
 export function createCronSchedule(deps: CronScheduleDeps): CronSchedule {
+  const { store, clock } = deps;
   let lastLook = Number.POSITIVE_INFINITY;
   return {
     async look() {
-      const now = deps.clock();
-      if (now < lastLook - WRONG_CLOCK_MS) await mendTimes(deps);
+      const now = clock();
+      if (now < lastLook - WRONG_CLOCK_MS) {
+        const { mendTimes } = await import('./mend-times.ts');
+        await mendTimes(deps);
+      }
       lastLook = now;
-      await settleRuns(deps);
-      await fireDue(deps);
-      return deps.store.cronJobs.nextAt();
+      const ended = await store.cronJobs.unsettled(NOTED);
+      if (ended.length > 0) {
+        const { settleRuns } = await import('./settle-runs.ts');
+        await settleRuns(deps, ended);
+      }
+      const due = await store.cronJobs.due(clock(), BEGUN);
+      if (due.length > 0) {
+        const { fireDue } = await import('./fire-due.ts');
+        await fireDue(deps, due);
+      }
+      return store.cronJobs.nextAt();
     },
   };
 }

@@ -15,13 +15,11 @@ const MINUTE_MS = 60_000;
 const WAIT_MS = 15 * MINUTE_MS;
 /** A run that is not over after this long has lost its end; it holds up the next one no more. */
 const LONGEST_RUN_MS = 6 * 60 * MINUTE_MS;
-/** Jobs that are begun in one look. */
-const AT_ONCE = 20;
 
-/** Begins a run of each job that is due. One that cannot be begun is put off and stops no other. */
-export async function fireDue(deps: FireDeps): Promise<void> {
+/** Begins a run of each of these jobs, which are due. One that cannot be begun is put off and stops no other. */
+export async function fireDue(deps: FireDeps, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
-  for (const job of await store.cronJobs.due(clock(), AT_ONCE)) {
+  for (const job of due) {
     try {
       await fireOne(deps, job);
     } catch (error) {

@@ -2,9 +2,8 @@ import type { CronJob } from '@parley/store';
 import type { CronDeps } from './cron-deps.ts';
 import { readCronExpression } from './cron-expression.ts';
 import { nextTime } from './next-time.ts';
+import { WRONG_CLOCK_MS } from './wrong-clock.ts';
 
-/** How far clocks may differ before one of them is called wrong. */
-export const WRONG_CLOCK_MS = 5 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**

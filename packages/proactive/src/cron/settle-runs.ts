@@ -9,11 +9,15 @@ export interface SettleDeps extends CronDeps {
   readonly tell: (job: CronJob, key: string, words: string) => Promise<void>;
 }
 
-const AT_ONCE = 50;
+/** A job whose last run is over, and how that ended. */
+type EndedRun = CronJob & { readonly outcome: string };
 
 /** Notes how the runs ended that are over, and what follows from that. */
-export async function settleRuns({ store, tell, clock, log }: SettleDeps): Promise<void> {
-  for (const { outcome, ...job } of await store.cronJobs.unsettled(AT_ONCE)) {
+export async function settleRuns(
+  { store, tell, clock, log }: SettleDeps,
+  ended: readonly EndedRun[],
+): Promise<void> {
+  for (const { outcome, ...job } of ended) {
     const { change, gaveUp } = afterRun(job, outcome, clock());
     if (gaveUp) {
       const failures = change.failures ?? job.failures;

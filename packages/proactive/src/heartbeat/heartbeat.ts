@@ -1,22 +1,10 @@
 import { type ReplyRoute, reasonOf } from '@parley/contracts';
 import type { BeatPlan, BeatSlot } from '@parley/store';
 import type { WorkspaceView } from '@parley/workspace';
-import { zoneClock } from '../clock/zone-clock.ts';
-import {
-  type Asked,
-  type BeatDeps,
-  type BeatOutcome,
-  beatOnce,
-  type Standing,
-} from './beat-once.ts';
-import type { CheckForNews } from './check-for-news.ts';
-import { outlook, type TaskOutlook } from './due-task.ts';
-import { type HeartbeatState, lastRunsOf } from './heartbeat-state.ts';
-import { readTasks } from './read-tasks.ts';
-import type { StandingTask } from './standing-task.ts';
-import { openStateFile } from './state-file.ts';
-import { describeTaskProblem } from './task-problem.ts';
-import { tokensToday } from './tokens-today.ts';
+import type { BeatDeps, BeatOutcome } from './beat-once.ts';
+import type { Beats } from './beats.ts';
+import type { TaskOutlook } from './due-task.ts';
+import type { HeartbeatState } from './heartbeat-state.ts';
 
 /** What the heartbeat of an agent works with. */
 export interface HeartbeatDeps extends BeatDeps {
@@ -53,56 +41,21 @@ export interface Heartbeat {
 }
 
 const MINUTE_MS = 60_000;
-const WHOLE_FILE = 100_000;
 
-/** Makes the heartbeat of an agent. */
+/** Makes the heartbeat of an agent. Loads what beats when the first beat is due or somebody asks. */
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
-  const stateFile = openStateFile(deps.view, deps.log);
-  let lastProblems = '';
-  const read = async (): Promise<Standing & { readonly problems: readonly string[] }> => {
-    const file = await deps.view.read('HEARTBEAT.md', WHOLE_FILE);
-    const found = readTasks(file.kind === 'file' ? file.text : '');
-    const problems = [
-      ...found.problems.map(describeTaskProblem),
-      ...found.tasks.flatMap((task) => uncheckable(task, deps.checkForNews)),
-    ];
-    if (problems.length > 0 && problems.join() !== lastProblems) {
-      deps.log.warn({ problems }, 'HEARTBEAT.md is not all understood');
-    }
-    lastProblems = problems.join();
-    const state = await stateFile.read(await deps.store.heartbeats.lastRuns(deps.agent.id));
-    const at = { now: deps.clock(), clock: zoneClock(deps.agent.timeZone) };
-    return { tasks: found.tasks, problems, state, at };
-  };
-  const beat = async (slot: BeatSlot | null, asked?: Asked): Promise<BeatOutcome> => {
-    const outcome = await beatOnce(deps, { standing: await read(), stateFile, slot, asked });
-    deps.log.debug({ agent: deps.agent.id, ...outcome }, 'beat');
-    return outcome;
+  let opened: Promise<Beats> | undefined;
+  const beats = (): Promise<Beats> => {
+    opened ??= import('./beats.ts').then(({ openBeats }) => openBeats(deps));
+    return opened;
   };
   return {
-    look: () => lookOnce(deps, (slot) => beat(slot)),
-    now: (id, task) => beat(null, { id, ...(task !== undefined && { task }) }),
-    async status() {
-      const { tasks, state, problems, at } = await read();
-      return {
-        plan: await deps.store.heartbeats.plan(deps.agent.id),
-        tasks: outlook(tasks, lastRunsOf(state), at),
-        state,
-        problems,
-        tokensToday: await tokensToday(deps),
-      };
+    look: () => lookOnce(deps, async (slot) => (await beats()).beat(slot)),
+    async now(id, task) {
+      return (await beats()).beat(null, { id, ...(task !== undefined && { task }) });
     },
+    status: async () => (await beats()).status(),
   };
-}
-
-/** What is said of a check that can never be made here: its task runs each time. */
-function uncheckable(
-  { name, line, check }: StandingTask,
-  checkForNews: CheckForNews | undefined,
-): readonly string[] {
-  const why = check === undefined ? null : (checkForNews?.whyNot(check) ?? null);
-  if (why === null) return [];
-  return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
 }
 
 async function lookOnce(
