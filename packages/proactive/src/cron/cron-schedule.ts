@@ -21,9 +21,10 @@ export function createCronSchedule(deps: CronScheduleDeps): CronSchedule {
   return {
     async look() {
       const now = clock();
-      if (now < lastLook - WRONG_CLOCK_MS) {
+      const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
+      if (jobs.length > 0) {
         const { mendTimes } = await import('./mend-times.ts');
-        await mendTimes(deps);
+        await mendTimes(deps, jobs);
       }
       lastLook = now;
       const ended = await store.cronJobs.unsettled(NOTED);

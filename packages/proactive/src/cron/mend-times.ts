@@ -10,9 +10,12 @@ const DAY_MS = 24 * 60 * 60_000;
  * Gives jobs another time that were last begun in what is the future now: by a clock that was wrong and
  * has been put back. Without that they would stay away until that time comes again.
  */
-export async function mendTimes({ store, clock, log }: CronDeps): Promise<void> {
+export async function mendTimes(
+  { store, clock, log }: CronDeps,
+  jobs: readonly CronJob[],
+): Promise<void> {
   const now = clock();
-  for (const job of await store.cronJobs.list()) {
+  for (const job of jobs) {
     const nextAt = mendedTime(job, now);
     if (nextAt === null) continue;
     log.warn({ job: job.id, nextAt }, 'the clock was put back; a job has another time');
