@@ -162,15 +162,4 @@ describe('a heartbeat', () => {
     expect(await scene.owed()).toEqual(before);
     expect(await scene.store.heartbeats.of('b1')).toMatchObject({ state: 'quiet' });
   });
-
-  it('[H03] drafts nothing that a person could watch, whatever it comes to', async () => {
-    await open(alerting);
-    const seen = scene.events.length;
-    for (const [at, say] of ['HEARTBEAT_OK', 'heartbeat-ok', 'Two letters wait.'].entries()) {
-      scene.model.next({ say });
-      await beat(`b${at}`);
-    }
-    expect(seen).toBeGreaterThan(0);
-    expect(scene.events.slice(seen).filter(({ type }) => type !== 'turn-ended')).toEqual([]);
-  });
 });
