@@ -81,7 +81,7 @@ function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: Field
   return h('textarea', {
     ref: field.ref,
     id: 'message',
-    class: draft.length > LONG ? 'is-long' : undefined,
+    class: draft.length > LONG ? 'is-long' : '',
     rows: 1,
     dir: 'auto',
     value: draft,
@@ -91,9 +91,10 @@ function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: Field
     'aria-autocomplete': 'list',
     'aria-controls': active && 'commands',
     'aria-activedescendant': active && `command-${active.name}`,
-    onBeforeInput: (event: InputEvent) => {
+    onBeforeInput: (event: Event) => {
+      const pasted = event instanceof InputEvent ? (event.data?.length ?? 0) : 0;
       // The browser lays a pasted text out before anything is rendered.
-      if (event.target instanceof HTMLTextAreaElement && (event.data?.length ?? 0) > LONG) {
+      if (event.target instanceof HTMLTextAreaElement && pasted > LONG) {
         event.target.classList.add('is-long');
       }
     },
