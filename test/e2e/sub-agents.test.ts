@@ -18,10 +18,12 @@ const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
 const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
 const results = ({ messages }: ChatRequest) =>
   messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
-/** The task that a sub-agent's prompt ends with; null for turns with people. */
+/** The task that a sub-agent's prompt ends with, before Parley's own line; null for turns with people. */
 const taskOf = (request: ChatRequest) =>
   systemOf(request)
-    .match(/## Your task\n+([\s\S]*)$/)?.[1]
+    .match(
+      /## Your task\n+([\s\S]*)\n\n\[Given before words of outsiders were read\. [^\n]*\]$/,
+    )?.[1]
     ?.trim() ?? null;
 const completionsIn = (request: ChatRequest) =>
   lastOf(request).match(/⚙️ The sub-agent "[^"]*" (is done|could not)/g) ?? [];
