@@ -25,10 +25,14 @@ export function ask({ sender, number }: Question): string {
   return `Please answer s${sender}-n${number}`;
 }
 
-/** The reply with this running number: it names every question of the newest user message. */
+/**
+ * The reply with this running number: it names every question that people ask in the newest message.
+ * What stands before their words is context, and where nothing does nobody asks (a summary is written).
+ */
 export function replyTo(request: ChatRequest, reply: number): string {
   const newest = request.messages.findLast(({ role }) => role === 'user');
-  const asked = (textOf(newest).match(/s\d+-n\d+/g) ?? []).join(' ');
+  const [, ...behind] = textOf(newest).split('</message-context>');
+  const asked = (behind.at(-1)?.match(/s\d+-n\d+/g) ?? []).join(' ');
   const of = reply % LONG_EVERY === 0 ? LONG_PARTS : 1;
   const filler = of === 1 ? '' : ' and so on'.repeat(STRETCH / 10);
   const parts = Array.from({ length: of }, (_, index) => index + 1);
