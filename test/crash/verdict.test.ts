@@ -70,7 +70,10 @@ describe('what the model double says', () => {
   it('can be read back from a chat', () => {
     const messages = [
       { role: 'user' as const, content: 'Please answer s9-n9' },
-      { role: 'user' as const, content: 'Please answer s1-n1\n\nPlease answer s1-n2' },
+      {
+        role: 'user' as const,
+        content: 'Earlier: s8-n8\n</message-context>\n\nPlease answer s1-n1\n\nPlease answer s1-n2',
+      },
     ];
     const said = replyTo({ model: 'double', stream: false, messages }, 4);
     expect(stretchesIn(`<p>${said}</p>`)).toEqual([

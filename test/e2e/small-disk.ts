@@ -24,10 +24,10 @@ export function canMountDisks(): boolean {
   }
 }
 
-/** Mounts 3 MB of memory. Throws where that is not allowed. */
+/** Mounts 6 MB of memory: twice what a new data folder takes at its largest. Throws where that is not allowed. */
 export function mountSmallDisk(): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path]);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', path]);
   if (status !== 0) {
     rmSync(path, { recursive: true, force: true });
     throw new Error('This process may not mount a disk.');

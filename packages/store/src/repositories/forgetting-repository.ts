@@ -14,8 +14,6 @@ export function forgettingRepository(
 ): ForgettingRepository {
   return {
     async forget(forgetting) {
-      // What is taken out is overwritten on the disk, not only given free.
-      await onSqlite(database, 'pragma secure_delete = on');
       const conversations = await conversationsOf(database, forgetting);
       const without = withoutWords(forgetting.words, forgetting.mark);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };

@@ -62,6 +62,8 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 function configure(sqlite: DatabaseSync): void {
   sqlite.exec('pragma journal_mode = wal');
   sqlite.exec(SYNCHRONOUS['power-cut']);
+  // What is rewritten is overwritten on the disk: else `/forget` would miss copies that were given free.
+  sqlite.exec('pragma secure_delete = on');
   sqlite.exec('pragma foreign_keys = on');
   // What a savepoint would undo is kept in memory; SQLite would write a file of its own for it as
   // soon as it exceeds 64 kB, which the commit of one turn does (0.1 ms). Nothing durable is in it.
