@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { literal, literalLine } from './literal-text.ts';
+import { literal, literalLine, quotedLines } from './literal-text.ts';
 
 it.each([
   ['*a* [b](c)', '\\*a\\* \\[b\\]\\(c\\)'],
@@ -11,4 +11,10 @@ it.each([
 
 it('a text of many lines is one', () => {
   expect(literalLine(' a\n\n # b ')).toBe('a \\# b');
+});
+
+it('[P18] no kind of line end leads out of a quotation', () => {
+  expect(quotedLines('a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi')).toBe(
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((line) => `> ${line}`).join('\n'),
+  );
 });

@@ -10,3 +10,14 @@ export function literal(text: string): string {
 export function literalLine(text: string): string {
   return literal(text.replace(/\s+/g, ' ').trim());
 }
+
+/** Every way to begin a new line, the rare ones of Unicode included. */
+const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
+
+/** Each line behind `> `, so that nothing in it can pass for words around it (P18). */
+export function quotedLines(text: string): string {
+  return text
+    .split(LINE_ENDS)
+    .map((line) => `> ${line}`)
+    .join('\n');
+}

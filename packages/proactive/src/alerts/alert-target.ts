@@ -1,10 +1,6 @@
 /** A chat that an alert could go to. */
 export interface KnownChat {
   readonly conversationId: string;
-  readonly channel: string;
-  readonly chatId: string;
-  /** Of a group; people name it so. */
-  readonly title?: string;
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as owners are written: `channel:userId`. */
   readonly person?: string;
@@ -12,14 +8,21 @@ export interface KnownChat {
   readonly ownerWroteAt?: number;
 }
 
+/** The group that a task wants told, and the chat that was found by that name; null: none. */
+export interface NamedGroup {
+  readonly name: string;
+  readonly chat: KnownChat | null;
+}
+
 /** What decides to whom an alert goes. */
 export interface TargetFacts {
-  /** The group that the task names; absent: none. */
-  readonly tell?: string | undefined;
+  /** Absent: the task names none. */
+  readonly tell?: NamedGroup | undefined;
   /** The setting: an owner as `channel:userId`, or `last`. */
   readonly choice: string;
   /** As `channel:userId`. */
   readonly owners: readonly string[];
+  /** Direct chats. */
   readonly chats: readonly KnownChat[];
 }
 
@@ -30,29 +33,14 @@ export type AlertTarget =
 
 /**
  * Decides before the model runs (H04): the group that the task itself names, else a direct chat of an
- * owner, and nothing else ever. A name that no group or more than one has leads to the owner.
+ * owner, and nothing else ever. A name that leads to no group leads to the owner.
  */
 export function alertTarget({ tell, ...facts }: TargetFacts): AlertTarget {
   if (tell === undefined) return ownersChat(facts);
-  const named = facts.chats.filter((chat) => chat.kind === 'group' && isNamed(chat, tell));
-  const [group] = named;
-  if (group !== undefined && named.length === 1) return { kind: 'chat', chat: group };
-  const why = named.length > 1 ? 'several groups are' : 'no group is';
-  const note = `${why} called "${tell}", so the owner is told`;
+  if (tell.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
+  const note = `no group is called "${tell.name}", so the owner is told`;
   const chosen = ownersChat(facts);
   return chosen.kind === 'chat' ? { ...chosen, note } : chosen;
-}
-
-/** By its title, however it is spaced and in whatever case, or by `channel:chatId`. */
-function isNamed({ title, channel, chatId }: KnownChat, name: string): boolean {
-  return (
-    name.trim() === `${channel}:${chatId}` ||
-    (title !== undefined && folded(title) === folded(name))
-  );
-}
-
-function folded(name: string): string {
-  return name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
 function ownersChat({ choice, owners, chats }: Omit<TargetFacts, 'tell'>): AlertTarget {

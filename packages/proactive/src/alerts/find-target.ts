@@ -21,49 +21,46 @@ interface Candidate {
 /** Finds the chat of each task's alerts: an owner's, or the group which the task names (H04). */
 export function createFindTarget(deps: FindTargetDeps): FindTarget {
   return async ({ name, tell }) => {
-    const candidates = [...(await ownersCandidates(deps)), ...(await namedCandidate(deps, tell))];
+    const own = await ownersCandidates(deps);
+    const named = tell === undefined ? null : await namedCandidate(deps, tell);
     const chosen = alertTarget({
-      tell,
+      tell: tell === undefined ? undefined : { name: tell, chat: named?.known ?? null },
       choice: deps.tell,
       // Linked accounts of owners are theirs, too, and were found to be just now.
-      owners: [...deps.owners, ...candidates.flatMap(({ known: { person } }) => person ?? [])],
-      chats: candidates.map(({ known }) => known),
+      owners: [...deps.owners, ...own.flatMap(({ known: { person } }) => person ?? [])],
+      chats: own.map(({ known }) => known),
     });
     if (chosen.kind === 'nobody') return { kind: 'none', reason: chosen.reason };
     if (chosen.note !== undefined) deps.log.warn({ task: name }, chosen.note);
-    return targetOf(candidates, chosen.chat);
+    return targetOf(named === null ? own : [...own, named], chosen.chat);
   };
 }
 
 async function ownersCandidates(deps: FindTargetDeps): Promise<readonly Candidate[]> {
   const found: Candidate[] = [];
   for await (const { last, conversationId } of ownersChats(deps)) {
-    const { channel, chat, sender } = last.message;
-    const place = { conversationId, channel, chatId: chat.id, kind: 'direct' } as const;
+    const { channel, sender } = last.message;
     const person = `${channel}:${sender.id}`;
-    found.push({ known: { ...place, person, ownerWroteAt: last.receivedAt }, row: last });
+    const known = {
+      conversationId,
+      kind: 'direct',
+      person,
+      ownerWroteAt: last.receivedAt,
+    } as const;
+    found.push({ known, row: last });
   }
   return found;
 }
 
 /** The chat that a task names: by its name in the settings, or as `channel:chatId`. */
-async function namedCandidate(
-  deps: FindTargetDeps,
-  tell: string | undefined,
-): Promise<readonly Candidate[]> {
-  const named = tell === undefined ? undefined : (namedIn(deps.chats, tell) ?? byId(tell));
-  if (tell === undefined || named === undefined) return [];
+async function namedCandidate(deps: FindTargetDeps, tell: string): Promise<Candidate | null> {
+  const named = namedIn(deps.chats, tell) ?? byId(tell);
+  if (named === undefined) return null;
   const found = await namedChat(deps, tell, named);
-  if (found.kind === 'none' || !found.inThread) return [];
+  if (found.kind === 'none' || !found.inThread) return null;
   const { last } = found;
   const kind = last.message.chat.type === 'direct' ? 'direct' : 'group';
-  const { conversationId } = last;
-  return [
-    {
-      known: { conversationId, channel: named.channel, chatId: named.chat, title: tell, kind },
-      row: last,
-    },
-  ];
+  return { known: { conversationId: last.conversationId, kind }, row: last };
 }
 
 function namedIn(chats: FindTargetDeps['chats'], name: string): NamedChat | undefined {

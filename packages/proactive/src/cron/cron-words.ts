@@ -1,3 +1,4 @@
+import { quotedLines } from '@parley/contracts';
 import type { CronJob } from '@parley/store';
 import { wallDayAndMinute } from '../clock/wall-words.ts';
 import { lengthWords } from './describe-timetable.ts';
@@ -25,7 +26,7 @@ export function dueWords(
     now - dueAt < LATE_MS
       ? ''
       : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${ago(now - dueAt)} ago: tell that it comes late.`;
-  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; nobody has written just now.${late} What is to be done:\n\n${quoted(task)}\n\nDo it now. Your answer is sent to this chat: a reminder is told to the people here, not confirmed.`;
+  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; nobody has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now. Your answer is sent to this chat: a reminder is told to the people here, not confirmed.`;
 }
 
 /** What a chat is told of a job that has failed too often, without the mark. */
@@ -46,11 +47,4 @@ function ago(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
   return lengthWords(Math.round(ms / unit) * unit);
-}
-
-function quoted(text: string): string {
-  return text
-    .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map((line) => `> ${line}`)
-    .join('\n');
 }
