@@ -39,6 +39,7 @@ export {
 } from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { ClaimMode, LaneRepository } from './lanes.ts';
+export type { HeldLease, LeaseRepository, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange } from './modes.ts';
@@ -55,6 +56,7 @@ export type {
 export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type { PinPlace } from './pins.ts';
+export type { ProcessRepository, ProcessRole, RunningProcess } from './processes.ts';
 export type {
   NewPrompt,
   PromptRepository,

@@ -17,6 +17,8 @@ import { HEARTBEATS } from './migrations/0018-heartbeats.ts';
 import { CRON_JOBS } from './migrations/0019-cron-jobs.ts';
 import { SOUL_VERSIONS } from './migrations/0020-soul-versions.ts';
 import { MEMORY_USES } from './migrations/0021-memory-uses.ts';
+import { LEASES } from './migrations/0022-leases.ts';
+import { TIMELINE } from './migrations/0025-timeline.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -132,7 +134,7 @@ const ADAPTER_VALUES: Migration = {
   ],
 };
 
-/** All steps, oldest first, numbered from 1 without gaps. */
+/** All steps, in the order in which they are applied. */
 export const MIGRATIONS: readonly Migration[] = [
   DURABLE_PATH,
   ADAPTER_VALUES,
@@ -155,4 +157,6 @@ export const MIGRATIONS: readonly Migration[] = [
   CRON_JOBS,
   SOUL_VERSIONS,
   MEMORY_USES,
+  LEASES,
+  TIMELINE,
 ];

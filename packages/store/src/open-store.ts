@@ -1,7 +1,7 @@
 import type { Clock, NewId } from '@parley/contracts';
 import type { Database } from './database.ts';
 import { raw } from './kysely.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refuseNewer } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -14,12 +14,14 @@ import { forgettingRepository } from './repositories/forgetting-repository.ts';
 import { heartbeatRepository } from './repositories/heartbeat-repository.ts';
 import { inboxRepository } from './repositories/inbox-repository.ts';
 import { laneRepository } from './repositories/lane-repository.ts';
+import { leaseRepository } from './repositories/lease-repository.ts';
 import { linkRepository } from './repositories/link-repository.ts';
 import { memoryIndexRepository } from './repositories/memory-index-repository.ts';
 import { outboxRepository } from './repositories/outbox-repository.ts';
 import { overheardRepository } from './repositories/overheard-repository.ts';
 import { pairingRepository } from './repositories/pairing-repository.ts';
 import { pinRepository } from './repositories/pin-repository.ts';
+import { processRepository } from './repositories/process-repository.ts';
 import { promptRepository } from './repositories/prompt-repository.ts';
 import { soulRepository } from './repositories/soul-repository.ts';
 import { spendRepository } from './repositories/spend-repository.ts';
@@ -29,6 +31,7 @@ import { todoRepository } from './repositories/todo-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { readAppliedSteps } from './sqlite/read-schema.ts';
 import type { Store } from './store.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -46,6 +49,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
+  if (address.dialect === 'sqlite') {
+    refuseNewer(readAppliedSteps(address.path) ?? [], MIGRATIONS, address.name);
+  }
   const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
     await migrate(database, MIGRATIONS, address.name, options.clock);
@@ -81,6 +87,8 @@ export function storeOn(database: Database, newId: NewId): Store {
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),
     souls: soulRepository(database),
+    leases: leaseRepository(database),
+    processes: processRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

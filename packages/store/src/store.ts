@@ -7,12 +7,14 @@ import type { ForgettingRepository } from './forgetting.ts';
 import type { HeartbeatRepository } from './heartbeats.ts';
 import type { InboxRepository } from './inbox.ts';
 import type { LaneRepository } from './lanes.ts';
+import type { LeaseRepository } from './leases.ts';
 import type { LinkRepository } from './links.ts';
 import type { MemoryIndex } from './memory-index.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
+import type { ProcessRepository } from './processes.ts';
 import type { PromptRepository } from './prompts.ts';
 import type { SoulRepository } from './souls.ts';
 import type { SpendRepository } from './spend.ts';
@@ -46,6 +48,8 @@ export interface Store {
   readonly heartbeats: HeartbeatRepository;
   readonly cronJobs: CronJobRepository;
   readonly souls: SoulRepository;
+  readonly leases: LeaseRepository;
+  readonly processes: ProcessRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

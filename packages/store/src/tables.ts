@@ -6,6 +6,7 @@ import type { LedgerTables } from './tables/ledger-tables.ts';
 import type { MemoryTables } from './tables/memory-tables.ts';
 import type { OutboundTables } from './tables/outbound-tables.ts';
 import type { PeopleTables } from './tables/people-tables.ts';
+import type { ProcessTables } from './tables/process-tables.ts';
 import type { PromptTables } from './tables/prompt-tables.ts';
 import type { SoulTables } from './tables/soul-tables.ts';
 import type { WorkTables } from './tables/work-tables.ts';
@@ -22,4 +23,5 @@ export interface Tables
     LedgerTables,
     HeartbeatTables,
     CronTables,
+    ProcessTables,
     SoulTables {}

@@ -38,7 +38,9 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'state',
     'turn_id',
     'outcome',
+    'trace',
   ],
+  lease: ['name', 'owner'],
   let_in: ['channel', 'account', 'sender_id'],
   link_code: ['code', 'maker_id', 'maker_route', 'typist_id', 'typist_route'],
   // Taken out with the line of the file.
@@ -65,6 +67,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'route',
     'state',
     'platform_message_id',
+    'trace',
   ],
   overheard: [
     'conversation_id',
@@ -78,6 +81,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
   person_link: ['person_id', 'link_id'],
+  process: ['id', 'role', 'host', 'address', 'version'],
   prompt_text: ['hash'],
   session_pin: ['conversation_id', 'pin_key'],
   spend: ['day', 'person_id', 'group_id'],
@@ -95,7 +99,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   summary: ['conversation_id', 'reader', 'kind', 'mark', 'claimed_by'],
   todo_list: ['conversation_id'],
   transcript: ['conversation_id', 'turn_id', 'role'],
-  turn: ['id', 'conversation_id', 'state', 'model', 'awaits'],
+  turn: ['id', 'conversation_id', 'state', 'model', 'awaits', 'runs'],
   // The texts stand in prompt_text; of messages there is a hash.
   turn_prompt: [
     'turn_id',
@@ -110,7 +114,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'messages',
   ],
-  turn_step: ['turn_id'],
+  turn_step: ['turn_id', 'facts'],
 };
 /** Stays: a character is changed by its own commands, and `/forget` says that its versions stay. */
 const STAYS: Readonly<Record<string, readonly string[]>> = {

@@ -21,8 +21,20 @@ export interface OutboxTable {
   not_before: number;
   error: Generated<string | null>;
   platform_message_id: Generated<string | null>;
+  /** Epoch of the lease under which it is being sent; 0 where no lease is needed. */
+  sender: Generated<number | null>;
   created_at: number;
   updated_at: number;
+  /** When it was first given to the platform, and when last. */
+  tried_at: Generated<number | null>;
+  sending_at: Generated<number | null>;
+  sent_at: Generated<number | null>;
+  /** One line for each time it was put off: until when, and why. */
+  retries: Generated<string | null>;
+  /** The message (its `seq`) that it answers, where no turn does. */
+  answers: Generated<number | null>;
+  /** The trace it belongs to, in the form of `traceparent`. */
+  trace: Generated<string | null>;
 }
 
 /** What adapters remember; `value` is theirs to understand. */
