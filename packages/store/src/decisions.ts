@@ -9,6 +9,8 @@ export interface Decision extends MessageKey {
   readonly outcome: 'ignored' | 'refused';
   readonly reason: string;
   readonly at: number;
+  /** When it was written, as the platform says. */
+  readonly sentAt?: number;
 }
 
 /** What a turn is suspended by: somebody has to say yes. */

@@ -17,6 +17,10 @@ export interface DuePart {
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
+  /** When it was put into the outbox, in ms. */
+  readonly createdAt: number;
+  /** The trace it belongs to. */
+  readonly trace?: string | undefined;
 }
 
 /** A part as a history shows it. */

@@ -1,4 +1,10 @@
-import type { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
+import type {
+  InboundMessage,
+  PartExtras,
+  RenderedPart,
+  ReplyRoute,
+  StepFacts,
+} from '@parley/contracts';
 import type { ConversationMode } from './modes.ts';
 import type { SpendAccount } from './spend.ts';
 
@@ -14,6 +20,8 @@ export interface AdmittedMessage {
   readonly reason?: string;
   /** More of it may be on the way until then (ms): no turn takes it before (F08). */
   readonly settlesAt?: number;
+  /** The trace it belongs to, in the form of `traceparent`; absent where traces are off. */
+  readonly trace?: string | undefined;
 }
 
 /** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */
@@ -48,6 +56,8 @@ export interface JournalStep {
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
   /** What it has used, and on whose account that is: counted with the step, whatever becomes of the turn (G17). */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
+  /** When it was begun, in ms, and what it tells of itself for `/why`. */
+  readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
 }
 
 /** Something said in a group that was not meant for the bot. `text` and `senderName` are untrusted. */
@@ -95,6 +105,8 @@ export interface TurnCommit {
   readonly usage: TurnUsage | null;
   /** On whose account the usage is (G17), as far as its steps have not been counted. */
   readonly account?: SpendAccount;
+  /** The trace of the turn, for its parts. */
+  readonly trace?: string | undefined;
 }
 
 /** `fenced`: the lease was lost; nothing was written and the work must be thrown away. */

@@ -35,7 +35,7 @@ export async function commitTurn(
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) await addSpend(sql, account, rest(usage, counted));
   await insertEntries(sql, lease, commit, session, now);
-  await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId });
+  await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
   return 'committed';
 }
 

@@ -10,12 +10,19 @@ const KEPT = 10_000;
 /** Decisions on SQL. A power cut may take the last ones: they explain, nothing depends on them. */
 export function decisionRepository(database: Database): DecisionRepository {
   return {
-    record: ({ channel, account, chatId, messageId, senderId, outcome, reason, at }) =>
+    record: ({ channel, account, chatId, messageId, senderId, outcome, reason, at, sentAt }) =>
       database.write(async (sql) => {
         const place = { channel, account, chat_id: chatId, message_id: messageId };
         const row = await sql
           .insertInto('decision')
-          .values({ ...place, sender_id: senderId, outcome, reason, decided_at: at })
+          .values({
+            ...place,
+            sender_id: senderId,
+            outcome,
+            reason,
+            decided_at: at,
+            sent_at: sentAt ?? null,
+          })
           .onConflict((conflict) => conflict.columns(MESSAGE).doNothing())
           .returning('seq')
           .executeTakeFirst();

@@ -56,7 +56,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     // What went to the chats of the conversation, answers to commands included.
     table: 'outbox',
     keys: ['id'],
-    words: { body: 'json', error: 'plain' },
+    words: { body: 'json', error: 'plain', retries: 'plain' },
     counts: 'answers',
     of: (conversation) =>
       raw`(channel, account, chat_id) in

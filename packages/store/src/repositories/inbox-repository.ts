@@ -40,7 +40,9 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         const found = await applyCommand(sql, admitted, effect);
         if (effect.kind === 'mode') await runPlan(sql, seq, admitted, found.mode, effect.planWords);
         const result = { duplicate: false, ...found };
-        await insertParts(sql, answer(result), { turnId: null, now: receivedAt, newId });
+        const { trace } = admitted;
+        const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
+        await insertParts(sql, answer(result), origin);
         return result;
       }),
 
@@ -174,9 +176,11 @@ async function insertOnce(
     .insertInto('inbox')
     .values(newInboxRow(admitted, state))
     .onConflict((conflict) =>
-      conflict.columns(['channel', 'account', 'chat_id', 'message_id']).doNothing(),
+      conflict
+        .columns(['channel', 'account', 'chat_id', 'message_id'])
+        .doUpdateSet((eb) => ({ repeats: eb('inbox.repeats', '+', 1) })),
     )
-    .returning('seq')
-    .executeTakeFirst();
-  return row?.seq ?? null;
+    .returning(['seq', 'repeats'])
+    .executeTakeFirstOrThrow();
+  return row.repeats === 0 ? row.seq : null;
 }

@@ -13,6 +13,7 @@ export const INBOX_COLUMNS = [
   'received_at',
   'from_owner',
   'settles_at',
+  'trace',
 ] as const;
 
 /** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
@@ -27,6 +28,7 @@ export function readInboxRow(
     receivedAt: row.received_at,
     ...(row.from_owner === 1 ? { fromOwner: true } : {}),
     ...(row.settles_at === null ? {} : { settlesAt: row.settles_at }),
+    ...(row.trace === null ? {} : { trace: row.trace }),
   };
 }
 
@@ -50,5 +52,6 @@ export function newInboxRow(
     from_owner: admitted.fromOwner === true ? 1 : 0,
     reason: admitted.reason ?? null,
     settles_at: admitted.settlesAt ?? null,
+    trace: admitted.trace ?? null,
   };
 }

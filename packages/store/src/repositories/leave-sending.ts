@@ -1,10 +1,45 @@
-import type { Updateable } from 'kysely';
+import type { ExpressionBuilder, Updateable } from 'kysely';
 import type { Sql } from '../database.ts';
 import type { PartState } from '../outbox.ts';
 import { StoreError } from '../store-error.ts';
 import type { OutboxTable } from '../tables/outbound-tables.ts';
+import type { Tables } from '../tables.ts';
 
 type Change = Updateable<OutboxTable> & { readonly state: Exclude<PartState, 'sending'> };
+
+/** Attempts that count, and why it is put off. */
+interface Tried {
+  readonly attempts: number;
+  readonly retry?: PartRetry;
+}
+
+/** A time a part was put off: until when, in ms, and why. */
+export interface PartRetry {
+  readonly until: number;
+  readonly reason: string;
+}
+
+/** Five minutes of refusals by a platform need not all be kept, in characters. */
+const MOST_RETRIES = 4_000;
+
+/** One more line, written by the database itself, so that nothing has to be read before. */
+function withRetry(eb: ExpressionBuilder<Tables, 'outbox'>, retry: PartRetry) {
+  const line = `${retry.until} ${retry.reason.slice(0, 300).replace(/\s+/g, ' ')}\n`;
+  return eb
+    .case()
+    .when(eb.fn<number>('length', ['retries']), '>', MOST_RETRIES)
+    .then(eb.ref('retries'))
+    .else(eb(eb.fn.coalesce('retries', eb.val('')), '||', line))
+    .end();
+}
+
+/** How often a part was put off, and why. */
+export function readRetries(retries: string | null): readonly PartRetry[] {
+  return (retries ?? '').split('\n').flatMap((line) => {
+    const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
+    return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
+  });
+}
 
 /**
  * Moves a part out of `sending`; harmless when it has arrived there already, because the answer
@@ -15,11 +50,15 @@ export async function leaveSending(
   sql: Sql,
   partId: string,
   change: Change,
-  countedAttempts = 0,
+  tried: Tried = { attempts: 0 },
 ): Promise<void> {
   const result = await sql
     .updateTable('outbox')
-    .set((eb) => ({ ...change, attempts: eb('attempts', '+', countedAttempts) }))
+    .set((eb) => ({
+      ...change,
+      attempts: eb('attempts', '+', tried.attempts),
+      ...(tried.retry !== undefined && { retries: withRetry(eb, tried.retry) }),
+    }))
     .where('id', '=', partId)
     .where('state', '=', 'sending')
     .executeTakeFirst();

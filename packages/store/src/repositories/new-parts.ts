@@ -12,6 +12,9 @@ interface Origin {
   readonly noticeOf?: string;
   readonly now: number;
   readonly newId: NewId;
+  /** The message that they answer, where no turn does. */
+  readonly answers?: number;
+  readonly trace?: string | undefined;
 }
 
 /** Puts parts at the end of the outbox, in the order given, inside the caller's transaction. */
@@ -29,7 +32,7 @@ export async function insertParts(
 export function newOutboxRow(
   { route, body, buttons, file }: NewPart,
   index: number,
-  { turnId, noticeOf, now, newId }: Origin,
+  { turnId, noticeOf, now, newId, answers, trace }: Origin,
 ): Insertable<OutboxTable> {
   const id = newId('part');
   return {
@@ -47,5 +50,7 @@ export function newOutboxRow(
     not_before: now,
     created_at: now,
     updated_at: now,
+    answers: answers ?? null,
+    trace: trace ?? null,
   };
 }

@@ -14,14 +14,21 @@ function partsOf(sql: Sql, { channel, account, chatId }: ChatKey) {
 /** The first part of a chat that is not finished, due or not: nothing may overtake it. */
 export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null> {
   const row = await partsOf(sql, chat)
-    .select([...OUTBOX_COLUMNS, 'state', 'attempts', 'not_before'])
+    .select([...OUTBOX_COLUMNS, 'state', 'attempts', 'not_before', 'created_at', 'trace'])
     .where('state', 'in', UNFINISHED)
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return null;
   const state = row.state === 'sending' ? 'sending' : 'pending';
-  return { part: readPart(row), state, attempts: row.attempts, notBefore: row.not_before };
+  return {
+    part: readPart(row),
+    state,
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    createdAt: row.created_at,
+    ...(row.trace === null ? {} : { trace: row.trace }),
+  };
 }
 
 /** The newest parts of a chat, oldest first. */

@@ -16,7 +16,12 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
       database.write(async (sql) => {
         const result = await sql
           .updateTable('outbox')
-          .set({ state: 'sending', updated_at: now })
+          .set(({ fn, val }) => ({
+            state: 'sending',
+            updated_at: now,
+            tried_at: fn.coalesce('tried_at', val(now)),
+            sending_at: now,
+          }))
           .where('id', '=', partId)
           .where('state', '=', 'pending')
           .executeTakeFirst();
@@ -32,6 +37,7 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
             platform_message_id: platformMessageId,
             error: null,
             updated_at: now,
+            sent_at: now,
           }),
         'process',
       ),
@@ -42,7 +48,7 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
           sql,
           partId,
           { state: 'pending', not_before: notBefore, error },
-          attempt === 'counts' ? 1 : 0,
+          { attempts: attempt === 'counts' ? 1 : 0, retry: { until: notBefore, reason: error } },
         ),
       ),
 

@@ -17,7 +17,7 @@ export async function stopLane(
   await withdrawApprovals(sql, conversationId, null, now);
   return {
     stoppedTurn: await stopTurn(sql, conversationId, now),
-    setAside: await setAside(sql, conversationId),
+    setAside: await setAside(sql, conversationId, now),
   };
 }
 
@@ -48,10 +48,10 @@ async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<
   return turn.id;
 }
 
-async function setAside(sql: Sql, conversationId: string): Promise<number> {
+async function setAside(sql: Sql, conversationId: string, now: number): Promise<number> {
   const result = await sql
     .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped' })
+    .set({ state: 'done', outcome: 'stopped', done_at: now })
     .where('conversation_id', '=', conversationId)
     .where('state', '=', WAITING)
     .executeTakeFirst();

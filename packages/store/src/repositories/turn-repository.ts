@@ -26,6 +26,8 @@ export function turnRepository(database: Database): TurnRepository {
             step_index: step.index,
             content: toJson(step.content),
             created_at: now,
+            started_at: step.timing?.startedAt ?? null,
+            facts: step.timing === undefined ? null : toJson(step.timing.facts),
           })
           // The same step told twice (its first answer got lost) is stored once.
           .onConflict((conflict) => conflict.columns(['turn_id', 'step_index']).doNothing())

@@ -28,6 +28,14 @@ export interface InboxTable {
   reason: Generated<string | null>;
   /** When its burst is over and a turn may take it; null: at once. */
   settles_at: Generated<number | null>;
+  /** When its turn took it. */
+  claimed_at: Generated<number | null>;
+  /** When it was set aside or withdrawn; of all others their turn knows. */
+  done_at: Generated<number | null>;
+  /** How often the platform told of it again. */
+  repeats: Generated<number>;
+  /** The trace it belongs to, in the form of `traceparent`. */
+  trace: Generated<string | null>;
 }
 
 /** What came with a message; `bytes` is null until it is fetched, and again when it is old. */
@@ -78,6 +86,8 @@ export interface DecisionTable {
   outcome: Decision['outcome'];
   reason: string;
   decided_at: number;
+  /** When it was written, as the platform says. */
+  sent_at: Generated<number | null>;
 }
 
 /** What comes in: messages and their files, what was overheard, and what was not taken. */

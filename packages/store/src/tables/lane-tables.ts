@@ -33,6 +33,8 @@ export interface TurnTable {
   cost_usd: Generated<number | null>;
   started_at: number;
   finished_at: Generated<number | null>;
+  /** JSON: when it was begun each time, and by which worker. */
+  runs: Generated<string | null>;
 }
 
 /** The turn journal; `content` is JSON. */
@@ -41,6 +43,9 @@ export interface TurnStepTable {
   step_index: number;
   content: string;
   created_at: number;
+  started_at: Generated<number | null>;
+  /** JSON: `StepFacts`. */
+  facts: Generated<string | null>;
 }
 
 /** The model's history; `content` is JSON. */
