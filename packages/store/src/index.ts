@@ -10,6 +10,7 @@ export type {
   DueAttachment,
   StoredAttachment,
 } from './attachments.ts';
+export type { Backlog, BacklogRepository } from './backlog.ts';
 export type {
   CronBounds,
   CronChange,
@@ -18,6 +19,12 @@ export type {
   CronJobState,
   NewCronJob,
 } from './cron-jobs.ts';
+export type {
+  DeadLetter,
+  DeadLetterRepository,
+  LetterReplay,
+  LetterWake,
+} from './dead-letters.ts';
 export type {
   AwaitedYes,
   Decision,

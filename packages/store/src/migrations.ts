@@ -18,6 +18,8 @@ import { CRON_JOBS } from './migrations/0019-cron-jobs.ts';
 import { SOUL_VERSIONS } from './migrations/0020-soul-versions.ts';
 import { MEMORY_USES } from './migrations/0021-memory-uses.ts';
 import { LEASES } from './migrations/0022-leases.ts';
+import { INTERRUPTIONS } from './migrations/0023-interruptions.ts';
+import { DEAD_LETTERS } from './migrations/0024-dead-letters.ts';
 import { TIMELINE } from './migrations/0025-timeline.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
@@ -158,5 +160,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SOUL_VERSIONS,
   MEMORY_USES,
   LEASES,
+  INTERRUPTIONS,
+  DEAD_LETTERS,
   TIMELINE,
 ];

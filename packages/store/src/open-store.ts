@@ -8,7 +8,9 @@ import { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
+import { backlogRepository } from './repositories/backlog-repository.ts';
 import { cronJobRepository } from './repositories/cron-job-repository.ts';
+import { deadLetterRepository } from './repositories/dead-letter-repository.ts';
 import { decisionRepository } from './repositories/decision-repository.ts';
 import { forgettingRepository } from './repositories/forgetting-repository.ts';
 import { heartbeatRepository } from './repositories/heartbeat-repository.ts';
@@ -74,6 +76,8 @@ export function storeOn(database: Database, newId: NewId): Store {
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),
+    deadLetters: deadLetterRepository(database),
+    backlog: backlogRepository(database),
     overheard: overheardRepository(database),
     decisions: decisionRepository(database),
     links: linkRepository(database),

@@ -19,7 +19,7 @@ import { useWork } from './testing/use-work.ts';
  * process that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
-  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept)|turn USING (COVERING )?INDEX turn_running|outbox USING COVERING INDEX outbox_state|turn_prompt USING INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
+  /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept)|turn USING (COVERING )?INDEX turn_running|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
 
 describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
@@ -49,6 +49,7 @@ describe('the plan of every query', () => {
       'inbox',
       'attachment',
       'outbox',
+      'dead_letter',
       'turn',
       'turn_step',
       'transcript',
@@ -148,6 +149,7 @@ async function useEverything(store: Store): Promise<void> {
   }
   await store.outbox.chatsWithWork('web', 'default', 0, 5);
   await store.outbox.counts();
+  await useDeadLetters(store);
   await store.decisions.stories(chat, 5);
   await store.outbox.recent(chat, 5);
   await store.outbox.migrateChat(chat, 'c9');
@@ -158,6 +160,25 @@ async function useEverything(store: Store): Promise<void> {
   ]);
   await values.get('k', ['a', 'b']);
   await values.clear();
+}
+
+async function useDeadLetters(store: Store): Promise<void> {
+  await store.inbox.accept(message('d1', 'c7'));
+  const lease = await hold(store, 'web:c7');
+  await claim(store, lease, 't9');
+  await store.lanes.commit(
+    lease,
+    { ...answer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },
+    0,
+  );
+  await store.deadLetters.openIds(['refused', 'unanswered'], 0, 5);
+  for (const { id } of await store.deadLetters.open({ before: 99, limit: 5 })) {
+    await store.deadLetters.get(id);
+    await store.deadLetters.replay(id, 'even-twice', 0);
+    await store.deadLetters.drop(id, 0);
+  }
+  await store.deadLetters.counts();
+  await store.backlog.look(5);
 }
 
 async function usePrompts(store: Store): Promise<void> {

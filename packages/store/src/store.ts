@@ -1,7 +1,9 @@
 import type { AdapterValues } from '@parley/contracts';
 import type { ApprovalRepository } from './approvals.ts';
 import type { AttachmentRepository } from './attachments.ts';
+import type { BacklogRepository } from './backlog.ts';
 import type { CronJobRepository } from './cron-jobs.ts';
+import type { DeadLetterRepository } from './dead-letters.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { ForgettingRepository } from './forgetting.ts';
 import type { HeartbeatRepository } from './heartbeats.ts';
@@ -33,6 +35,8 @@ export interface Store {
   readonly approvals: ApprovalRepository;
   readonly transcript: TranscriptRepository;
   readonly outbox: OutboxRepository;
+  readonly deadLetters: DeadLetterRepository;
+  readonly backlog: BacklogRepository;
   readonly overheard: OverheardRepository;
   readonly pairing: PairingRepository;
   readonly decisions: DecisionRepository;

@@ -1,4 +1,5 @@
 import type { CronTables } from './tables/cron-tables.ts';
+import type { DeadLetterTables } from './tables/dead-letter-tables.ts';
 import type { HeartbeatTables } from './tables/heartbeat-tables.ts';
 import type { InboundTables } from './tables/inbound-tables.ts';
 import type { LaneTables } from './tables/lane-tables.ts';
@@ -16,6 +17,7 @@ export interface Tables
   extends LaneTables,
     InboundTables,
     OutboundTables,
+    DeadLetterTables,
     WorkTables,
     PeopleTables,
     PromptTables,

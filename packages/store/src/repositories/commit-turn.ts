@@ -6,6 +6,7 @@ import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
 import { insertParts } from './new-parts.ts';
 import { forgetOverheard } from './overheard-repository.ts';
+import { recordDeadTurn } from './record-dead-letter.ts';
 import { addSpend } from './spend-repository.ts';
 
 interface Commit {
@@ -35,6 +36,9 @@ export async function commitTurn(
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) await addSpend(sql, account, rest(usage, counted));
   await insertEntries(sql, lease, commit, session, now);
+  if (commit.outcome === 'failed') {
+    await recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
+  }
   await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
   return 'committed';
 }

@@ -26,6 +26,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   beat: ['id', 'agent', 'task', 'target', 'state', 'turn_id'],
   conversation: ['id', 'lease_owner', 'mode'],
   cron_job: ['id', 'asked_by', 'conversation_id', 'route', 'timetable', 'state', 'last_message'],
+  dead_letter: ['kind', 'subject', 'settled'],
   decision: ['channel', 'account', 'chat_id', 'message_id', 'sender_id', 'outcome', 'reason'],
   heartbeat: ['agent', 'last_reason'],
   inbox: [

@@ -6,6 +6,7 @@ import { migrateChat } from './migrate-chat.ts';
 import { insertParts } from './new-parts.ts';
 import { chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
 import { postParts } from './post-parts.ts';
+import { recordDeadPart } from './record-dead-letter.ts';
 
 /** The outbox on SQL. */
 export function outboxRepository(database: Database, newId: NewId): OutboxRepository {
@@ -55,6 +56,7 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
     giveUp: (partId, state, error, now, notice) =>
       database.write(async (sql) => {
         await leaveSending(sql, partId, { state, error, updated_at: now });
+        await recordDeadPart(sql, partId, state, now);
         if (notice === null) return;
         await insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),

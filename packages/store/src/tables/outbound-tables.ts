@@ -1,10 +1,10 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { PartState } from '../outbox.ts';
-import type { Seq } from './seq.ts';
 
 /** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */
 export interface OutboxTable {
-  seq: Seq;
+  /** A part that is sent once more takes a new one. */
+  seq: ColumnType<number, never, number>;
   id: string;
   idempotency_key: string;
   turn_id: string | null;
