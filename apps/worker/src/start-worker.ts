@@ -8,7 +8,7 @@ import {
   withSubAgents,
   yesterdaySource,
 } from '@parley/agent';
-import type { NewId } from '@parley/contracts';
+import type { BusyPolicy, NewId } from '@parley/contracts';
 import {
   type LaneWorker,
   type Queues,
@@ -16,7 +16,7 @@ import {
   startLaneWorker,
   startScheduler,
 } from '@parley/queue';
-import type { ClaimMode, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { expireApprovals } from './expire-approvals.ts';
 
 /** What a worker is started with. */
@@ -26,7 +26,10 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly newId: NewId;
   /** Names this process in leases. */
   readonly owner: string;
-  readonly mode: ClaimMode;
+  /** What becomes of messages that arrive during a turn. */
+  readonly busy: BusyPolicy;
+  /** Turns of different conversations at the same time; they mostly wait for models. */
+  readonly concurrency: number;
   readonly collectPauseMs: number;
   /** What becomes of the answers to heartbeats. */
   readonly heartbeat: BeatRunnerDeps['heartbeat'];
@@ -36,13 +39,12 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly beforeCompact?: (compacting: Compacting) => Promise<void>;
 }
 
-/** Turns of different conversations that one worker runs at the same time; they mostly wait for models. */
-const CONCURRENCY = 50;
 const SWEEP_MS = 5_000;
 
 /** Starts the process role that runs turns. */
 export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
-  const { store, queues, newId, owner, mode, collectPauseMs, clock, log, bus } = options;
+  const { store, queues, newId, owner, busy, concurrency, collectPauseMs, clock, log, bus } =
+    options;
   const { localTime } = options.agent;
   const summing = { ...options, localTime, charge: summariesOn(options) };
   const compactor = createCompactor(summing);
@@ -57,8 +59,8 @@ export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
   };
   const runTurn = withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
   const worker = await startLaneWorker(
-    { lanes: store.lanes, runTurn, mode, collectPauseMs, owner, clock, newId, log },
-    { queue: queues.lanes, bus, concurrency: CONCURRENCY, sweepMs: SWEEP_MS },
+    { lanes: store.lanes, runTurn, busy, collectPauseMs, owner, clock, newId, log },
+    { queue: queues.lanes, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const expiring = expireApprovals(options);
   const { schedules } = options;

@@ -26,7 +26,7 @@ export type LiveEvent =
       readonly type: 'turn-ended';
       readonly conversationId: string;
       readonly turnId: string;
-      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. `suspended`: once a person has decided. */
+      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. `suspended`: once a person has decided. `interrupted`: the next turn answers its messages, too. */
       readonly outcome:
         | 'answered'
         | 'silent'
@@ -34,9 +34,12 @@ export type LiveEvent =
         | 'failed'
         | 'fenced'
         | 'handed-back'
+        | 'interrupted'
         | 'suspended';
     }
-  | { readonly type: 'stop-turn'; readonly conversationId: string };
+  | { readonly type: 'stop-turn'; readonly conversationId: string }
+  /** A person has written where a running turn may be ended by that (D03). */
+  | { readonly type: 'message-waiting'; readonly conversationId: string };
 
 /** Publish and subscribe for live events: an emitter in one process, a relay between machines. */
 export interface LiveBus {

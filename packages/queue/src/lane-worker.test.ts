@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BusyMode } from '@parley/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTurn } from './lane.ts';
@@ -87,10 +88,10 @@ function randomTurn(diary: Diary, longestMs: number): RunTurn {
 async function startWorker(
   runTurn: RunTurn,
   owner: string,
-  mode: 'collect' | 'followup' = 'collect',
+  busy: BusyMode = 'collect',
 ): Promise<LaneWorker> {
   const options = { queue: scene.queues.lanes, bus: scene.bus, concurrency: 20, sweepMs: 15 };
-  const worker = await startLaneWorker(scene.laneDeps(runTurn, { owner, mode }), options);
+  const worker = await startLaneWorker(scene.laneDeps(runTurn, { owner, busy }), options);
   workers.push(worker);
   return worker;
 }
@@ -106,7 +107,7 @@ function expectInOrder(diary: Diary, names: readonly string[]): void {
 }
 
 describe('a worker of lanes', () => {
-  it.each(['collect', 'followup'] as const)(
+  it.each(['collect', 'followup', 'steer', 'interrupt'] as const)(
     '[D02] [D03] never runs two turns of a conversation at once, keeps their order and leaves nothing unanswered, whatever comes when (%s)',
     async (mode) => {
       const diary = newDiary();

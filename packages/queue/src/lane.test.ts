@@ -54,7 +54,7 @@ describe('a lane', () => {
       turns.push(idsOf(turn));
       await scene.answer(turn, lease);
     };
-    const deps = scene.laneDeps(run, { mode: 'followup', collectPauseMs: 60_000 });
+    const deps = scene.laneDeps(run, { busy: 'followup', collectPauseMs: 60_000 });
     await runLane(deps, 'follow', new AbortController());
     expect(turns).toEqual(written.map((id) => [id]));
   });

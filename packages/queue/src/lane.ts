@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type Logger, type NewId, reasonOf } from '@parley/contracts';
-import type { ClaimedTurn, ClaimMode, LaneRepository, Lease } from '@parley/store';
+import {
+  type BusyPolicy,
+  busyIn,
+  type Clock,
+  type Logger,
+  type NewId,
+  reasonOf,
+} from '@parley/contracts';
+import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
 import { collectPause } from './collect-pause.ts';
 import { keepLease, LEASE_MS } from './keep-lease.ts';
 import type { StopReason } from './stop-reason.ts';
@@ -12,7 +19,7 @@ export type RunTurn = (turn: ClaimedTurn, lease: Lease, signal: AbortSignal) => 
 export interface LaneDeps {
   readonly lanes: LaneRepository;
   readonly runTurn: RunTurn;
-  readonly mode: ClaimMode;
+  readonly busy: BusyPolicy;
   readonly collectPauseMs: number;
   /** Names this worker in the lease. */
   readonly owner: string;
@@ -40,8 +47,8 @@ export async function runLane(
   conversationId: string,
   stop: AbortController,
 ): Promise<number | null> {
-  const { lanes, owner, mode, clock, newId, leaseMs = LEASE_MS } = deps;
-  const begun = await lanes.begin({ conversationId, owner, leaseMs }, mode, newId('turn'), clock());
+  const { lanes, owner, busy, clock, newId, leaseMs = LEASE_MS } = deps;
+  const begun = await lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), clock());
   if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
   if (begun.kind === 'settling') return begun.retryInMs;
   if (begun.kind === 'none') return null;
@@ -71,15 +78,21 @@ async function runTurns(
   let turn = first;
   while (!signal.aborted) {
     await deps.runTurn(turn, lease, signal);
-    if (deps.mode === 'collect') await waitForQuiet(deps, lease.conversationId, signal);
+    if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return { left: false };
-    const next = await deps.lanes.claim(lease, deps.mode, deps.newId('turn'), deps.clock());
+    const next = await deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock());
     if (next.kind === 'fenced') return { left: false };
     if (next.kind === 'none') return { left: true, again: null };
     if (next.kind === 'settling') return { left: true, again: next.retryInMs };
     turn = next.turn;
   }
   return { left: false };
+}
+
+/** Messages that get a turn each need not be waited for. */
+function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
+  const chatType = messages.at(-1)?.message.chat.type;
+  return chatType !== undefined && busyIn(busy, chatType) === 'followup';
 }
 
 /** A lease that cannot be given back runs out by itself, so the work is not failed for it. */

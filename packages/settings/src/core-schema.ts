@@ -1,3 +1,4 @@
+import { BusyPolicy } from '@parley/contracts';
 import { z } from 'zod';
 import { Approvals } from './approvals-schema.ts';
 import { Cron } from './cron-schema.ts';
@@ -124,16 +125,23 @@ const Agent = z
 
 const Lanes = z
   .strictObject({
-    busy: z
-      .enum(['collect', 'followup'])
-      .default('collect')
-      .describe('Messages during a turn: answered together afterwards, or one by one.'),
+    busy: BusyPolicy.default('collect').describe(
+      'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
+    ),
     collectPauseMs: z
       .int()
       .min(0)
       .max(60_000)
       .default(500)
       .describe('How long to wait for more of a burst, in milliseconds.'),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(2_000)
+      .default(200)
+      .describe(
+        'Turns that one worker runs at the same time, each of another conversation; they mostly wait for models.',
+      ),
   })
   .prefault({})
   .describe('What happens when messages arrive faster than answers.');
@@ -169,6 +177,12 @@ const Limits = z
       .max(10_000)
       .default(50)
       .describe('Messages that may wait in one conversation.'),
+    waitingInAll: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .default(50_000)
+      .describe('Messages that may wait in all conversations together.'),
   })
   .prefault({})
   .describe('Bounds; what exceeds them is refused and told.');
@@ -229,6 +243,16 @@ const Http = z
   .strictObject({
     host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
     port: z.int().min(0).max(65_535).default(7411).describe('0 takes any free port.'),
+    token: z
+      .string()
+      .min(
+        32,
+        '32 characters or more, such as ${PARLEY_TOKEN} with what "openssl rand -hex 24" prints',
+      )
+      .optional()
+      .describe(
+        'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
+      ),
   })
   .prefault({})
   .describe('Where the web page, health and metrics are served.');
@@ -269,6 +293,11 @@ const Store = z
 
 /** Every setting that is neither a model's nor a channel's. All have defaults. */
 export const CoreSettings = z.strictObject({
+  version: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('Of this file; Parley writes it, and "parley config upgrade" changes it.'),
   identity: Identity,
   agent: Agent,
   skills: Skills,

@@ -23,7 +23,7 @@ export interface AwaitedYes extends Pick<Approval, 'code' | 'tool' | 'approvers'
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
-  readonly outcome: 'running' | 'stopped' | TurnCommit['outcome'];
+  readonly outcome: 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
   readonly awaits?: AwaitedYes;
@@ -48,6 +48,8 @@ export interface MessageStory {
     | 'alert';
   /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
   readonly reason: string | null;
+  /** How often its turn was ended by a later message; absent where it never was. */
+  readonly interruptions?: number;
   /** Only of `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }

@@ -45,7 +45,7 @@ export {
   type HeartbeatRepository,
 } from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
-export type { ClaimMode, LaneRepository } from './lanes.ts';
+export type { Interruption, Joining, LaneRepository } from './lanes.ts';
 export type { HeldLease, LeaseRepository, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
@@ -115,3 +115,4 @@ export type {
 export type { TodoItem, TodoRepository } from './todos.ts';
 export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './transcript.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';
+export type { WhyQuestion, WhyRepository } from './why.ts';

@@ -1,6 +1,6 @@
+import type { BusyMode } from '@parley/contracts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { ClaimMode } from './lanes.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -12,7 +12,7 @@ type Worker = 0 | 1;
 type Step =
   | { readonly do: 'accept' | 'stop' | 'expire' }
   | { readonly do: 'acquire' | 'commit' | 'release'; readonly worker: Worker }
-  | { readonly do: 'claim'; readonly worker: Worker; readonly mode: ClaimMode };
+  | { readonly do: 'claim'; readonly worker: Worker; readonly mode: BusyMode };
 
 const worker = fc.constantFrom<Worker>(0, 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -28,7 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('claim' as const),
       worker,
-      mode: fc.constantFrom<ClaimMode>('collect', 'followup'),
+      mode: fc.constantFrom<BusyMode>('collect', 'followup'),
     }),
   },
 );
@@ -97,7 +97,7 @@ class Scene {
     if (got.kind === 'held') this.#leases[index] = got.lease;
   }
 
-  async #claim(index: Worker, mode: ClaimMode): Promise<void> {
+  async #claim(index: Worker, mode: BusyMode): Promise<void> {
     const lease = this.#leases[index];
     if (lease === undefined) return;
     this.#turnIds += 1;

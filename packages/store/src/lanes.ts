@@ -1,7 +1,32 @@
-import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
+import type { BusyPolicy } from '@parley/contracts';
+import type {
+  ClaimedTurn,
+  CommitResult,
+  InboxRow,
+  JournalStep,
+  Lease,
+  TurnCommit,
+} from './rows.ts';
 
-/** How messages that wait together become turns (D03): all of them one turn, or one turn each. */
-export type ClaimMode = 'collect' | 'followup';
+/** Which messages may join a running turn, and what the journal is told of that (D03). */
+export interface Joining {
+  readonly turnId: string;
+  /** Of the conversation when the turn began: with another one nothing joins. */
+  readonly mode: ClaimedTurn['mode'];
+  /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
+  readonly mayJoin: (row: InboxRow) => boolean;
+  /** What is stored in the journal together with the messages. */
+  readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
+}
+
+/** What became of a turn that was to be ended by a later message. */
+export type Interruption =
+  | { readonly kind: 'interrupted' }
+  /** Nothing waits that could end it, or its messages have been interrupted often enough. */
+  | { readonly kind: 'goes-on' }
+  /** What waits may not be whole yet: ask again after this many ms. */
+  | { readonly kind: 'later'; readonly retryInMs: number }
+  | { readonly kind: 'fenced' };
 
 /**
  * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
@@ -24,7 +49,7 @@ export interface LaneRepository {
    */
   begin(
     work: { conversationId: string; owner: string; leaseMs: number },
-    mode: ClaimMode,
+    busy: BusyPolicy,
     newTurnId: string,
     now: number,
   ): Promise<
@@ -47,7 +72,7 @@ export interface LaneRepository {
    */
   claim(
     lease: Lease,
-    mode: ClaimMode,
+    busy: BusyPolicy,
     newTurnId: string,
     now: number,
   ): Promise<
@@ -56,6 +81,22 @@ export interface LaneRepository {
     | { kind: 'settling'; retryInMs: number }
     | { kind: 'fenced' }
   >;
+  /**
+   * Gives what waits to a running turn (`steer`), with the steps of its journal that say so, in one fenced
+   * transaction. None where nothing may join: what waits is a burst or has files that are not complete,
+   * was written after `/new` or `/mode`, or is answered elsewhere.
+   */
+  join(
+    lease: Lease,
+    joining: Joining,
+    now: number,
+  ): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }>;
+  /**
+   * Ends a running turn because of what a person wrote since (`interrupt`): its messages wait again, before
+   * the newer ones, and nothing more can be stored with it. Messages to which that happened three times
+   * are answered first.
+   */
+  interrupt(lease: Lease, turnId: string, now: number): Promise<Interruption>;
   /** Transcript, outbox parts, usage and inbox rows of one turn in one fenced transaction (D04). */
   commit(lease: Lease, commit: TurnCommit, now: number): Promise<CommitResult>;
   /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */

@@ -16,6 +16,7 @@ export function whyText(stories: readonly MessageStory[], now: number, audience:
 function tell(story: MessageStory, now: number, audience: Audience): string {
   const why = story.reason === null ? '' : ` (${story.reason})`;
   const { turn } = story;
+  const taken = `taken${why}${tellInterruptions(story)}`;
   switch (story.outcome) {
     case 'ignored':
       return `no answer${why}.`;
@@ -24,19 +25,26 @@ function tell(story: MessageStory, now: number, audience: Audience): string {
     case 'command':
       return `a command${why}; answered at once, without the model.`;
     case 'waiting':
-      return `taken${why}; waits for its turn.`;
+      return `${taken}; waits for its turn.`;
     case 'withdrawn':
-      return `taken${why}; deleted by its author before its turn.`;
+      return `${taken}; deleted by its author before its turn.`;
     case 'set-aside':
-      return `taken${why}; set aside by /stop before its turn.`;
+      return `${taken}; set aside by /stop before its turn.`;
     case 'alert':
       return tellAlert(story, audience);
     case 'turn': {
-      if (turn === null) return `taken${why}.`;
+      if (turn === null) return `${taken}.`;
       const waited = `waited ${duration(turn.startedAt - story.at)}`;
-      return `taken${why}; ${waited}; ${tellTurn(turn, now, audience)}`;
+      return `${taken}; ${waited}; ${tellTurn(turn, now, audience)}`;
     }
   }
+}
+
+/** The turn that is told of is the one that answered it in the end. */
+function tellInterruptions({ interruptions = 0 }: MessageStory): string {
+  if (interruptions === 0) return '';
+  const times = interruptions === 1 ? '' : ` ${interruptions} times`;
+  return `; its turn was interrupted by a later message${times}`;
 }
 
 /** A group need not know what the task is called. */
@@ -57,6 +65,8 @@ function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
     case 'running':
       if (turn.awaits !== undefined) return tellAwaited(turn.awaits, now, audience);
       return `its turn has been running for ${took}${again}.`;
+    case 'interrupted':
+      return `interrupted by a later message after ${took}${again}.`;
     case 'stopped':
       return `stopped by /stop after ${took}${again}.`;
     case 'silent':

@@ -43,6 +43,8 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
   failed: 'answer',
   silent: 'nothing',
   stopped: 'nothing',
+  // What comes now answers more than what was shown.
+  interrupted: 'nothing',
   fenced: 'later',
   'handed-back': 'later',
   suspended: 'later',

@@ -63,7 +63,7 @@ export async function openLaneScene(): Promise<LaneScene> {
     laneDeps: (runTurn, change = {}) => ({
       lanes: store.lanes,
       runTurn,
-      mode: 'collect',
+      busy: 'collect',
       collectPauseMs: 5,
       owner: 'worker',
       clock: Date.now,

@@ -1,18 +1,20 @@
+import { type BusyMode, type BusyPolicy, busyIn } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
-import type { ClaimMode, LaneRepository } from '../lanes.ts';
+import type { LaneRepository } from '../lanes.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
 import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { overheardBy, takeOverheard } from './overheard-repository.ts';
 import { readyMessages } from './ready-messages.ts';
+import { type TurnRun, withRun } from './turn-runs.ts';
 import { withoutUnfetched } from './wait-for-attachments.ts';
 
 /** Which lane, and how what waits becomes a turn. */
 export interface Claim {
   readonly lease: Lease;
-  readonly mode: ClaimMode;
+  readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
 }
@@ -29,26 +31,29 @@ export async function claimTurn(
   const conversation = await lockLeased(database, sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   const { conversationId } = claim.lease;
-  const unfinished = await resumeTurn(sql, conversationId);
+  const run = { at: claim.now, worker: conversation.lease_owner };
+  const unfinished = await resumeTurn(sql, conversationId, run);
   // What was written meanwhile waits behind it: one turn at a time, in order (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
   const { mode } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode } };
-  const waiting = await waitingMessages(sql, conversationId, claim.mode);
-  const ready = readyMessages(waiting, claim.mode, claim.now);
+  const busy = await busyNow(sql, conversationId, claim.busy);
+  const ready = readyMessages(await waitingMessages(sql, conversationId, busy), busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
-  const turn = await beginTurn(sql, claim, conversation.session, ready.rows);
+  const { session } = conversation;
+  const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
 }
 
 async function resumeTurn(
   sql: Sql,
   conversationId: string,
+  run: TurnRun,
 ): Promise<ClaimedTurn | 'suspended' | null> {
   const turn = await sql
     .selectFrom('turn')
-    .select(['id', 'session', 'attempts', 'awaits'])
+    .select(['id', 'session', 'attempts', 'awaits', 'runs'])
     .where('conversation_id', '=', conversationId)
     .where('state', '=', RUNNING)
     .executeTakeFirst();
@@ -56,7 +61,7 @@ async function resumeTurn(
   if (turn.awaits !== null) return 'suspended';
   await sql
     .updateTable('turn')
-    .set({ attempts: turn.attempts + 1 })
+    .set({ attempts: turn.attempts + 1, runs: withRun(turn.runs, run) })
     .where('id', '=', turn.id)
     .execute();
   const rows = await sql
@@ -89,10 +94,10 @@ async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep
 
 async function beginTurn(
   sql: Sql,
-  claim: Claim,
-  session: number,
+  claim: Claim & { readonly session: number; readonly run: TurnRun },
   ready: readonly InboxRow[],
 ): Promise<ClaimedTurn | null> {
+  const { session, run } = claim;
   const { conversationId } = claim.lease;
   const messages = await withoutUnfetched(sql, ready, claim.now);
   const last = messages.at(-1);
@@ -106,11 +111,12 @@ async function beginTurn(
       state: 'running',
       attempts: 1,
       started_at: claim.now,
+      runs: withRun(null, run),
     })
     .execute();
   await sql
     .updateTable('inbox')
-    .set({ state: 'claimed', turn_id: claim.newTurnId })
+    .set({ state: 'claimed', turn_id: claim.newTurnId, claimed_at: claim.now })
     .where('conversation_id', '=', conversationId)
     .where('state', '=', WAITING)
     // The messages are the oldest of the lane without a gap, so the last number bounds them.
@@ -121,10 +127,25 @@ async function beginTurn(
   return { turnId: claim.newTurnId, conversationId, session, ...begun };
 }
 
-async function waitingMessages(
+/** What the policy says of the chat in which the newest message that waits was written. */
+async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
+  if (typeof policy === 'string') return policy;
+  const newest = await sql
+    .selectFrom('inbox')
+    .select(INBOX_COLUMNS)
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', WAITING)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message.chat.type);
+}
+
+/** What waits in a lane, oldest first; as much of it as one turn can take. */
+export async function waitingMessages(
   sql: Sql,
   conversationId: string,
-  mode: ClaimMode,
+  busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
   const waiting = sql
     .selectFrom('inbox')
@@ -132,6 +153,6 @@ async function waitingMessages(
     .where('conversation_id', '=', conversationId)
     .where('state', '=', WAITING)
     .orderBy('seq');
-  const rows = await (mode === 'followup' ? waiting.limit(LONGEST_FOLLOWUP) : waiting).execute();
+  const rows = await (busy === 'followup' ? waiting.limit(LONGEST_FOLLOWUP) : waiting).execute();
   return rows.map(readInboxRow);
 }

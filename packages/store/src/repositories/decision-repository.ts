@@ -71,6 +71,7 @@ async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageSto
     .selectFrom('inbox')
     .leftJoin('turn', 'turn.id', 'inbox.turn_id')
     .select(['message_id', 'received_at', 'inbox.outcome', 'inbox.reason', 'turn_id'])
+    .select('interruptions')
     .select(['turn.state as turn_state', 'turn.reason as turn_reason'])
     .select(['started_at', 'finished_at', 'attempts', 'awaits'])
     .where('channel', '=', chat.channel)
@@ -84,7 +85,13 @@ async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageSto
   const asked = await awaited(sql, [...new Set(rows.flatMap(({ awaits }) => awaits ?? []))]);
   return rows.reverse().map((row): MessageStory => {
     const { turn_id, turn_state, started_at, attempts } = row;
-    const base = { messageId: row.message_id, at: row.received_at, reason: row.reason };
+    const { interruptions } = row;
+    const base = {
+      messageId: row.message_id,
+      at: row.received_at,
+      reason: row.reason,
+      ...(interruptions > 0 && { interruptions }),
+    };
     if (turn_id === null || turn_state === null || started_at === null) {
       return { ...base, outcome: withoutTurn(row.outcome), turn: null };
     }

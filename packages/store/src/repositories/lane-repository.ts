@@ -5,6 +5,8 @@ import type { Lease } from '../rows.ts';
 import { type Claim, claimTurn } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
+import { interruptTurn } from './interrupt-turn.ts';
+import { joinTurn } from './join-turn.ts';
 import { RUNNING, WAITING } from './literals.ts';
 
 /**
@@ -19,12 +21,12 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         'process',
       ),
 
-    begin: (work, mode, newTurnId, now) =>
+    begin: (work, busy, newTurnId, now) =>
       database.write(async (sql) => {
         const taken = await acquireLane(database, sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
         const { lease } = taken;
-        const claimed = await claimOrLeave(database, sql, { lease, mode, newTurnId, now });
+        const claimed = await claimOrLeave(database, sql, { lease, busy, newTurnId, now });
         // This very transaction has moved the epoch on, so nobody can have fenced it.
         if (claimed.kind === 'turn') return { ...claimed, lease };
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -55,11 +57,15 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         return row?.newest ?? null;
       }),
 
-    claim: (lease, mode, newTurnId, now) =>
+    claim: (lease, busy, newTurnId, now) =>
       database.write(
-        (sql) => claimOrLeave(database, sql, { lease, mode, newTurnId, now }),
+        (sql) => claimOrLeave(database, sql, { lease, busy, newTurnId, now }),
         'process',
       ),
+    join: (lease, joining, now) =>
+      database.write((sql) => joinTurn(database, sql, { lease, joining, now })),
+    interrupt: (lease, turnId, now) =>
+      database.write((sql) => interruptTurn(database, sql, { lease, turnId, now })),
     commit: (lease, commit, now) =>
       database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
     withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),

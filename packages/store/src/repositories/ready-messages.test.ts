@@ -1,5 +1,5 @@
+import type { BusyMode } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import type { ClaimMode } from '../lanes.ts';
 import type { InboxRow } from '../rows.ts';
 import { message } from '../testing/messages.ts';
 import { readyMessages } from './ready-messages.ts';
@@ -23,7 +23,7 @@ function row({ at = 0, album, long, from = 'ann', chat = 'c1' }: Written, seq: n
 }
 
 /** How many messages are ready at `now`, or when something will be. */
-function ready(written: readonly Written[], now: number, mode: ClaimMode = 'collect') {
+function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
   const result = readyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;
   return result.kind === 'later' ? `at ${result.at}` : result.kind;

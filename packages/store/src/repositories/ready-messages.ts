@@ -1,5 +1,4 @@
-import type { ReplyRoute } from '@parley/contracts';
-import type { ClaimMode } from '../lanes.ts';
+import type { BusyMode, ReplyRoute } from '@parley/contracts';
 import type { InboxRow } from '../rows.ts';
 
 /** What of the waiting messages becomes a turn now, or when something will (ms). */
@@ -12,11 +11,11 @@ export type Ready =
 const LONGEST_BURST_MS = 5_000;
 
 /**
- * The oldest messages that form one turn: all that go to the same place (`collect`) or one at a time
- * (`followup`), bursts always whole (F08). Only a leading run, since taking a later message first would
+ * The oldest messages that form one turn: all that go to the same place, or with `followup` one at a
+ * time, bursts always whole (F08). Only a leading run, since taking a later message first would
  * break the order of the lane.
  */
-export function readyMessages(waiting: readonly InboxRow[], mode: ClaimMode, now: number): Ready {
+export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now: number): Ready {
   const rows = answeredTogether(waiting);
   const [first] = rows;
   if (first === undefined) return { kind: 'nothing' };
@@ -27,7 +26,7 @@ export function readyMessages(waiting: readonly InboxRow[], mode: ClaimMode, now
     if (at > now)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
-    if (mode === 'followup') break;
+    if (busy === 'followup') break;
   }
   return { kind: 'now', rows: rows.slice(0, end) };
 }
@@ -40,7 +39,8 @@ function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
+/** Whether two answers go to the same thread of the same chat. */
+export function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
   return (
     one.channel === other.channel &&
     one.account === other.account &&

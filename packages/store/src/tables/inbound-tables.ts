@@ -28,6 +28,8 @@ export interface InboxTable {
   reason: Generated<string | null>;
   /** When its burst is over and a turn may take it; null: at once. */
   settles_at: Generated<number | null>;
+  /** How often its turn was ended by a later message. */
+  interruptions: Generated<number>;
   /** When its turn took it. */
   claimed_at: Generated<number | null>;
   /** When it was set aside or withdrawn; of all others their turn knows. */

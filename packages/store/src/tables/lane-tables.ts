@@ -21,7 +21,7 @@ export interface TurnTable {
   id: string;
   conversation_id: string;
   session: number;
-  state: 'running' | 'stopped' | TurnCommit['outcome'];
+  state: 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
   /** How often the turn was begun. */
   attempts: number;
   /** Code of the approval it waits for; until then nobody claims it. */

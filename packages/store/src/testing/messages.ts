@@ -1,4 +1,4 @@
-import type { ReplyRoute } from '@parley/contracts';
+import type { BusyPolicy, ReplyRoute } from '@parley/contracts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 import type { Store } from '../store.ts';
 
@@ -62,9 +62,9 @@ export async function claim(
   store: Store,
   lease: Lease,
   turnId: string,
-  mode: 'collect' | 'followup' = 'collect',
+  busy: BusyPolicy = 'collect',
 ): Promise<ClaimedTurn> {
-  const result = await store.lanes.claim(lease, mode, turnId, 0);
+  const result = await store.lanes.claim(lease, busy, turnId, 0);
   if (result.kind !== 'turn') throw new Error(`no turn: ${result.kind}`);
   return result.turn;
 }

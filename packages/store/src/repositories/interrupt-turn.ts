@@ -1,0 +1,96 @@
+import type { Database, Sql } from '../database.ts';
+import type { Interruption } from '../lanes.ts';
+import type { Lease } from '../rows.ts';
+import { waitingMessages } from './claim-turn.ts';
+import { lockLeased } from './conversation.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
+import { RUNNING } from './literals.ts';
+import { giveBackOverheard } from './overheard-repository.ts';
+import { goesToSamePlace, readyMessages } from './ready-messages.ts';
+import { withoutUnfetched } from './wait-for-attachments.ts';
+
+/** Whoever writes all the time is answered all the same: after so many interruptions in a row. */
+const MOST_IN_A_ROW = 3;
+/** How soon to look again for a file that is being fetched, in ms. */
+const FILE_MS = 1_000;
+
+interface Interrupt {
+  readonly lease: Lease;
+  readonly turnId: string;
+  readonly now: number;
+}
+
+/** Ends a running turn and lets its messages wait again, if a person has written since. */
+export async function interruptTurn(
+  database: Database,
+  sql: Sql,
+  { lease, turnId, now }: Interrupt,
+): Promise<Interruption> {
+  const conversation = await lockLeased(database, sql, lease);
+  if (conversation === null) return { kind: 'fenced' };
+  const turn = await sql
+    .selectFrom('turn')
+    .select(['session', 'awaits'])
+    .where('id', '=', turnId)
+    .where('conversation_id', '=', lease.conversationId)
+    .where('state', '=', RUNNING)
+    .executeTakeFirst();
+  if (turn === undefined) return { kind: 'fenced' };
+  // A question that somebody may be about to answer stays, and so do the words before `/new`.
+  if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
+  const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
+  if (found.kind === 'interrupted') await endTurn(sql, lease.conversationId, turnId, now);
+  return found;
+}
+
+/** Only what a person wrote in the same place, once it is whole. */
+async function whatInterrupts(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): Promise<Interruption> {
+  const [first] = await sql
+    .selectFrom('inbox')
+    .select([...INBOX_COLUMNS, 'interruptions'])
+    .where('turn_id', '=', turnId)
+    .orderBy('seq')
+    .execute();
+  if (first === undefined || first.interruptions >= MOST_IN_A_ROW) return { kind: 'goes-on' };
+  const waiting = await waitingMessages(sql, conversationId, 'interrupt');
+  const [next] = waiting;
+  if (next === undefined || !goesToSamePlace(next.route, readInboxRow(first).route)) {
+    return { kind: 'goes-on' };
+  }
+  const ready = readyMessages(waiting, 'interrupt', now);
+  if (ready.kind === 'later') return { kind: 'later', retryInMs: ready.at - now };
+  if (ready.kind === 'nothing') return { kind: 'goes-on' };
+  const whole = await withoutUnfetched(sql, ready.rows, now);
+  if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
+  const isByPerson = whole.some(({ message }) => message.occasion === undefined);
+  return { kind: isByPerson ? 'interrupted' : 'goes-on' };
+}
+
+async function endTurn(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): Promise<void> {
+  await sql
+    .updateTable('turn')
+    .set({ state: 'interrupted', finished_at: now, reason: 'interrupted by a later message' })
+    .where('id', '=', turnId)
+    .execute();
+  await sql
+    .updateTable('inbox')
+    .set((eb) => ({
+      state: 'waiting',
+      turn_id: null,
+      claimed_at: null,
+      interruptions: eb('interruptions', '+', 1),
+    }))
+    .where('turn_id', '=', turnId)
+    .execute();
+  await giveBackOverheard(sql, conversationId, turnId);
+}

@@ -1,0 +1,31 @@
+import type { Database } from '../database.ts';
+import { findMessages } from '../why/find-message.ts';
+import type { MessageFacts } from '../why/message-facts.ts';
+import { readMessage } from '../why/read-message.ts';
+import { timelineOf } from '../why/timeline-of.ts';
+import type { WhyRepository } from '../why.ts';
+
+/** What became of a message, on SQL. */
+export function whyRepository(database: Database): WhyRepository {
+  return {
+    ask: (question, now) =>
+      database.read(async (sql) => {
+        const found = await findMessages(sql, question);
+        const [message, another] = found;
+        if (message === undefined) return { kind: 'unknown' };
+        if (another !== undefined) {
+          const candidates = found.map(({ table: _table, seq: _seq, ...name }) => name);
+          return { kind: 'several', candidates };
+        }
+        const facts = await readMessage(sql, message);
+        if (question.chat !== undefined && !isOfPeople(facts)) return { kind: 'unknown' };
+        return { kind: 'found', timeline: timelineOf(facts, now) };
+      }),
+  };
+}
+
+/** What Parley does on its own is a chat's business only as far as the chat was told of it. */
+function isOfPeople({ fate }: MessageFacts): boolean {
+  if (fate.kind === 'not-taken' || fate.occasion === null || fate.occasion === 'cron') return true;
+  return fate.parts.some(({ isHere }) => isHere);
+}
