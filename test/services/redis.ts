@@ -16,17 +16,22 @@ import type { ServiceStart } from './provided.ts';
 export async function startRedis(): Promise<ServiceStart> {
   const url = process.env.PARLEY_TEST_REDIS_URL;
   if (url) return { state: 'ready', value: url, stop: async () => undefined };
-  const found = findProgram({
-    names: ['redis-server', 'valkey-server'],
-    folders: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    variable: 'PARLEY_TEST_REDIS_SERVER',
-  });
+  const found = findRedis();
   if ('reason' in found) return { state: 'missing', reason: found.reason };
   try {
     return await startPrivate(found.path);
   } catch (error) {
     return { state: 'missing', reason: `${found.path} did not start: ${String(error)}` };
   }
+}
+
+/** The program of a Redis server, or why there is none. */
+export function findRedis() {
+  return findProgram({
+    names: ['redis-server', 'valkey-server'],
+    folders: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    variable: 'PARLEY_TEST_REDIS_SERVER',
+  });
 }
 
 async function startPrivate(program: string): Promise<ServiceStart> {

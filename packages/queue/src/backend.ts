@@ -1,12 +1,7 @@
-import {
-  type BackendFactory,
-  createRedisBackend,
-  type IQueueBackend,
-  type JobsOptions,
-  type WorkerOptions,
-  withBackend,
-} from 'bullmq';
-import { QueueError } from './queue-error.ts';
+import { type Logger, reasonOf } from '@parley/contracts';
+import { type JobsOptions, type WorkerOptions, withBackend } from 'bullmq';
+import { unknownUrl } from './open-bus.ts';
+import type { RedisPlace } from './redis-place.ts';
 
 /** The body of a wake-up: what has work, and nothing else. */
 export interface WakeUp {
@@ -48,6 +43,8 @@ export type WakeUpProcess = (
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
+  /** Tells people what went wrong in a queue or with its connection; what can be tried again is. */
+  onError(queue: string, error: Error): void;
   close(): void;
 }
 
@@ -55,35 +52,27 @@ export interface QueueBackend {
  * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).
  * Only the chosen one is imported. Throws QueueError for any other scheme.
  */
-export async function openBackend(url: string): Promise<QueueBackend> {
-  if (url === 'memory:') return openMemory();
-  if (/^rediss?:\/\//.test(url)) return openRedis(url);
-  throw new QueueError({
-    code: 'queue-url',
-    message: `The queue address "${url}" is not known. Use memory: or redis://host:port.`,
-    retryable: false,
-  });
+export async function openBackend(place: RedisPlace, log: Logger): Promise<QueueBackend> {
+  if (place.url === 'memory:') return openMemory(log);
+  if (!/^rediss?:\/\//.test(place.url)) throw unknownUrl(place.url);
+  const { openRedisBackend } = await import('./redis-backend.ts');
+  return openRedisBackend(place, log);
 }
 
 /**
  * Wake-ups of one process need no file: whatever they were for stands in the tables, where the first
  * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
  */
-async function openMemory(): Promise<QueueBackend> {
+async function openMemory(log: Logger): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
   const queues = openSqliteQueues({ file: ':memory:' });
-  return { ...bind(queues.backend, {}), close: () => queues.close() };
-}
-
-function openRedis(url: string): QueueBackend {
-  return { ...bind(createRedisBackend, { url }), close() {} };
-}
-
-function bind<C>(factory: BackendFactory<IQueueBackend, C>, connection: C) {
-  const { Queue, Worker } = withBackend(factory);
+  const { Queue, Worker } = withBackend(queues.backend);
+  const connection = {};
   return {
-    newQueue: (name: string): WakeUpJobs => new Queue<WakeUp>(name, { connection }),
-    newWorker: (name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer =>
+    newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, { connection }),
+    newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, connection }),
+    onError: (queue, error) => log.warn({ queue, reason: reasonOf(error) }, 'queue error'),
+    close: () => queues.close(),
   };
 }

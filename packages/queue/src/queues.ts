@@ -1,5 +1,6 @@
 import type { Logger } from '@parley/contracts';
 import { openBackend } from './backend.ts';
+import type { RedisPlace } from './redis-place.ts';
 import { openWakeUpQueue, type WakeUpQueue } from './wake-up-queue.ts';
 
 /** The queues of one installation: one for lanes, one for schedules, one for the deliveries of each channel account. */
@@ -10,16 +11,16 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** How to open the queues. */
-export interface QueuesOptions {
-  /** `memory:` or `redis://…`. */
+/** Where to open the queues. */
+export interface QueuesOptions extends RedisPlace {
+  /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;
 }
 
 /** Opens the queues. Throws QueueError for an address that is not known. */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
-  const backend = await openBackend(options.url);
+  const backend = await openBackend(options, options.log);
   const open = new Map<string, WakeUpQueue>();
   const named = (name: string): WakeUpQueue => {
     const known = open.get(name);

@@ -33,7 +33,7 @@ const RETRY = { attempts: 8, backoff: { type: 'exponential', delay: 500, jitter:
 /** Opens one named queue of wake-ups on a backend. */
 export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
   const queue = backend.newQueue(name);
-  queue.on('error', (error) => log.warn({ queue: name, reason: reasonOf(error) }, 'queue error'));
+  queue.on('error', (error) => backend.onError(name, error));
   return {
     async kick(key) {
       try {
@@ -73,7 +73,7 @@ async function startWorker(
     },
     { ...TUNING, concurrency },
   );
-  worker.on('error', (error) => log.warn({ queue: name, reason: reasonOf(error) }, 'worker error'));
+  worker.on('error', (error) => backend.onError(name, error));
   worker.on('failed', (job, error) =>
     log.warn(
       { queue: name, key: job?.data.key, reason: reasonOf(error) },

@@ -1,0 +1,36 @@
+import type { LiveBus, Logger } from '@parley/contracts';
+import { createLocalBus } from './local-bus.ts';
+import { QueueError } from './queue-error.ts';
+import type { RedisPlace } from './redis-place.ts';
+
+/** A live bus that is closed when its process ends; what is published later is heard here alone. */
+export interface OpenBus extends LiveBus {
+  close(): Promise<void>;
+}
+
+/** Where to open the bus. */
+export interface BusOptions extends RedisPlace {
+  /** `memory:` for one process, `redis://…` between processes. */
+  readonly url: string;
+  readonly log: Logger;
+  /** What this process wants to hear of others: signs of life, stops, or (absent) both. */
+  readonly hears?: 'turns' | 'stops' | undefined;
+}
+
+/** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */
+export async function openBus(options: BusOptions): Promise<OpenBus> {
+  if (options.url === 'memory:') return { ...createLocalBus(options.log), async close() {} };
+  if (!/^rediss?:\/\//.test(options.url)) throw unknownUrl(options.url);
+  const { openRedisBus } = await import('./redis-bus.ts');
+  return openRedisBus(options);
+}
+
+/** No part of the address but its scheme is shown: there may be a password in it. */
+export function unknownUrl(url: string): QueueError {
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? url;
+  return new QueueError({
+    code: 'queue-url',
+    message: `The queue cannot be at "${scheme}". Use memory: or redis://host:port.`,
+    retryable: false,
+  });
+}

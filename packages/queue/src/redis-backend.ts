@@ -1,0 +1,44 @@
+import type { Logger } from '@parley/contracts';
+import { createRedisBackend, withBackend } from 'bullmq';
+import type { QueueBackend, WakeUp, WakeUpConsumer, WakeUpJobs } from './backend.ts';
+import { connectRedis, type RedisConnection, whenReady } from './connect-redis.ts';
+import { lookAtRedis } from './look-at-redis.ts';
+import { redisOutage } from './redis-outage.ts';
+import { queuePrefix, type RedisPlace } from './redis-place.ts';
+
+/**
+ * BullMQ on Redis. All queues of a process share one connection for wake-ups, which fails at once
+ * while Redis is away, and all workers one that waits for it; each worker has one more of its own, on
+ * which it waits for jobs. Resolves without Redis, too: it is tried until it is there.
+ */
+export async function openRedisBackend(place: RedisPlace, log: Logger): Promise<QueueBackend> {
+  const { Queue, Worker } = withBackend(createRedisBackend);
+  const outage = redisOutage('queue', log);
+  const open: RedisConnection[] = [];
+  const connect = (use: 'ask' | 'work'): RedisConnection => {
+    const connection = connectRedis(place, use);
+    outage.watch(connection);
+    open.push(connection);
+    return connection;
+  };
+  const asking = connect('ask');
+  let working: RedisConnection | null = null;
+  if (await whenReady(asking)) await lookAtRedis(asking, log);
+  return {
+    newQueue(name): WakeUpJobs {
+      // The version is looked at above, once; a queue that asked would wait for Redis to be there.
+      const direct = { skipWaitingForReady: true, skipVersionCheck: true };
+      const prefix = queuePrefix(place, name);
+      return new Queue<WakeUp>(name, { connection: asking, prefix, ...direct });
+    },
+    newWorker(name, process, tuning): WakeUpConsumer {
+      working ??= connect('work');
+      const prefix = queuePrefix(place, name);
+      return new Worker<WakeUp>(name, process, { ...tuning, connection: working, prefix });
+    },
+    onError: (_queue, error) => outage.note(error),
+    close() {
+      for (const connection of open) connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { type LiveEvent, type Logger, reasonOf } from '@parley/contracts';
+import { connectRedis, whenReady } from './connect-redis.ts';
+import { createEventBatch } from './event-batch.ts';
+import { decodeEvents, encodeEvents } from './live-event-wire.ts';
+import { createLocalBus } from './local-bus.ts';
+import type { BusOptions, OpenBus } from './open-bus.ts';
+import { redisOutage } from './redis-outage.ts';
+import { prefixOf } from './redis-place.ts';
+
+type Topic = NonNullable<BusOptions['hears']>;
+
+/** So often the listening connection, which otherwise owes no answer, is asked whether it lives. In ms. */
+const PING_MS = 5_000;
+
+/**
+ * Live events between processes, by publish and subscribe of Redis: nothing is kept, so nothing can
+ * grow. Listeners of this process hear its events at once and without Redis; from the others they come
+ * in the order of their sending. Whatever is published while Redis is away is lost to the others.
+ */
+export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
+  const { log, hears } = options;
+  const self = randomUUID();
+  const local = createLocalBus(log);
+  const outage = redisOutage('live events', log);
+  const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
+  for (const connection of [out, into]) outage.watch(connection);
+  const channel = (topic: Topic): string => `${prefixOf(options)}:live:${topic}`;
+  into.on('message', (_channel: string, text: string) => {
+    for (const event of decodeEvents(self, text)) local.publish(event);
+  });
+  const topics: Topic[] = hears === undefined ? ['turns', 'stops'] : [hears];
+  // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
+  const subscribed = into.subscribe(...topics.map(channel)).catch(outage.note);
+  const ping = setInterval(() => into.ping().catch(outage.note), PING_MS).unref();
+  const senders = {
+    turns: createSender((text) => out.publish(channel('turns'), text), self, log),
+    stops: createSender((text) => out.publish(channel('stops'), text), self, log),
+  };
+  if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
+  return {
+    publish(event) {
+      local.publish(event);
+      senders[topicOf(event)].send(event);
+    },
+    subscribe: local.subscribe,
+    async close() {
+      clearInterval(ping);
+      await Promise.all([senders.turns.close(), senders.stops.close()]);
+      for (const connection of [out, into]) connection.disconnect();
+    },
+  };
+}
+
+function topicOf({ type }: LiveEvent): Topic {
+  return type === 'stop-turn' ? 'stops' : 'turns';
+}
+
+interface Sender {
+  send(event: LiveEvent): void;
+  /** Waits for what is under way; nothing is sent any more. */
+  close(): Promise<void>;
+}
+
+/** One message at a time, so that what comes meanwhile waits together and is joined. */
+function createSender(
+  publish: (text: string) => Promise<unknown>,
+  self: string,
+  log: Logger,
+): Sender {
+  const batch = createEventBatch();
+  let sending: Promise<void> | null = null;
+  let isClosed = false;
+  let isLost = false;
+  const sendAll = async (): Promise<void> => {
+    while (!batch.isEmpty) {
+      try {
+        await publish(encodeEvents(self, batch.take()));
+        isLost = false;
+      } catch (error) {
+        const reason = reasonOf(error);
+        if (!isLost) log.warn({ reason }, 'live events do not reach other processes');
+        isLost = true;
+      }
+    }
+    // In the same breath as the last look at the batch: nothing can be added between the two.
+    sending = null;
+  };
+  return {
+    send(event) {
+      if (isClosed) return;
+      batch.add(event);
+      sending ??= sendAll();
+    },
+    async close() {
+      isClosed = true;
+      await sending;
+    },
+  };
+}

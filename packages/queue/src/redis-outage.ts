@@ -1,0 +1,40 @@
+import { type Logger, reasonOf } from '@parley/contracts';
+import type { RedisConnection } from './connect-redis.ts';
+
+/** Tells of an outage when it begins and when it is over, however many connections notice it. */
+export interface RedisOutage {
+  /** From now on this connection is heard. */
+  watch(connection: RedisConnection): void;
+  /** For errors that reach people by another way than the connection itself. */
+  note(error: unknown): void;
+}
+
+/** The same words again after this long, in ms: people who look later must see that it goes on. */
+const REPEAT_MS = 30_000;
+
+/** `what` names in the log who misses Redis. */
+export function redisOutage(what: string, log: Logger): RedisOutage {
+  const told = new Map<string, number>();
+  const note = (error: unknown): void => {
+    const reason = reasonOf(innermost(error));
+    const now = Date.now();
+    if (now - (told.get(reason) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    told.set(reason, now);
+    log.warn({ what, reason }, 'Redis cannot be used; trying again');
+  };
+  return {
+    note,
+    watch(connection) {
+      connection.on('error', note);
+      connection.on('ready', () => {
+        if (told.size > 0) log.info({ what }, 'Redis can be used again');
+        told.clear();
+      });
+    },
+  };
+}
+
+/** Node says "several addresses failed" with an empty message; the first of them tells more. */
+function innermost(error: unknown): unknown {
+  return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+}

@@ -1,0 +1,20 @@
+import { silentLogger } from '@parley/contracts';
+import { openBus } from '@parley/queue';
+
+/**
+ * A worker in a process of its own, played by its bus: says "ready", writes down which conversations
+ * are to be stopped, and tells of a turn for each `go`. Reads lines, writes lines.
+ */
+const bus = await openBus({ url: process.argv[2] ?? '', hears: 'stops', log: silentLogger });
+bus.subscribe((event) => {
+  if (event.type === 'stop-turn') process.stdout.write(`stop ${event.conversationId}\n`);
+  else process.stdout.write(`unasked ${event.type}\n`);
+});
+process.stdin.setEncoding('utf8').on('data', (text: string) => {
+  if (!text.includes('go')) return;
+  const turn = { conversationId: 'c', turnId: 't' };
+  for (let i = 0; i < 500; i += 1) bus.publish({ type: 'turn-delta', ...turn, text: `${i} ` });
+  bus.publish({ type: 'turn-ended', ...turn, outcome: 'answered' });
+});
+process.stdin.on('end', () => void bus.close());
+process.stdout.write('ready\n');

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LiveEvent, recordingLogger, silentLogger } from '@parley/contracts';
+import { type BusOptions, type OpenBus, openBus } from '@parley/queue';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
+
+const redisUrl = inject('redisUrl');
+
+const stop = (conversationId: string): LiveEvent => ({ type: 'stop-turn', conversationId });
+const ref = { conversationId: 'c', turnId: 't' };
+const delta = (text: string): LiveEvent => ({ type: 'turn-delta', ...ref, text });
+
+describe.runIf(redisUrl)('the live bus between processes', () => {
+  let server: RedisServer;
+  const opened: OpenBus[] = [];
+  beforeAll(async () => {
+    server = await startRedisServer({ password: 'sesame' });
+  });
+  afterEach(() => Promise.all(opened.splice(0).map((bus) => bus.close())));
+  afterAll(() => server.stop());
+
+  async function open(change: Partial<BusOptions> = {}) {
+    const bus = await openBus({ url: server.url, log: silentLogger, ...change });
+    opened.push(bus);
+    const heard: LiveEvent[] = [];
+    bus.subscribe((event) => heard.push(event));
+    return { bus, heard };
+  }
+
+  it('[D09] a process hears its own events at once and only once, and those of others in order', async () => {
+    const [one, two] = [await open(), await open()];
+    one.bus.publish(stop('a'));
+    expect(one.heard).toEqual([stop('a')]);
+    one.bus.publish(stop('b'));
+    await expect.poll(() => two.heard).toEqual([stop('a'), stop('b')]);
+    two.bus.publish(stop('c'));
+    await expect.poll(() => one.heard).toEqual([stop('a'), stop('b'), stop('c')]);
+    expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
+  });
+
+  it('[D09] gateway and worker in processes of their own hear of each other what concerns them', async () => {
+    const gateway = await open({ hears: 'turns' });
+    const program = join(import.meta.dirname, 'bus-process.ts');
+    const worker = spawn(process.execPath, [program, server.url]);
+    let said = '';
+    worker.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await expect.poll(() => said).toContain('ready');
+    gateway.bus.publish(delta('of this process alone'));
+    gateway.bus.publish(stop('mine'));
+    await expect.poll(() => said).toContain('stop mine');
+    expect(said).not.toContain('unasked');
+    gateway.heard.splice(0);
+    worker.stdin.write('go\n');
+    await expect.poll(() => gateway.heard.at(-1)?.type).toBe('turn-ended');
+    const text = gateway.heard.map((event) => (event.type === 'turn-delta' ? event.text : ''));
+    expect(text.join('')).toBe(Array.from({ length: 500 }, (_, i) => `${i} `).join(''));
+    // What waited for Redis was joined; 500 messages of one word each would do nobody a favour.
+    expect(gateway.heard.length).toBeLessThan(400);
+    worker.stdin.end();
+    const [code] = await once(worker, 'exit');
+    expect(code).toBe(0);
+  });
+
+  it('installations with prefixes of their own do not hear each other', async () => {
+    const [here, there] = [await open({ prefix: 'one' }), await open({ prefix: 'two' })];
+    const listener = await open({ prefix: 'one' });
+    there.bus.publish(stop('theirs'));
+    here.bus.publish(stop('ours'));
+    await expect.poll(() => listener.heard).toEqual([stop('ours')]);
+  });
+
+  it('a listener that throws keeps nothing from the others', async () => {
+    const { log, lines } = recordingLogger();
+    const [one, two] = [await open({ log }), await open()];
+    one.bus.subscribe(() => {
+      throw new Error('a defect');
+    });
+    const after: LiveEvent[] = [];
+    one.bus.subscribe((event) => after.push(event));
+    two.bus.publish(stop('x'));
+    await expect.poll(() => after).toEqual([stop('x')]);
+    expect(lines).toEqual(['a live listener failed {"event":"stop-turn","reason":"a defect"}']);
+  });
+
+  it('messages of nobody we know do no harm', async () => {
+    const [one, two] = [await open(), await open()];
+    const { Redis } = await import('ioredis');
+    const stranger = new Redis(server.url);
+    await stranger.publish('parley:live:stops', 'not JSON');
+    await stranger.publish('parley:live:stops', '{"from":"x","events":[{"type":"new-thing"},7]}');
+    two.bus.publish(stop('known'));
+    await expect.poll(() => one.heard).toEqual([stop('known')]);
+    stranger.disconnect();
+  });
+
+  it('a closed bus says nothing more to others and keeps no process alive', async () => {
+    const [one, two] = [await open(), await open()];
+    one.bus.publish(stop('last'));
+    await one.bus.close();
+    one.bus.publish(stop('too late'));
+    await expect.poll(() => two.heard).toEqual([stop('last')]);
+    await sleep(50);
+    expect(two.heard).toEqual([stop('last')]);
+    expect(one.heard).toEqual([stop('last'), stop('too late')]);
+  });
+});
+
+describe.runIf(redisUrl)('the live bus while Redis is away', () => {
+  it('[D09] loses what is said meanwhile, works within the process, and works again afterwards', async () => {
+    const server = await startRedisServer();
+    const { log, lines } = recordingLogger();
+    const one = await openBus({ url: server.url, log });
+    const two = await openBus({ url: server.url, log: silentLogger });
+    const [here, there]: [LiveEvent[], LiveEvent[]] = [[], []];
+    one.subscribe((event) => here.push(event));
+    two.subscribe((event) => there.push(event));
+    try {
+      await server.kill();
+      for (let i = 0; i < 2_000; i += 1) one.publish(delta('lost'));
+      expect(here).toHaveLength(2_000);
+      await sleep(1_500);
+      expect(lines.filter((line) => line.includes('do not reach'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('ECONNREFUSED')).length).toBeLessThanOrEqual(1);
+      await server.start();
+      await expect
+        .poll(() => {
+          one.publish(stop('back'));
+          return there.some((event) => event.type === 'stop-turn');
+        })
+        .toBe(true);
+      expect(there.length).toBeLessThan(100);
+    } finally {
+      await Promise.all([one.close(), two.close()]);
+      await server.stop();
+    }
+  });
+
+  it('[D09] is not held up by a Redis that answers nothing, and forgets rather than grows', async () => {
+    const server = await startRedisServer();
+    const one = await openBus({ url: server.url, log: silentLogger });
+    const two = await openBus({ url: server.url, log: silentLogger });
+    const there: LiveEvent[] = [];
+    two.subscribe((event) => there.push(event));
+    try {
+      server.freeze();
+      const word = 'x'.repeat(10_000);
+      for (let i = 0; i < 1_000; i += 1) one.publish(delta(word));
+      await sleep(7_000);
+      server.thaw();
+      await expect
+        .poll(() => {
+          one.publish(stop('back'));
+          return there.some((event) => event.type === 'stop-turn');
+        })
+        .toBe(true);
+      const text = there.map((event) => (event.type === 'turn-delta' ? event.text : '')).join('');
+      expect(text.length).toBeLessThanOrEqual(1_010_000);
+    } finally {
+      await Promise.all([one.close(), two.close()]);
+      await server.stop();
+    }
+  });
+
+  it('can be opened before Redis is there', async () => {
+    const server = await startRedisServer();
+    await server.kill();
+    const { log, lines } = recordingLogger();
+    const bus = await openBus({ url: server.url, log });
+    expect(lines.join('\n')).toContain('Redis cannot be used; trying again');
+    const other = await (async () => {
+      await server.start();
+      return openBus({ url: server.url, log: silentLogger });
+    })();
+    const heard: LiveEvent[] = [];
+    bus.subscribe((event) => heard.push(event));
+    try {
+      await expect
+        .poll(() => {
+          other.publish(stop('early'));
+          return heard.length;
+        })
+        .toBeGreaterThan(0);
+    } finally {
+      await Promise.all([bus.close(), other.close()]);
+      await server.stop();
+    }
+  });
+});
+
+describe('the address of the bus', () => {
+  it('is named without its password when it cannot be used', async () => {
+    const opening = openBus({ url: 'postgres://me:geheim@host', log: silentLogger });
+    await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
+    await expect(opening).rejects.not.toThrow('geheim');
+  });
+});
