@@ -63,7 +63,7 @@ export interface OpenAgentOptions extends Surroundings {
   /** What its tools for to-dos, for handing work on and for other chats write to. */
   readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
-  readonly soul?: OpenSoul;
+  readonly soul?: Pick<OpenSoul, 'governed' | 'begin'>;
 }
 
 /** Whose tools are all tools there are. */

@@ -1,4 +1,4 @@
-import { nameOf, type SoulKeeper, scoreWords, standingOf, writerOf } from '@parley/agent';
+import { nameOf, originOf, type SoulKeeper, scoreWords, standingOf } from '@parley/agent';
 import type { SoulAction, SoulPage } from '@parley/gateway';
 import type { SoulVersion } from '@parley/store';
 import { CliError } from './cli-error.ts';
@@ -40,7 +40,7 @@ function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalT
   return {
     number,
     name: nameOf(version),
-    writer: writerOf(version),
+    origin: originOf(version),
     reason,
     state,
     standing: standingOf(version, localTime),

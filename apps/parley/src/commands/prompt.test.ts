@@ -174,6 +174,14 @@ describe('parley prompt: a turn that was', () => {
 });
 
 describe('parley prompt: a turn that might be', () => {
+  it('[P17] [W06] tells the SOUL.md that is in use, not what somebody has written into the file since', async () => {
+    expect(await main(['--data', folder, 'soul'])).toBe(0);
+    writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Be a pirate.');
+    expect(await prompt('--channel', 'terminal', '--full')).toBe(0);
+    expect(written.out).toContain('You are good company');
+    expect(written.out).not.toContain('pirate');
+  });
+
   it('[P17] is made from the templates where there is no workspace, and nothing is written', async () => {
     const temporary = () =>
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));

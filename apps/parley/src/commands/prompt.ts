@@ -14,6 +14,7 @@ import {
   withPrompts,
 } from '../inspector/prompt-source.ts';
 import { besidesText, listText, promptText, turnLine } from '../inspector/prompt-text.ts';
+import { soulInUse } from '../inspector/soul-in-use.ts';
 import type { Surroundings } from '../open-skills.ts';
 import { plugIn } from '../plug-in.ts';
 import { type LoadedSettings, readSettings } from '../read-settings.ts';
@@ -63,7 +64,7 @@ async function previewText(
     { ...settings, agent },
     turn,
     { mode, heartbeat },
-    { ...deps, plugins: plugged.agent },
+    { ...deps, plugins: plugged.agent, soul: await soulInUse(folder, settings) },
   );
   const { prompt, fromTemplates } = made;
   if (json) return jsonOf({ ...prompt, fromTemplates });

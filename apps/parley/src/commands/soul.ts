@@ -3,11 +3,11 @@ import {
   localTimeIn,
   momentOf,
   nameOf,
+  originOf,
   type SoulAnswer,
   type SoulKeeper,
   scoreWords,
   standingOf,
-  writerOf,
 } from '@parley/agent';
 import { reasonOf, silentLogger } from '@parley/contracts';
 import { openStore, type SoulVersion } from '@parley/store';
@@ -112,7 +112,7 @@ function lineOf(version: SoulVersion, { settings }: Screen): string {
   const localTime = localTimeIn(settings.agent.timeZone);
   const { createdAt, reason } = version;
   const facts = [nameOf(version), momentOf(createdAt, localTime), standingOf(version, localTime)];
-  return visible([...facts, scoreWords(version), `by ${writerOf(version)}`, reason].join('  '));
+  return visible([...facts, scoreWords(version), originOf(version), reason].join('  '));
 }
 
 function missing(number: string, { print }: Screen): number {

@@ -5,6 +5,7 @@ import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, SentPrompt } from '@parley/contracts';
 import { sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
+import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf } from '../approval-settings.ts';
 import { LOCAL_OWNERS } from '../local-owners.ts';
 import { type OpenAgentOptions, openAgent } from '../open-agent.ts';
@@ -22,6 +23,8 @@ export interface Preview {
 /** What the agent of a preview is opened with, as that of a running Parley is. */
 export interface PreviewDeps extends Surroundings {
   readonly plugins: AgentPlugins;
+  /** What SOUL.md says in turns, whatever stands in the file (W06). */
+  readonly soul?: GovernedFile;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -34,7 +37,7 @@ export async function previewPrompt(
   settings: LoadedSettings['settings'],
   turn: ClaimedTurn,
   change: PreviewChange,
-  { plugins, clock, log, ...around }: PreviewDeps,
+  { plugins, soul, clock, log, ...around }: PreviewDeps,
 ): Promise<Preview> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
@@ -47,6 +50,7 @@ export async function previewPrompt(
       settings: all,
       log,
       plugins,
+      ...(soul !== undefined && { soul: { governed: soul, begin: async () => {} } }),
       work: workOf(settings),
     });
     const place = copy === null ? opened.place : { ...opened.place, workspace };

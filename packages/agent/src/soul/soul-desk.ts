@@ -8,11 +8,11 @@ import {
   findingLines,
   nameOf,
   nextStep,
+  originOf,
   scoreWords,
   shortDiff,
   standingOf,
   versionLine,
-  writerOf,
 } from './soul-words.ts';
 
 /** Who uses `/soul`; only owners, alone with the agent, get as far as this. */
@@ -110,7 +110,7 @@ function versionText(
       ? fenced(text)
       : fenced(diff === '' ? ' nothing changes' : diff, 'diff');
   return [
-    `**${nameOf(version)}**${verb === 'diff' ? against : ''} – ${standingOf(version, localTime)}; ${scoreWords(version)}; by ${literalLine(writerOf(version))}.\nReason: ${literalLine(version.reason)}`,
+    `**${nameOf(version)}**${verb === 'diff' ? against : ''} – ${standingOf(version, localTime)}; ${scoreWords(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
     ...(version.findings.length === 0 ? [] : [findingLines(version).join('\n')]),
     body,
     ...(state === 'passed' ? [nextStep(version, keeper.settings, localTime)] : []),

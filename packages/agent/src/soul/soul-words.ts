@@ -31,15 +31,15 @@ export function standingOf(
   }
 }
 
-/** Who wrote it, for people. */
-export function writerOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
+/** Where it comes from, for people: `by the agent`. */
+export function originOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
   switch (author) {
     case 'seed':
-      return by ?? 'found in the workspace';
+      return by === null ? 'found in the workspace' : `by ${by}`;
     case 'agent':
-      return 'the agent';
+      return 'by the agent';
     case 'person':
-      return by ?? 'a person';
+      return `by ${by ?? 'a person'}`;
   }
 }
 
@@ -56,7 +56,7 @@ export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
 
 /** One line of Markdown for a version in a list. */
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
-  const facts = [standingOf(version, localTime), scoreWords(version), `by ${writerOf(version)}`];
+  const facts = [standingOf(version, localTime), scoreWords(version), originOf(version)];
   return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 

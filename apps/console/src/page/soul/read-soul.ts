@@ -9,7 +9,7 @@ export interface SoulVersion {
   readonly number: number;
   /** `v0-seed`, `v3`. */
   readonly name: string;
-  readonly writer: string;
+  readonly origin: string;
   readonly reason: string;
   readonly state: string;
   /** Where it stands, in words. */
@@ -36,7 +36,7 @@ function readVersion(data: unknown): SoulVersion | null {
   return {
     number: fields.number,
     name: textOf(fields.name),
-    writer: textOf(fields.writer),
+    origin: textOf(fields.origin),
     reason: textOf(fields.reason),
     state: textOf(fields.state),
     standing: textOf(fields.standing),

@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<SoulAction, string>> = {
 
 /** One version: where it stands, what was found, what it changes, all of it. Every text is shown as text. */
 export function VersionSheet({ version, isBusy, onAct }: VersionSheetProps): VNode {
-  const { name, standing, score, writer, reason, can, findings, diff, basedOn, text } = version;
+  const { name, standing, score, origin, reason, can, findings, diff, basedOn, text } = version;
   return h(
     'div',
     { class: 'soul-sheet' },
@@ -24,7 +24,7 @@ export function VersionSheet({ version, isBusy, onAct }: VersionSheetProps): VNo
       'header',
       { class: 'turn-title' },
       h('h2', null, name),
-      h('p', null, h('b', null, sentence(standing)), ` Written by ${writer}.`),
+      h('p', null, h('b', null, sentence(standing)), ` ${sentence(origin)}`),
       h('p', null, `Evaluation: ${score}. Reason: ${reason}`),
     ),
     can.length > 0 &&
