@@ -12,6 +12,13 @@ import {
 import { type Block, isBlock } from './block.ts';
 import type { SettingsPath } from './path.ts';
 import type { Position, SettingsProblem } from './problem.ts';
+import {
+  newestVersion,
+  SETTINGS_STEPS,
+  type SettingsStep,
+  upgradeDocument,
+  type VersionCheck,
+} from './settings-version.ts';
 import { syntaxProblem } from './syntax.ts';
 
 /** A file that is YAML: its plain values, and where each of them stands. */
@@ -29,17 +36,26 @@ export interface BrokenDocument {
   readonly problems: readonly SettingsProblem[];
 }
 
-/** Reads YAML 1.2 strictly: no tabs, no double keys, at most ten aliases. Never throws. */
-export function parseSettings(text: string): SettingsDocument | BrokenDocument {
+/**
+ * Reads YAML 1.2 strictly: no tabs, no double keys, at most ten aliases. An older file is brought up to
+ * date in memory, a newer one is a problem. Never throws.
+ */
+export function parseSettings(
+  text: string,
+  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+): SettingsDocument | BrokenDocument {
   try {
-    return readDocument(text);
+    return readDocument(text, steps);
   } catch (error) {
     // The parser recurses; a file nested thousands deep ends here, as does a bomb of aliases.
     return broken(`YAML of a reasonable depth and with few aliases (${reasonOf(error)})`);
   }
 }
 
-function readDocument(text: string): SettingsDocument | BrokenDocument {
+function readDocument(
+  text: string,
+  steps: readonly SettingsStep[],
+): SettingsDocument | BrokenDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     schema: 'core',
@@ -52,6 +68,8 @@ function readDocument(text: string): SettingsDocument | BrokenDocument {
   if (document.errors.length > 0) {
     return { kind: 'broken', problems: document.errors.map((e) => syntaxProblem(e, text, lines)) };
   }
+  const version = upgradeDocument(document, steps);
+  if (version.kind === 'newer') return ofNewer(version, document, lines);
   keepLongNumbers(document);
   const value: unknown = document.toJS({ maxAliasCount: 10 }) ?? {};
   if (!isBlock(value)) return broken('lines of the form `key: value`, or an empty file');
@@ -65,6 +83,20 @@ function readDocument(text: string): SettingsDocument | BrokenDocument {
 
 function broken(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
+}
+
+/** Nothing else in it is judged: a newer Parley may have other keys. */
+function ofNewer(
+  { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
+  document: Document,
+  lines: LineCounter,
+): BrokenDocument {
+  const by = writtenBy === null ? 'a newer Parley' : `Parley ${writtenBy}`;
+  const expected = `at most ${newestVersion(SETTINGS_STEPS)}: the file was written for ${by}. Update Parley, or start it with another file (--config FILE); this one is left as it is`;
+  const position = locate(document, lines, ['version'], 'value');
+  const place = position === undefined ? {} : { position };
+  const problem = { kind: 'newer' as const, path: 'version', found: String(version), expected };
+  return { kind: 'broken', problems: [{ ...problem, ...place }] };
 }
 
 /** Platform ids have up to 20 digits; a number would silently lose the last ones. */

@@ -17,6 +17,7 @@ const at = (path: string) => valueAt(schema, path.split('/'));
 describe('settingsJsonSchema', () => {
   it('[D12] knows core, model, and each channel with one account or several', () => {
     expect(Object.keys(at('properties') as object)).toEqual([
+      'version',
       'identity',
       'agent',
       'skills',

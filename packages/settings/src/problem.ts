@@ -9,7 +9,7 @@ export interface Position {
  * needs to mend it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
-  readonly kind: 'syntax' | 'unknown-key' | 'missing' | 'value' | 'reference';
+  readonly kind: 'syntax' | 'newer' | 'unknown-key' | 'missing' | 'value' | 'reference';
   /** Set where it is not in the settings file: the profile's, for example. */
   readonly file?: string;
   /** `channels.telegram.token`; empty for the file as a whole. */
@@ -38,6 +38,7 @@ export function describeProblem(problem: SettingsProblem): string {
 
 const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   syntax: 'is not valid YAML',
+  newer: 'is of a later kind than this Parley knows',
   'unknown-key': 'is not a known key and has no effect',
   missing: 'is missing',
   value: 'has a value that does not fit',

@@ -13,8 +13,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the settings template', () => {
-  it('[D12] changes nothing: every setting in it is commented out', () => {
-    expect(parseSettings(settingsTemplate())).toMatchObject({ kind: 'document', value: {} });
+  it('[D12] changes nothing: every setting but the version is commented out', () => {
+    const document = parseSettings(settingsTemplate());
+    expect(document.kind === 'document' && document.value).toEqual({ version: 1 });
+    expect(settingsTemplate()).toMatch(/^version: 1 # Parley \d+\.\d+\.\d+$/m);
   });
 
   it('is written for its owner alone, with the schema that its first line names', () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { reasonOf } from '@parley/contracts';
 import { SettingsError } from './settings-error.ts';
+import { newestVersion, SETTINGS_STEPS, versionLine } from './settings-version.ts';
 
 const CONFIG = new URL('../../../config/', import.meta.url);
 const TEMPLATE = fileURLToPath(new URL('parley.example.yaml', CONFIG));
@@ -11,9 +12,10 @@ export const HOUSE_PROFILES = fileURLToPath(new URL('profiles/', CONFIG));
 
 const SCHEMA = fileURLToPath(new URL('parley.schema.json', CONFIG));
 
-/** The settings file of a first start: everything is explained and commented out, so defaults apply. */
+/** The settings file of a first start: all but its version is explained and commented out, so defaults apply. */
 export function settingsTemplate(): string {
-  return readFileSync(TEMPLATE, 'utf8');
+  const line = versionLine(newestVersion(SETTINGS_STEPS));
+  return readFileSync(TEMPLATE, 'utf8').replace(/^version: .*$/m, line);
 }
 
 /**

@@ -1,5 +1,9 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Database } from './database.ts';
+import { raw as query } from './kysely.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openStore } from './open-store.ts';
@@ -8,15 +12,16 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { message } from './testing/messages.ts';
+import { schemaOf } from './testing/schema-of.ts';
 
 const known = MIGRATIONS.map(({ number, name }) => ({ number, name }));
 const NOTE: Migration = {
-  number: known.length + 1,
+  number: (known.at(-1)?.number ?? 0) + 1,
   name: 'note',
   statements: () => ['create table note (text text not null)', "insert into note values ('kept')"],
 };
 const BROKEN: Migration = {
-  number: known.length + 2,
+  number: (known.at(-1)?.number ?? 0) + 2,
   name: 'broken',
   statements: () => ['drop table note', 'create table oops (', 'never reached'],
 };
@@ -46,24 +51,47 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(applied).toEqual(known);
     });
 
-    it('leave the state before the failing step, all of it', async () => {
+    it('leave the old state when one step fails, and the Parley before still starts on it', async () => {
+      const before = await schemaOf(raw);
       const migrating = migrate(raw, [...MIGRATIONS, NOTE, BROKEN], 'db', clock);
       await expect(migrating).rejects.toMatchObject({ code: 'store-failed' });
-      const notes = await raw.read((sql) =>
-        // A table that only this test knows.
-        sql.withTables<{ note: { text: string } }>().selectFrom('note').selectAll().execute(),
-      );
-      expect(notes.map((note) => note.text)).toEqual(['kept']);
-      const newest = await raw.read((sql) =>
-        sql.selectFrom('parley_migration').select('number').orderBy('number', 'desc').execute(),
-      );
-      expect(newest.map((row) => row.number)).toEqual([
-        NOTE.number,
-        ...known.map(({ number }) => number).reverse(),
-      ]);
+      expect(await schemaOf(raw)).toEqual(before);
+      expect(await stepsOf(raw)).toEqual(known);
+      const again = await openStore({ url: database.url(), clock });
+      expect(await again.inbox.waiting('web:c1')).toBe(1);
+      await again.close();
     });
 
-    it('of several processes that start at once disturb each other not at all', async () => {
+    it('leave the old state when the process is killed in the middle of a step', {
+      timeout: 60_000,
+    }, async () => {
+      const before = await schemaOf(raw);
+      const child = spawnMigration(database.url(), '30');
+      await said(child, 'migrating');
+      await new Promise((wake) => setTimeout(wake, 700));
+      expect(child.exitCode).toBeNull();
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      const again = await openStore({ url: database.url(), clock });
+      expect(await again.inbox.waiting('web:c1')).toBe(1);
+      await again.close();
+      expect(await schemaOf(raw)).toEqual(before);
+      expect(await stepsOf(raw)).toEqual(known);
+    });
+
+    it('are applied once by four processes that start at the same time', {
+      timeout: 60_000,
+    }, async () => {
+      const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
+      await Promise.all(children.map((child) => said(child, 'migrated')));
+      const { rows } = await raw.read((sql) =>
+        query<{ text: string }>`select text from mark`.execute(sql),
+      );
+      expect(rows).toEqual([{ text: 'once' }]);
+      expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
+    });
+
+    it('asked for several times at once disturb each other not at all', async () => {
       const starts = Array.from({ length: 4 }, () =>
         migrate(raw, [...MIGRATIONS, NOTE], 'db', clock),
       );
@@ -74,19 +102,44 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(applied).toHaveLength(known.length + 1);
     });
 
-    it('refuse a newer Parley’s data politely and change nothing', async () => {
-      const future = { number: 99, name: 'future', parley_version: '7.3.0', applied_at: 0 };
+    it('refuse a newer Parley’s data and change nothing, neither schema nor rows', async () => {
+      const future = { number: 9_999, name: 'future', parley_version: '7.3.0', applied_at: 0 };
       await raw.write((sql) => sql.insertInto('parley_migration').values(future).execute());
+      const before = await schemaOf(raw);
       const opening = openStore({ url: database.url(), clock });
       await expect(opening).rejects.toMatchObject({
         code: 'store-newer',
         retryable: false,
         message: expect.stringMatching(/written by Parley 7\.3\.0.*Update Parley, or use another/),
       });
+      expect(await schemaOf(raw)).toEqual(before);
       const rows = await raw.read((sql) =>
         sql.selectFrom('inbox').select(['message_id', 'state']).execute(),
       );
       expect(rows).toEqual([{ message_id: 'm1', state: 'waiting' }]);
     });
   });
+}
+
+function spawnMigration(url: string, seconds = '0'): ChildProcess {
+  const program = join(import.meta.dirname, 'testing', 'migrate-program.ts');
+  return spawn(process.execPath, [program, url, seconds], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** Resolves when the process has written that; rejects when it ends before. */
+async function said(child: ChildProcess, words: string): Promise<void> {
+  let out = '';
+  for await (const text of child.stdout?.setEncoding('utf8') ?? []) {
+    out += String(text);
+    if (out.includes(words)) return;
+  }
+  throw new Error(`It ended without "${words}".`);
+}
+
+function stepsOf(database: Database) {
+  return database.read((sql) =>
+    sql.selectFrom('parley_migration').select(['number', 'name']).orderBy('number').execute(),
+  );
 }

@@ -9,8 +9,9 @@ import { StoreError } from './store-error.ts';
 const MIGRATION_LOCK = 7_275_395;
 
 /**
- * Brings the schema up to date, one transaction per step, so that a failed step leaves the state
- * before it. Throws StoreError `store-newer`, having changed nothing, for a newer Parley's database.
+ * Brings the schema up to date in one transaction: after a failed step, or a kill in the middle, the
+ * database is as it was, and the Parley before this one still starts on it. Throws StoreError
+ * `store-newer`, having changed nothing, for a newer Parley's database.
  */
 export async function migrate(
   database: Database,
@@ -26,32 +27,53 @@ export async function migrate(
       parley_version text not null,
       applied_at bigint not null
     )`.execute(sql);
+    const applied = await sql
+      .selectFrom('parley_migration')
+      .select(['number', 'parley_version'])
+      .execute();
+    refuseNewer(applied, migrations, name);
+    const done = new Set(applied.map(({ number }) => number));
+    for (const migration of migrations) {
+      if (!done.has(migration.number)) await apply(database, sql, migration, clock());
+    }
   });
-  const known = migrations.at(-1)?.number ?? 0;
-  for (const migration of migrations) {
-    await database.write(async (sql) => {
-      await onlyOne(database, sql);
-      const newest = await newestApplied(sql);
-      if (newest !== undefined && newest.number > known) throw tooNew(name, newest.parley_version);
-      if (migration.number > (newest?.number ?? 0)) await apply(database, sql, migration, clock());
-    });
-  }
 }
 
-/** On PostgreSQL several processes may start at once; on SQLite the transaction is the lock. */
+/** A step that a database has seen. */
+export interface AppliedStep {
+  readonly number: number;
+  readonly parley_version: string;
+}
+
+/** Throws StoreError `store-newer` when a step was applied that this Parley does not know. */
+export function refuseNewer(
+  applied: readonly AppliedStep[],
+  migrations: readonly Migration[],
+  name: string,
+): void {
+  const known = new Set(migrations.map(({ number }) => number));
+  const unknown = applied
+    .filter(({ number }) => !known.has(number))
+    .toSorted((a, b) => b.number - a.number)[0];
+  if (unknown === undefined) return;
+  throw new StoreError(
+    'store-newer',
+    `The data in ${name} was written by Parley ${unknown.parley_version}, which is newer than this one ` +
+      `(${manifest.version}). Nothing was changed. Update Parley, or use another data folder.`,
+  );
+}
+
+/**
+ * On PostgreSQL several processes may start at once, and the first may take long: the others wait for
+ * it however long that is. On SQLite the transaction is the lock.
+ */
 async function onlyOne(database: Database, sql: Sql): Promise<void> {
-  if (database.dialect === 'postgres') {
-    await raw`select pg_advisory_xact_lock(${raw.lit(MIGRATION_LOCK)})`.execute(sql);
-  }
-}
-
-async function newestApplied(sql: Sql) {
-  return await sql
-    .selectFrom('parley_migration')
-    .select(['number', 'parley_version'])
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  if (database.dialect !== 'postgres') return;
+  await raw`set local lock_timeout = 0`.execute(sql);
+  // Of a process that was killed the server would finish the step first; known since version 14.
+  await raw`select set_config(name, '1000', true) from pg_settings
+    where name = 'client_connection_check_interval'`.execute(sql);
+  await raw`select pg_advisory_xact_lock(${raw.lit(MIGRATION_LOCK)})`.execute(sql);
 }
 
 async function apply(
@@ -72,12 +94,4 @@ async function apply(
       applied_at: now,
     })
     .execute();
-}
-
-function tooNew(name: string, writtenBy: string): StoreError {
-  return new StoreError(
-    'store-newer',
-    `The data in ${name} was written by Parley ${writtenBy}, which is newer than this one ` +
-      `(${manifest.version}). Nothing was changed. Update Parley, or use another data folder.`,
-  );
 }

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from './open-store.ts';
@@ -83,15 +92,27 @@ describe('opening a store', () => {
     await expect(reading).rejects.toMatchObject({ code: 'store-damaged', retryable: false });
   });
 
-  it('leaves a newer Parley’s file byte for byte as it was', async () => {
-    await (await open(`sqlite:${path}`)).close();
-    const newer = new DatabaseSync(path);
-    newer.exec("insert into parley_migration values (99, 'future', '7.3.0', 0)");
-    newer.close();
-    const before = digest(path);
-    await expect(open(`sqlite:${path}`)).rejects.toMatchObject({ code: 'store-newer' });
-    expect(digest(path)).toBe(before);
-  });
+  it.each([
+    ['closed in order', (_sqlite: DatabaseSync) => path],
+    ['of a process that was killed', copyOfKilled],
+  ])(
+    'leaves a newer Parley’s file, %s, byte for byte as it was, side files included',
+    async (_how, left) => {
+      await (await open(`sqlite:${path}`)).close();
+      const newer = new DatabaseSync(path);
+      newer.exec("insert into parley_migration values (9999, 'future', '7.3.0', 0)");
+      const file = left(newer);
+      newer.close();
+      const before = digests(file);
+      const modes = modesIn(dirname(file));
+      await expect(open(`sqlite:${file}`)).rejects.toMatchObject({
+        code: 'store-newer',
+        message: expect.stringMatching(/written by Parley 7\.3\.0.*Update Parley, or use another/),
+      });
+      expect(digests(file)).toEqual(before);
+      expect(modesIn(dirname(file))).toEqual(modes);
+    },
+  );
 
   it('says which path cannot be written', async () => {
     writeFileSync(join(folder, 'data'), 'a file where a folder should be');
@@ -135,4 +156,26 @@ describe('opening a store', () => {
 
 function digest(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+/** All files beside a database, by their content. */
+function digests(path: string): Record<string, string> {
+  const folder = dirname(path);
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, digest(join(folder, name))]));
+}
+
+function modesIn(folder: string): readonly number[] {
+  return readdirSync(folder).map((name) => statSync(join(folder, name)).mode);
+}
+
+/** What a kill leaves: the last rows stand in the log alone. */
+function copyOfKilled(sqlite: DatabaseSync): string {
+  const path = sqlite.location() ?? '';
+  const folder = join(dirname(path), 'killed');
+  mkdirSync(folder);
+  for (const end of ['', '-wal', '-shm']) {
+    copyFileSync(`${path}${end}`, join(folder, `parley.db${end}`));
+  }
+  expect(statSync(join(folder, 'parley.db-wal')).size).toBeGreaterThan(0);
+  return join(folder, 'parley.db');
 }

@@ -32,6 +32,7 @@ import { summaryRepository } from './repositories/summary-repository.ts';
 import { todoRepository } from './repositories/todo-repository.ts';
 import { transcriptRepository } from './repositories/transcript-repository.ts';
 import { turnRepository } from './repositories/turn-repository.ts';
+import { whyOnDemand } from './repositories/why-on-demand.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { readAppliedSteps } from './sqlite/read-schema.ts';
 import type { Store } from './store.ts';
@@ -80,6 +81,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     backlog: backlogRepository(database),
     overheard: overheardRepository(database),
     decisions: decisionRepository(database),
+    why: whyOnDemand(database),
     links: linkRepository(database),
     pins: pinRepository(database),
     spend: spendRepository(database),

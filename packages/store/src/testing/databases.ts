@@ -13,6 +13,8 @@ export interface TestDatabase {
   readonly available: boolean;
   /** Opens a store without rows or tables from before. */
   openEmpty(): Promise<Store>;
+  /** Makes a database without any table; `url` is its address from now on. */
+  openBare(): Promise<void>;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
   /** Closes what was opened and removes what was made. */
@@ -33,8 +35,11 @@ export function sqliteForTests(): TestDatabase {
     name: 'SQLite',
     available: true,
     url,
-    async openEmpty() {
+    async openBare() {
       folders.push(mkdtempSync(join(tmpdir(), 'parley-store-')));
+    },
+    async openEmpty() {
+      await this.openBare();
       const store = await openStore({ url: url(), clock: () => 0 });
       stores.push(store);
       return store;
@@ -50,21 +55,26 @@ export function sqliteForTests(): TestDatabase {
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   const stores: Store[] = [];
+  let made = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
   return {
     name: 'PostgreSQL',
     available: serverUrl !== null,
     url,
-    async openEmpty() {
-      if (stores.length === 0) await execute(serverUrl ?? '', `create database ${name}`);
+    async openBare() {
+      if (!made) await execute(serverUrl ?? '', `create database ${name}`);
+      made = true;
       await Promise.all(stores.map((store) => store.close()));
       await execute(url(), 'drop schema public cascade; create schema public');
+    },
+    async openEmpty() {
+      await this.openBare();
       const store = await openStore({ url: url(), clock: () => 0 });
       stores.push(store);
       return store;
     },
     async dispose() {
-      if (stores.length === 0) return;
+      if (!made) return;
       await Promise.all(stores.map((store) => store.close()));
       await execute(serverUrl ?? '', `drop database ${name} with (force)`);
     },

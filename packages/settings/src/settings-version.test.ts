@@ -1,0 +1,117 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from './document.ts';
+import { describeProblem } from './problem.ts';
+import type { SettingsStep } from './settings-version.ts';
+import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import { upgradeSettings } from './upgrade-settings.ts';
+
+const { load, path } = settingsFolder();
+
+const STEPS: readonly SettingsStep[] = [
+  { to: 2, edits: [{ kind: 'move', from: ['log', 'verbosity'], to: ['log', 'level'] }] },
+  {
+    to: 3,
+    edits: [
+      { kind: 'move', from: ['port'], to: ['http', 'port'] },
+      {
+        kind: 'change',
+        at: ['log', 'level'],
+        value: (level) => (level === 'loud' ? 'debug' : level),
+      },
+    ],
+  },
+];
+
+const OLD = `# Mine.
+
+log:
+  # for a while
+  verbosity: loud # until it works
+# the usual one
+port: 7000 # do not change
+owners: [telegram:1]
+`;
+
+describe('the version of the settings', () => {
+  it('[D12] is 1 where the file says nothing', () => {
+    expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(1);
+  });
+
+  it.each([
+    ['version: 9 # Parley 7.3.0\nnewkey: 1\nowners: 5\n', 'written for Parley 7.3.0'],
+    ['newkey: 1\nversion: 9\n', 'written for a newer Parley'],
+  ])(
+    '[D12] of a newer Parley is refused with what to do, and nothing else is judged',
+    (yaml, by) => {
+      const [problem, ...others] = problems(load(yaml));
+      expect(others).toEqual([]);
+      const text = problem === undefined ? '' : describeProblem(problem);
+      expect(text).toMatch(/^version is of a later kind .*\(line \d, column 10\)/);
+      expect(text).toContain('found:    9');
+      expect(text).toContain(by);
+      expect(text).toContain('Update Parley, or start it with another file (--config FILE)');
+    },
+  );
+
+  it('[D12] that is no number is a problem like any other', () => {
+    expect(problems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
+  });
+
+  it('[D12] of an older Parley is brought up to date in memory, step by step, places kept', () => {
+    const document = parseSettings(OLD, STEPS);
+    if (document.kind === 'broken') throw new Error('broken');
+    expect(document.value).toEqual({
+      version: 3,
+      log: { level: 'debug' },
+      owners: ['telegram:1'],
+      http: { port: 7000 },
+    });
+    expect(document.locate(['http', 'port'], 'value')).toEqual({ line: 7, column: 7 });
+  });
+
+  it.each([
+    ['version: 2\nport: 7000\n', { version: 3, http: { port: 7000 } }],
+    ['port: 1\nhttp: { port: 2 }\n', { version: 3, port: 1, http: { port: 2 } }],
+    ['http:\nport: 1\n', { version: 3, http: { port: 1 } }],
+    ['# nothing\n', { version: 3 }],
+    ['version: 3\nport: 1\n', { version: 3, port: 1 }],
+  ])('[D12] decides which steps are taken: %j', (yaml, value) => {
+    const document = parseSettings(yaml, STEPS);
+    expect(document.kind === 'document' && document.value).toEqual(value);
+  });
+});
+
+describe('upgrading the settings file', () => {
+  it('[D12] writes what was read in memory, with all comments, and keeps the old file beside it', () => {
+    const file = path('old.yaml');
+    writeFileSync(file, OLD, { mode: 0o600 });
+    const upgraded = upgradeSettings(file, STEPS);
+    expect(upgraded).toEqual({ kind: 'upgraded', from: 1, to: 3, kept: `${file}.version-1` });
+    const text = readFileSync(file, 'utf8');
+    for (const comment of OLD.match(/#.*/g) ?? []) expect(text).toContain(comment);
+    expect(text).toMatch(/^version: 3 # Parley \d/m);
+    expect(parseSettings(text, STEPS)).toMatchObject({
+      value: { log: { level: 'debug' }, http: { port: 7000 } },
+    });
+    expect(readFileSync(`${file}.version-1`, 'utf8')).toBe(OLD);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(upgradeSettings(file, STEPS)).toEqual({ kind: 'current' });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['current', 'log: {}\n'],
+    ['newer', 'version: 9 # Parley 7.3.0\n'],
+    ['broken', 'a: [\n'],
+  ])('[D12] leaves a %s one as it is', (kind, text) => {
+    const file = path(`${kind}.yaml`);
+    writeFileSync(file, text);
+    expect(upgradeSettings(file)).toMatchObject({ kind });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('[D12] has nothing to do where there is no file', () => {
+    expect(upgradeSettings(path('none.yaml'))).toEqual({ kind: 'missing' });
+  });
+});
