@@ -1,0 +1,94 @@
+import { recordingLogger } from '@parley/contracts';
+import { type LetterWake, openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeadDesk, type DeadDesk, DeadOrder } from './dead-desk.ts';
+
+const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
+const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
+
+let store: Store;
+let desk: DeadDesk;
+let woken: LetterWake[];
+let isQueueDown: boolean;
+let lines: readonly string[];
+beforeEach(async () => {
+  store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  const { log, lines: logged } = recordingLogger();
+  lines = logged;
+  woken = [];
+  isQueueDown = false;
+  desk = createDeadDesk({
+    store,
+    clock: () => 7,
+    log,
+    wake: async (wake) => {
+      if (isQueueDown) throw new Error('no Redis');
+      woken.push(wake);
+    },
+  });
+});
+afterEach(() => store.close());
+
+async function giveUp(text: string, state: 'failed' | 'unknown' = 'failed'): Promise<void> {
+  await store.outbox.enqueue([{ route, body: { text, plain: text } }], 0);
+  const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+  await store.outbox.markSending(id, 1);
+  await store.outbox.giveUp(id, state, 'blocked', 1, null);
+}
+const settle = (order: object) => desk.settle(DeadOrder.parse(order));
+
+describe('the desk of dead letters', () => {
+  it('[D06] shows the beginning in lists and the whole alone', async () => {
+    await giveUp('long '.repeat(100));
+    const { letters, counts, next } = await desk.list({ limit: 5 });
+    expect(letters).toMatchObject([{ chat: 'telegram/work:5', reason: 'blocked', part: null }]);
+    expect(letters[0] && 'text' in letters[0] && letters[0].text).toHaveLength(301);
+    expect(counts).toEqual({ refused: 1, uncertain: 0, unanswered: 0 });
+    expect(next).toBeNull();
+    expect(await desk.letter(letters[0]?.id ?? 0)).toMatchObject({ text: 'long '.repeat(100) });
+    expect(await desk.letter(99)).toBeNull();
+  });
+
+  it('[D06] replays in the order of dying, whatever the order of the wish, and wakes the chat', async () => {
+    await giveUp('a');
+    await giveUp('b');
+    const { letters } = await desk.list({ limit: 5 });
+    const ids = letters.map(({ id }) => id);
+    const { results } = await settle({ action: 'replay', letters: [...ids, 99] });
+    expect(results.map(({ result }) => result)).toEqual(['replayed', 'replayed', 'missing']);
+    expect(woken).toEqual([
+      { kind: 'chat', chat: CHAT },
+      { kind: 'chat', chat: CHAT },
+    ]);
+    expect((await store.outbox.next(CHAT))?.part.body.text).toBe('a');
+  });
+
+  it('[D06] replays all but what may have arrived, and that only by a word', async () => {
+    await giveUp('a');
+    await giveUp('b', 'unknown');
+    expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
+      results: [{ result: 'replayed' }],
+      next: null,
+    });
+    const only = { action: 'replay', letters: { after: 0, kinds: ['uncertain'] } };
+    expect(await settle(only)).toEqual({ results: [], next: null });
+    expect((await settle({ ...only, evenTwice: true })).results).toHaveLength(1);
+  });
+
+  it('[D06] drops one or all, once', async () => {
+    await giveUp('a');
+    await giveUp('b', 'unknown');
+    const all = { action: 'drop', letters: { after: 0 } };
+    expect((await settle(all)).results.map(({ result }) => result)).toEqual(['dropped', 'dropped']);
+    expect((await settle(all)).results).toEqual([]);
+    expect(woken).toEqual([]);
+  });
+
+  it('[D06] has replayed although nobody could be woken', async () => {
+    await giveUp('a');
+    isQueueDown = true;
+    const { results } = await settle({ action: 'replay', letters: { after: 0 } });
+    expect(results).toMatchObject([{ result: 'replayed' }]);
+    expect(lines.join()).toContain('no Redis');
+  });
+});
