@@ -2,6 +2,14 @@ export { pair } from '@parley/channels';
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
+export {
+  createDeadDesk,
+  type DeadDesk,
+  DeadList,
+  DeadOrder,
+  DeadOutcome,
+} from './dead-letters/dead-desk.ts';
+export { ShownLetter } from './dead-letters/shown-letter.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
 export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {

@@ -5,10 +5,13 @@ import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { AccountStatus } from '../channel-account.ts';
+import type { DeadDesk } from '../dead-letters/dead-desk.ts';
 import { type CronPage, cronRoutes } from './cron-routes.ts';
+import { deadRoutes } from './dead-routes.ts';
 import { guard } from './guard.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
+import { queueRoutes } from './queue-routes.ts';
 import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
 
@@ -34,6 +37,10 @@ export interface HttpAppOptions {
   readonly soul?: SoulPage | undefined;
   /** Rejects when the database does not answer. */
   readonly ping: () => Promise<void>;
+  /** What `/api/dead` shows and does. */
+  readonly dead?: DeadDesk | undefined;
+  /** What `/api/queue` tells of work that is not done yet. */
+  readonly queue?: (() => Promise<object>) | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -67,6 +74,8 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
+  if (options.dead !== undefined) app.route('/api/dead', deadRoutes(options.dead));
+  if (options.queue !== undefined) app.route('/api/queue', queueRoutes(options.queue));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
