@@ -46,6 +46,7 @@ export {
 } from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { Interruption, Joining, LaneRepository } from './lanes.ts';
+export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type { HeldLease, LeaseRepository, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';

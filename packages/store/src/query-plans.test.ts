@@ -151,6 +151,10 @@ async function useEverything(store: Store): Promise<void> {
   await store.outbox.counts();
   await useDeadLetters(store);
   await store.decisions.stories(chat, 5);
+  for (const name of ['last', 't1', 'm1', 'm4', 'r', 'web:c1/m1']) {
+    await store.why.ask({ message: name }, 0);
+    await store.why.ask({ message: name, chat }, 0);
+  }
   await store.outbox.recent(chat, 5);
   await store.outbox.migrateChat(chat, 'c9');
   const values = store.adapterValues('web', 'default');

@@ -25,6 +25,7 @@ import type { SummaryRepository } from './summaries.ts';
 import type { TodoRepository } from './todos.ts';
 import type { TranscriptRepository } from './transcript.ts';
 import type { TurnRepository } from './turns.ts';
+import type { WhyRepository } from './why.ts';
 
 /** The database: one repository per table family, each the only writer of its tables. */
 export interface Store {
@@ -40,6 +41,7 @@ export interface Store {
   readonly overheard: OverheardRepository;
   readonly pairing: PairingRepository;
   readonly decisions: DecisionRepository;
+  readonly why: WhyRepository;
   readonly links: LinkRepository;
   readonly pins: PinRepository;
   readonly prompts: PromptRepository;

@@ -8,8 +8,10 @@ import type {
   InboxRepository,
   NewPart,
   TodoRepository,
+  WhyRepository,
 } from '@parley/store';
 import { personId } from './access.ts';
+import { answerWhy } from './answer-why.ts';
 import { approvalEffect } from './approval.ts';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
 import type { DecisionRules } from './decide.ts';
@@ -30,6 +32,7 @@ export interface CommandDeps {
   readonly store: {
     readonly inbox: Pick<InboxRepository, 'command'>;
     readonly decisions: Pick<DecisionRepository, 'stories'>;
+    readonly why: WhyRepository;
     readonly todos: Pick<TodoRepository, 'now'>;
   };
   /** Wakes the delivery of a chat. */
@@ -70,7 +73,9 @@ export async function carryOut(
     audience,
     stories: await storiesFor(deps, decision, route),
     todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
-    desk: await askDesk(deps.desks ?? {}, admitted, decision, command, audience),
+    desk:
+      (await answerWhy(deps, admitted, decision, command, audience)) ??
+      (await askDesk(deps.desks ?? {}, admitted, decision, command, audience)),
     statusLine: await statusLineFor(deps, decision, audience),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,

@@ -10,7 +10,7 @@ import type { SkillCommands } from './skill-commands.ts';
 export interface IngressDeps {
   readonly store: Pick<
     Store,
-    'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'links' | 'todos'
+    'inbox' | 'outbox' | 'overheard' | 'pairing' | 'decisions' | 'why' | 'links' | 'todos'
   >;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */

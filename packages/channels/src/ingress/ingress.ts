@@ -89,5 +89,6 @@ async function record(
     outcome: outcome.kind,
     reason: outcome.reason,
     at: receivedAt,
+    sentAt: message.sentAt,
   });
 }

@@ -74,7 +74,7 @@ export function commandAnswer(
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
-      return whyText(stories, now, audience);
+      return desk ?? `${whyText(stories, now, audience)}\n\n${WHY_ONE}`;
     case 'memory':
     case 'forget':
     case 'soul':
@@ -91,6 +91,8 @@ export function commandAnswer(
       return pairText(argument, result.pairing ?? { approved: null, pending: [] });
   }
 }
+
+const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
 
 /** Tells why a command was not carried out, politely and without a model. */
 export function declined(

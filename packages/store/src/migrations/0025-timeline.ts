@@ -25,5 +25,6 @@ export const TIMELINE: Migration = {
     'alter table outbox add column answers bigint',
     'alter table outbox add column trace text',
     'create index outbox_answers on outbox (answers) where answers is not null',
+    'create index dead_letter_of on dead_letter (subject, seq)',
   ],
 };

@@ -1,0 +1,94 @@
+import {
+  nameOfMessage,
+  shortDuration,
+  type Timeline,
+  type TimelineEntry,
+  type WhyAnswer,
+} from '@parley/contracts';
+
+/**
+ * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the
+ * same without what only the owner may know.
+ */
+export type TimelinePlace = 'terminal' | 'chat' | 'group';
+
+/** What became of a message, in words (D08). */
+export function whyAnswerText(answer: WhyAnswer, place: TimelinePlace): string {
+  switch (answer.kind) {
+    case 'unknown':
+      return 'I know of no such message. `last` is the newest one.'.replaceAll(
+        '`',
+        place === 'terminal' ? '"' : '`',
+      );
+    case 'several': {
+      const names = answer.candidates.map((name) => {
+        const code = place === 'terminal' ? '' : '`';
+        return `- ${code}${nameOfMessage(name)}${code}, ${dateTime(name.at)}`;
+      });
+      return ['Several messages have that id. Which one?\n', ...names].join('\n');
+    }
+    case 'found':
+      return place === 'terminal'
+        ? wideText(answer.timeline)
+        : shortText(answer.timeline, place === 'chat');
+  }
+}
+
+const STAGE_WIDTH = 9;
+const TIME_WIDTH = 12;
+const OFFSET_WIDTH = 9;
+
+function wideText({ message, turnId, verdict, detail, entries }: Timeline): string {
+  const turn = turnId === null ? '' : `  ${turnId}`;
+  return [
+    `${nameOfMessage(message)}  ${dateTime(message.at)}${turn}`,
+    withDetail(verdict, detail),
+    '',
+    ...entries.map((entry) => wideLine(entry, message.at)),
+  ].join('\n');
+}
+
+function wideLine(entry: TimelineEntry, since: number): string {
+  const { at, ms, stage, words, detail, mark } = entry;
+  const time = at === null ? '' : new Date(at).toISOString().slice(11, 23);
+  const took = ms === null ? '' : `  [${shortDuration(ms)}]`;
+  const columns = [
+    time.padEnd(TIME_WIDTH),
+    (at === null ? '' : offset(at - since)).padStart(OFFSET_WIDTH),
+    `${mark === undefined ? ' ' : '!'} ${stage.padEnd(STAGE_WIDTH)}`,
+    `${withDetail(words, detail)}${took}`,
+  ];
+  return columns.join('  ');
+}
+
+function shortText({ message, verdict, detail, entries }: Timeline, isOwner: boolean): string {
+  const lines = entries.map(({ at, ms, stage, words, detail: more }) => {
+    const when = at === null ? '' : `${offset(at - message.at)} `;
+    const took = ms === null ? '' : ` (${shortDuration(ms)})`;
+    return `- ${when}*${stage}* ${withDetail(words, isOwner ? quoted(more) : undefined)}${took}`;
+  });
+  const told = withDetail(verdict, isOwner ? quoted(detail) : undefined);
+  return [`Message \`${message.messageId}\`: ${told}\n`, ...lines].join('\n');
+}
+
+function withDetail(words: string, detail: string | undefined): string {
+  return detail === undefined ? words : `${words} (${detail})`;
+}
+
+/** As code: whatever a platform or a provider has said cannot look like a part of our own words. */
+function quoted(detail: string | undefined): string | undefined {
+  return detail === undefined ? undefined : `\`${detail.replace(/[\p{C}`]/gu, ' ').trim()}\``;
+}
+
+/** `+0.4 s`; before the message was received `−1.0 s`. */
+function offset(ms: number): string {
+  return ms < 0 ? `−${shortDuration(-ms)}` : `+${shortDuration(ms)}`;
+}
+
+/** `2026-11-21 14:05:09Z`. */
+function dateTime(ms: number): string {
+  return new Date(ms)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,19 @@
+import type { WhyAnswer } from '@parley/contracts';
+import type { ChatKey } from './outbox.ts';
+
+/** Which message is meant. */
+export interface WhyQuestion {
+  /**
+   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the id of
+   * a turn or of a heartbeat's run, or `last`.
+   */
+  readonly message: string;
+  /** Only what was written there; elsewhere nothing is looked for. */
+  readonly chat?: ChatKey | undefined;
+}
+
+/** What became of a message, stage by stage (D08). It writes nothing. */
+export interface WhyRepository {
+  /** Times up to `now`, in ms, are what is told of what still waits. */
+  ask(question: WhyQuestion, now: number): Promise<WhyAnswer>;
+}
