@@ -3,10 +3,10 @@ import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 type Wire = WASocket['ws'];
 
 /**
- * Puts two things right on a new socket. Baileys begins with a message before it is done with the
- * one before, and a writer it has to look up is overtaken by one it knows: here messages are worked
- * on one by one. And bytes that it cannot decrypt reject a promise that nobody holds, which would
- * end the process: here they end the connection.
+ * Puts two things right on a new socket. Baileys works one by one only on messages that waited for a
+ * connection; a later one overtakes them, and a writer it has to look up is overtaken by one it knows:
+ * here all messages stand in the line of those that waited. And bytes that it cannot decrypt reject a
+ * promise that nobody holds, which would end the process: here they end the connection.
  */
 export function orderSocket(
   ws: Wire,
@@ -16,11 +16,15 @@ export function orderSocket(
   takeOver<unknown>(ws, 'message', (handle) => (data) => {
     handle(data).catch(breakOff);
   });
-  let line: Promise<void> = Promise.resolve();
   takeOver<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     note(stanza);
-    line = line.then(() => (ws.isOpen ? handle(stanza) : undefined)).catch(breakOff);
+    handle(inLine(stanza)).catch(breakOff);
   });
+}
+
+/** Baileys puts into its line what has this attribute. */
+function inLine({ attrs, ...stanza }: BinaryNode): BinaryNode {
+  return { ...stanza, attrs: { offline: '0', ...attrs } };
 }
 
 /** Replaces Baileys' own listeners of an event by one that calls them. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AdapterValue, memoryValues } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { accepted, openScene, type Scene } from './adapter-scene.ts';
@@ -141,5 +142,24 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await open.again();
     await double.say({ chat: ann.id, text: 'second' });
     await arrived(open, ['first', 'second']);
+  });
+
+  it('[D02] somebody writes while what waited is being taken: that comes later', async () => {
+    const receive = async () => {
+      await sleep(20);
+      return accepted;
+    };
+    const open = await openScene({ receive });
+    const { double, adapter, texts } = open;
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'first' });
+    await arrived(open, ['first']);
+    await adapter.stop();
+    const waited = Array.from({ length: 20 }, (_, nth) => `waited ${nth}`);
+    for (const text of waited) await double.say({ chat: ann.id, text });
+    await open.again();
+    await double.waitFor(() => texts().length > 1);
+    await double.say({ chat: ann.id, text: 'new' });
+    await arrived(open, ['first', ...waited, 'new']);
   });
 });
