@@ -91,8 +91,8 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     const [one, two] = [await open(), await open()];
     const { Redis } = await import('ioredis');
     const stranger = new Redis(server.url);
-    await stranger.publish('parley:live:stops', 'not JSON');
-    await stranger.publish('parley:live:stops', '{"from":"x","events":[{"type":"new-thing"},7]}');
+    await stranger.publish('parley:live:orders', 'not JSON');
+    await stranger.publish('parley:live:orders', '{"from":"x","events":[{"type":"new-thing"},7]}');
     two.bus.publish(stop('known'));
     await expect.poll(() => one.heard).toEqual([stop('known')]);
     stranger.disconnect();

@@ -1,6 +1,6 @@
 import { openMcp } from '@parley/agent';
 import { reasonOf } from '@parley/contracts';
-import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { type OpenBus, openBus, openQueues, type Queues } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { createMetrics } from '@parley/telemetry';
 import { approvalsOf } from './approval-settings.ts';
@@ -30,11 +30,12 @@ export async function openParts(
   opened: AsyncDisposableStack,
 ) {
   const { env, clock, log, pass } = options;
+  const processId = newId('process');
   const { settings } = loaded;
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
-  const { store, queues } = await openDurable(options, settings, opened);
+  const { store, queues, bus } = await openDurable(options, settings, opened);
   const mcp = await openMcp(settings.mcp, { env, clock, random: Math.random, log });
   opened.defer(() => mcp.close());
   const wake = (conversationId: string) => queues.lanes.kick(conversationId);
@@ -72,7 +73,7 @@ export async function openParts(
   const shared = {
     store,
     queues,
-    bus: createLocalBus(log),
+    bus,
     log,
     meter,
     clock,
@@ -81,6 +82,7 @@ export async function openParts(
   const { folder } = options;
   const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
   return {
+    processId,
     shared,
     metrics,
     agent,
@@ -101,7 +103,7 @@ async function openDurable(
   { folder, clock, log }: StartOptions & OpenLog,
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
-): Promise<{ readonly store: Store; readonly queues: Queues }> {
+): Promise<{ readonly store: Store; readonly queues: Queues; readonly bus: OpenBus }> {
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
   opened.defer(async () => {
     try {
@@ -111,11 +113,12 @@ async function openDurable(
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
-  const queues = await openQueues({ url: settings.queue.url ?? 'memory:', log });
-  opened.defer(() => queues.close());
+  const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
+  const [queues, bus] = await Promise.all([openQueues(place), openBus(place)]);
+  opened.defer(async () => void (await Promise.all([queues.close(), bus.close()])));
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) {
     await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
   }
-  return { store, queues };
+  return { store, queues, bus };
 }

@@ -24,9 +24,10 @@ const WireEvent = z.discriminatedUnion('type', [
       'fenced',
       'handed-back',
       'suspended',
+      'interrupted',
     ]),
   }),
-  z.object({ type: z.literal('stop-turn'), conversationId: z.string() }),
+  z.object({ type: z.enum(['stop-turn', 'message-waiting']), conversationId: z.string() }),
 ]) satisfies z.ZodType<LiveEvent>;
 
 const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });

@@ -13,8 +13,8 @@ export interface BusOptions extends RedisPlace {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;
-  /** What this process wants to hear of others: signs of life, stops, or (absent) both. */
-  readonly hears?: 'turns' | 'stops' | undefined;
+  /** Of others: `turns` are signs of life, for gateways; `orders` is what running turns obey. Absent: both. */
+  readonly hears?: 'turns' | 'orders' | undefined;
 }
 
 /** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */

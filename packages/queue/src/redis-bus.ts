@@ -29,13 +29,13 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
-  const topics: Topic[] = hears === undefined ? ['turns', 'stops'] : [hears];
+  const topics: Topic[] = hears === undefined ? ['turns', 'orders'] : [hears];
   // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
   const subscribed = into.subscribe(...topics.map(channel)).catch(outage.note);
   const ping = setInterval(() => into.ping().catch(outage.note), PING_MS).unref();
   const senders = {
     turns: createSender((text) => out.publish(channel('turns'), text), self, log),
-    stops: createSender((text) => out.publish(channel('stops'), text), self, log),
+    orders: createSender((text) => out.publish(channel('orders'), text), self, log),
   };
   if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
   return {
@@ -46,14 +46,14 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
     subscribe: local.subscribe,
     async close() {
       clearInterval(ping);
-      await Promise.all([senders.turns.close(), senders.stops.close()]);
+      await Promise.all([senders.turns.close(), senders.orders.close()]);
       for (const connection of [out, into]) connection.disconnect();
     },
   };
 }
 
 function topicOf({ type }: LiveEvent): Topic {
-  return type === 'stop-turn' ? 'stops' : 'turns';
+  return type === 'stop-turn' || type === 'message-waiting' ? 'orders' : 'turns';
 }
 
 interface Sender {

@@ -1,0 +1,56 @@
+import type { LiveEvent } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { decodeEvents, encodeEvents } from './live-event-wire.ts';
+
+type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
+
+const turn = { conversationId: 'c', turnId: 't' };
+const target = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
+const route = { channel: 'web', account: 'default', chatId: '1', target };
+
+/** One of each kind; a kind that is added later does not compile without its example. */
+const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: T }> } = {
+  'turn-started': { type: 'turn-started', ...turn, route: { ...route, quotes: true } },
+  'turn-delta': { type: 'turn-delta', ...turn, text: 'a', step: 1, replyToMessageId: 'm' },
+  'turn-ended': { type: 'turn-ended', ...turn, outcome: 'answered' },
+  'stop-turn': { type: 'stop-turn', conversationId: 'c' },
+  'message-waiting': { type: 'message-waiting', conversationId: 'c' },
+};
+const OUTCOMES: Readonly<Record<Outcome, true>> = {
+  answered: true,
+  silent: true,
+  stopped: true,
+  interrupted: true,
+  failed: true,
+  fenced: true,
+  'handed-back': true,
+  suspended: true,
+};
+
+describe('live events on their way between processes', () => {
+  it.each(Object.values(EXAMPLES))('arrive as they were sent: $type', (event) => {
+    expect(decodeEvents('two', encodeEvents('one', [event]))).toEqual([event]);
+  });
+
+  it.each(Object.keys(OUTCOMES))('tell that a turn ended as %s', (outcome) => {
+    const text = JSON.stringify({
+      from: 'one',
+      events: [{ type: 'turn-ended', ...turn, outcome }],
+    });
+    expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
+  });
+
+  it('come back to nobody who sent them', () => {
+    expect(decodeEvents('one', encodeEvents('one', Object.values(EXAMPLES)))).toEqual([]);
+  });
+
+  it('of a newer version are left out where they are not understood, and cost the others nothing', () => {
+    const later = { ...EXAMPLES['stop-turn'], urgency: 3 };
+    const text = JSON.stringify({ from: 'one', events: [{ type: 'turn-sung' }, null, later] });
+    expect(decodeEvents('two', text)).toEqual([EXAMPLES['stop-turn']]);
+  });
+
+  it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])('are none in "%s"', (text) => {
+    expect(decodeEvents('two', text)).toEqual([]);
+  });
+});
