@@ -5,6 +5,7 @@ import { Cron } from './cron-schema.ts';
 import { Exec } from './exec-schema.ts';
 import { Heartbeat } from './heartbeat-schema.ts';
 import { Mcp } from './mcp-schema.ts';
+import { Queue } from './queue-schema.ts';
 import { Soul } from './soul-schema.ts';
 import { Spend } from './spend-schema.ts';
 import { Tools } from './tools-schema.ts';
@@ -247,7 +248,7 @@ const Http = z
       .string()
       .min(
         32,
-        '32 characters or more, such as ${PARLEY_TOKEN} with what "openssl rand -hex 24" prints',
+        'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
       )
       .optional()
       .describe(
@@ -267,16 +268,6 @@ const Log = z
   })
   .prefault({})
   .describe('Structured logs.');
-
-const Queue = z
-  .strictObject({
-    url: z
-      .url({ protocol: /^rediss?$/, error: 'a Redis URL, such as redis://127.0.0.1:6379' })
-      .optional()
-      .describe('Redis; without it the embedded queue.'),
-  })
-  .prefault({})
-  .describe('Wake-ups between processes.');
 
 const Store = z
   .strictObject({

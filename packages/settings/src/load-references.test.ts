@@ -70,17 +70,20 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
   it('[D10] lists as secret what comes from outside, what is named so, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
-queue: { url: "redis://user:red-pass@localhost" }
+queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }
 store: { url: "postgres://u:\${PG}@localhost/db" }
 model: { provider: local, baseUrl: "http://x", apiKey: in-the-file }
 channels: { telegram: { token: "1234567890", apiRoot: "\${ROOT}" } }`;
     const result = okay(load(yaml, { NAME: 'Ada', PG: 'pg-pass', ROOT: 'https://root.example' }));
     expect(result.secrets.toSorted()).toEqual([
       '1234567890',
+      'asked',
       'https://root.example',
       'in-the-file',
+      'own-pass',
       'pg-pass',
-      'red-pass',
+      'red%40pass',
+      'red@pass',
     ]);
   });
 });

@@ -23,7 +23,7 @@ describe('loadSettings with nothing to read', () => {
       limits: { messageCharacters: 32_000, waitingPerConversation: 50 },
       http: { host: '127.0.0.1', port: 7411 },
       log: { level: 'info', format: 'auto' },
-      queue: {},
+      queue: { prefix: 'parley' },
       store: {},
     });
     expect(warnings).toEqual([]);

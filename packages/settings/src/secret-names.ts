@@ -21,11 +21,19 @@ export function maskLine(line: string): string {
   return `${before}${name}${colon}${'•'.repeat(value.length)}`;
 }
 
-/** The secret inside a value: the value itself, a bearer's token, the password within a URL. */
+/** The secret inside a value: the value itself, a bearer's token, the password within a URL (as written, and as meant). */
 export function secretsIn(value: string): string[] {
   const bearer = /^(?:bearer|basic)\s+(\S+)$/i.exec(value)?.[1];
   const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*?:([^/?#]+)@/i.exec(value)?.[1];
-  return [value, bearer, password].filter(
+  return [...new Set([value, bearer, password, password && decoded(password)])].filter(
     (secret) => secret !== undefined && secret !== '',
   ) as string[];
+}
+
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password; // A single % is no mistake in a password.
+  }
 }
