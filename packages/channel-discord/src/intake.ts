@@ -51,13 +51,17 @@ export class Intake {
     const message = this.#read(data);
     if (message === undefined) return;
     const { channel_id: channelId, id } = message;
-    this.#lanes.push(
+    this.#deps.seen.await(id);
+    const waits = this.#lanes.push(
       channelId,
       async () => {
         if (!this.#fetched.delete(id)) await this.#untilDone(channelId, () => this.#take(message));
+        // What a stop leaves over is still to be taken.
+        if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
       },
       () => this.#fetch(channelId, String(BigInt(id) - 1n)),
     );
+    if (!waits) this.#deps.seen.drop(id);
   }
 
   /** MESSAGE_UPDATE. Discord also sends it, and not always whole, when it has found the preview of a link. */
@@ -92,8 +96,16 @@ export class Intake {
 
   /** The shard knows its channels: what was missed comes first. */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
-    for (const { channelId, after } of whatToFetch(this.#deps.seen.cursors(), known))
-      this.#lanes.unshift(channelId, () => this.#fetch(channelId, after));
+    const { seen } = this.#deps;
+    const cursors = seen.cursors();
+    for (const { channelId, after } of whatToFetch(cursors, known)) {
+      const first = String(BigInt(after) + 1n);
+      if (!cursors.channels.has(channelId)) seen.await(first);
+      this.#lanes.unshift(channelId, async () => {
+        await this.#fetch(channelId, after);
+        if (!this.#stopping.signal.aborted) seen.drop(first);
+      });
+    }
     this.#lanes.letGo(shard);
   }
 

@@ -15,12 +15,17 @@ export class Lanes {
   readonly #holders = new Set<number>();
   #closed = false;
 
-  /** Behind all that waits; where there is no room `instead` takes its place, and that of what follows. */
-  push(channelId: string, work: Work, instead?: Work): void {
+  /**
+   * Behind all that waits; where there is no room `instead` takes its place, and that of what follows,
+   * and it is false.
+   */
+  push(channelId: string, work: Work, instead?: Work): boolean {
     const lane = this.#lane(channelId);
-    if (lane.length < LONGEST) lane.push(work);
+    const hasRoom = lane.length < LONGEST;
+    if (hasRoom) lane.push(work);
     else if (lane.length === LONGEST && instead !== undefined) lane.push(instead);
     this.#run(channelId);
+    return hasRoom;
   }
 
   /** Before all that waits. */

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { ParleyError, reasonOf } from '@parley/contracts';
 import type { DiscordAmbience } from './ambience.ts';
 import { Connection } from './connection.ts';
 import type { DiscordApi } from './discord-api.ts';
@@ -14,10 +14,13 @@ import type { DiscordSettings } from './settings.ts';
 
 type Context = ChannelContext<DiscordSettings>;
 
+const LOAD_AGAIN_MS = 1_000;
+
 /** Everything that brings messages: connection, intake, commands, presses, and how far they have come. */
 export class Receiving {
   readonly #context: Context;
   readonly #api: DiscordApi;
+  readonly #wait: DiscordAmbience['wait'];
   readonly #stopping = new AbortController();
   readonly #seen: Seen;
   readonly #intake: Intake;
@@ -30,6 +33,7 @@ export class Receiving {
   constructor(context: Context, ambience: DiscordAmbience, api: DiscordApi) {
     this.#context = context;
     this.#api = api;
+    this.#wait = ambience.wait;
     this.#seen = new Seen(context.values, context.log, later);
     const me = () => this.#connection.client?.user?.id;
     const findPlace = createPlaces(() => this.#connection.client, api);
@@ -72,8 +76,27 @@ export class Receiving {
   }
 
   async #run(): Promise<void> {
-    await loadSeen(this.#seen, this.#context.log);
+    await this.#loadSeen();
     await this.#connection.run(this.#stopping.signal);
+  }
+
+  /** Without it nothing that was missed would be fetched, so a database that is away is waited for. */
+  async #loadSeen(): Promise<void> {
+    const { clock, log, report } = this.#context;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        return await this.#seen.load();
+      } catch (thrown) {
+        const reason = reasonOf(thrown);
+        if (!(thrown instanceof ParleyError && thrown.retryable)) {
+          log.error({ reason }, 'what was missed is not known, so it is not fetched');
+          return;
+        }
+        report({ kind: 'retrying', reason, nextAttemptAt: clock() + LOAD_AGAIN_MS });
+        await this.#wait(LOAD_AGAIN_MS, signal);
+      }
+    }
   }
 
   #interact(deps: InteractionDeps, data: unknown): void {
@@ -88,13 +111,5 @@ export class Receiving {
     } catch (thrown) {
       log.warn({ reason: reasonOf(thrown) }, 'commands could not be put into the menu of Discord');
     }
-  }
-}
-
-async function loadSeen(seen: Seen, log: Logger): Promise<void> {
-  try {
-    await seen.load();
-  } catch (thrown) {
-    log.error({ reason: reasonOf(thrown) }, 'what was missed is not known, so it is not fetched');
   }
 }

@@ -25,12 +25,44 @@ it('[D01] a channel that is served is remembered at once, how far it has come a 
   expect(again.cursors()).toEqual({ newest: '103', channels: new Map([['1', '102']]) });
 });
 
+it('[D01] a message that is not taken yet is not hidden by a newer one of another channel', async () => {
+  const seen = new Seen(memoryValues(), silentLogger, never);
+  await seen.note('1', '100', true);
+  for (const id of ['101', '102', '103']) seen.await(id);
+  await seen.note('2', '102', true);
+  await seen.note('3', '103', true);
+  expect(seen.cursors().newest).toBe('100');
+  await seen.note('1', '101', true);
+  expect(seen.cursors().newest).toBe('103');
+});
+
+it('[D01] what could not be written is written a little later', async () => {
+  const values = memoryValues();
+  const waiting: (() => void)[] = [];
+  let isDown = true;
+  const failing = {
+    ...values,
+    set: async (changes: Parameters<typeof values.set>[0]) => {
+      if (isDown) throw new Error('no database');
+      await values.set(changes);
+    },
+  };
+  const seen = new Seen(failing, silentLogger, (work) => {
+    waiting.push(work);
+    return () => {};
+  });
+  await seen.note('1', '100', true);
+  isDown = false;
+  for (const work of waiting) work();
+  await expect.poll(() => stored(values)).toContain('"newest":"100"');
+});
+
 it('[D07] only so many channels are remembered, those last heard of', async () => {
   const values = memoryValues();
   const seen = new Seen(values, silentLogger, never);
-  for (let n = 1; n <= 301; n += 1) await seen.note(String(n), String(1_000 + n), true);
+  for (let n = 1; n <= 1_001; n += 1) await seen.note(String(n), String(2_000 + n), true);
   const { channels } = seen.cursors();
-  expect(channels.size).toBe(300);
+  expect(channels.size).toBe(1_000);
   expect(channels.has('1')).toBe(false);
 });
 

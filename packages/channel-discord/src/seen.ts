@@ -4,7 +4,7 @@ import { Snowflake } from './wire.ts';
 
 /** How far the messages of this account have been taken. */
 export interface Cursors {
-  /** The newest message of all; undefined before the first one ever. */
+  /** The newest message before which all are taken; undefined before the first one ever. */
   readonly newest?: string | undefined;
   /** The newest message of each channel that is served. */
   readonly channels: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ const ID = 'all';
 /** How far a channel has come is written this much later, in ms. */
 const WRITE_MS = 5_000;
 /** Channels remembered; the one that was silent longest is forgotten first. */
-const MOST_CHANNELS = 300;
+const MOST_CHANNELS = 1_000;
 
 /**
  * Remembers the last message taken from each channel that is served, so that what came while the bot
@@ -31,6 +31,7 @@ export class Seen {
   readonly #log: Logger;
   readonly #later: (work: () => void, ms: number) => () => void;
   readonly #channels = new BoundedMap<string, string>(MOST_CHANNELS);
+  readonly #underWay = new Set<string>();
   #newest: string | undefined;
   #callOff: (() => void) | undefined;
 
@@ -55,12 +56,23 @@ export class Seen {
   }
 
   cursors(): Cursors {
-    return { newest: this.#newest, channels: new Map(this.#channels) };
+    return { newest: this.#allTakenTo(), channels: new Map(this.#channels) };
+  }
+
+  /** A message came and is to be taken: until it is, or `drop` is called, no newer one of another channel hides it. */
+  await(messageId: string): void {
+    this.#underWay.add(messageId);
+  }
+
+  /** A message will not be taken. */
+  drop(messageId: string): void {
+    this.#underWay.delete(messageId);
   }
 
   /** A message was taken. `served` ones make their channel known; others only move it on. */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
+    this.#underWay.delete(messageId);
     this.#newest = laterOf(this.#newest, messageId);
     if (isKnown || served) this.#advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
@@ -77,14 +89,22 @@ export class Seen {
     this.#callOff?.();
     this.#callOff = undefined;
     const value = JSON.stringify({
-      newest: this.#newest,
+      newest: this.#allTakenTo(),
       channels: Object.fromEntries(this.#channels),
     });
     try {
       await this.#values.set([{ kind: KIND, id: ID, value }]);
     } catch (thrown) {
       this.#log.warn({ reason: reasonOf(thrown) }, 'last seen messages cannot be stored');
+      this.#callOff ??= this.#later(() => void this.flush(), WRITE_MS);
     }
+  }
+
+  /** Messages of different channels are taken side by side, the newest not always last. */
+  #allTakenTo(): string | undefined {
+    if (this.#newest === undefined) return undefined;
+    const oldest = [...this.#underWay].reduce((a, b) => (isLater(a, b) ? b : a), this.#newest);
+    return oldest === this.#newest ? oldest : String(BigInt(oldest) - 1n);
   }
 
   #advance(channelId: string, messageId: string): void {

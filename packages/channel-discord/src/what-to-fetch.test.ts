@@ -33,13 +33,13 @@ describe('[D01] what is fetched after a connect', () => {
     expect(whatToFetch({ channels: new Map([['9', '999']]) }, known)).toHaveLength(1);
   });
 
-  it('at most a hundred channels, those that are served first', () => {
-    const strangers = Array.from({ length: 150 }, (_, n) => ({
+  it('at most a thousand channels, those that are served first', () => {
+    const strangers = Array.from({ length: 1_050 }, (_, n) => ({
       id: String(1_000 + n),
       lastMessageId: '900',
     }));
     const all = whatToFetch({ newest: '200', channels }, strangers);
-    expect(all).toHaveLength(100);
+    expect(all).toHaveLength(1_000);
     expect(all.slice(0, 3).map(({ channelId }) => channelId)).toEqual(['1', '2', '3']);
   });
 });

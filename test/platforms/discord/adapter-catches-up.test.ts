@@ -1,4 +1,5 @@
 import { type AdapterValues, memoryValues } from '@parley/contracts';
+import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ANN, accepted, endScenes, type Scene, scene } from './adapter-scene.ts';
 import type { GatewayFault } from './faults.ts';
@@ -132,5 +133,47 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['second', 'third']);
+  });
+
+  it('is fetched although the database was away at the start', async () => {
+    const { before, values, dm } = await away();
+    const { double } = before;
+    double.say({ channel: dm, text: 'missed, alone' });
+    let failures = 2;
+    const failing: AdapterValues = {
+      ...values,
+      get: async (kind, ids) => {
+        failures -= 1;
+        if (failures >= 0) throw new StoreError('store-unreachable', 'no database');
+        return values.get(kind, ids);
+      },
+    };
+    const after = await scene({ values: failing, on: double });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['missed, alone']);
+  });
+
+  it('is fetched from a new channel although something newer of another one was taken before', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    const other = double.addChannel(double.guildId, 'other');
+    const stuck = await scene({
+      values,
+      on: double,
+      receive: async ({ text }) => {
+        if (text === 'not stored') throw new Error('disk full');
+        return accepted;
+      },
+    });
+    await stuck.connect();
+    double.say({ channel: other, from: ANN, text: 'not stored' });
+    double.say({ channel: double.channelId, from: ANN, text: 'newer' });
+    await stuck.hears(2);
+    await stuck.adapter.stop();
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['not stored']);
   });
 });
