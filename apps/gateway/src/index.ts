@@ -11,6 +11,7 @@ export {
 } from './dead-letters/dead-desk.ts';
 export { ShownLetter } from './dead-letters/shown-letter.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
+export type { HttpServer } from './http/server.ts';
 export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {
   type Gateway,
@@ -18,3 +19,4 @@ export {
   type PlannedAccount,
   startGateway,
 } from './start-gateway.ts';
+export { type HealthServerOptions, startHealthServer } from './start-health-server.ts';

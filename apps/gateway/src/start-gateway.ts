@@ -10,6 +10,7 @@ import {
   openAccount,
 } from './channel-account.ts';
 import { createDeadDesk, type DeadDesk } from './dead-letters/dead-desk.ts';
+import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
@@ -76,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...[...open.values()].map((account) => account.status()),
     ...broken,
   ];
-  const http = await startHttp({
+  const app: HttpAppOptions = {
     ...options.http,
     log: options.log,
     metrics: options.metrics,
@@ -90,7 +91,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     queue: () => lookAtQueue(options.store, options.clock),
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
-  });
+  };
+  const http = await startHttp({ ...options.http, log: options.log }, async () =>
+    (await import('./http/app.ts')).createHttpApp(app),
+  );
   await Promise.all(options.accounts.map((planned) => openPlanned(options, planned, open, broken)));
   const { store, clock, log } = options;
   const tidying = startSweep('old attachments', TIDY_MS, log, () =>

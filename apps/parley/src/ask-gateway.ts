@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { reasonOf } from '@parley/contracts';
 import type { z } from 'zod';
 import { CliError } from './cli-error.ts';
-import type { DataFolder } from './data-folder.ts';
-import type { Instance } from './instance-file.ts';
+import type { FoundGateway } from './find-gateway.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -15,16 +13,14 @@ export interface GatewayQuestion<Answer> {
 }
 
 /**
- * Asks the gateway that runs on a data folder. Throws CliError (`status-unanswered`) when it does not
+ * Asks a running gateway. Throws CliError (`status-unanswered`) when it does not
  * answer, or not as a Parley of this version does.
  */
 export async function askRunning<Answer>(
-  folder: DataFolder,
-  { pid, address }: Instance,
+  { pid, address, token }: FoundGateway,
   { path, body, answer }: GatewayQuestion<Answer>,
 ): Promise<Answer> {
   try {
-    const token = readFileSync(folder.tokenFile, 'utf8').trim();
     const response = await fetch(`${address}${path}`, {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       headers: { authorization: `Bearer ${token}` },

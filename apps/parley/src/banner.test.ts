@@ -14,6 +14,7 @@ const telegram: AccountStatus = {
   state: { kind: 'connected', as: '@polly' },
 };
 const running = {
+  role: 'all' as const,
   agent: { name: 'Polly', emoji: '🦜' },
   model: 'offline – no model is configured',
   channels: [web],

@@ -1,13 +1,17 @@
 import type { AccountStatus } from '@parley/gateway';
+import type { ProcessRole } from '@parley/store';
 import { commandLine } from './command-line.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** What a person wants to know when Parley has started. */
 export interface BannerFacts {
+  readonly role: ProcessRole;
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   /** Which model answers and why, in one sentence. */
   readonly model: string;
   readonly channels: readonly AccountStatus[];
+  /** Address of the web server. */
+  readonly address: string;
   /** Address of the web page with its token. */
   readonly chatAddress: string;
   /** The command that chats in a terminal. */
@@ -19,21 +23,22 @@ export interface BannerFacts {
 }
 
 /** What is known of a running installation; the rest of the banner follows from it. */
-export interface Running extends Pick<BannerFacts, 'agent' | 'model' | 'channels'> {
-  /** Of the web page, without its token. */
-  readonly address: string;
+export interface Running
+  extends Pick<BannerFacts, 'role' | 'agent' | 'model' | 'channels' | 'address'> {
   readonly token: string;
   readonly folder: DataFolder;
 }
 
 /** Gathers the facts of the start banner. */
 export function bannerFacts(running: Running): BannerFacts {
-  const { agent, model, channels, address, token, folder } = running;
+  const { role, agent, model, channels, address, token, folder } = running;
   return {
+    role,
     agent,
     model,
     channels,
     offline: model.startsWith('offline'),
+    address,
     chatAddress: `${address}/?token=${token}`,
     chatCommand: commandLine('chat', folder),
     dataFolder: folder.path,
@@ -43,6 +48,7 @@ export function bannerFacts(running: Running): BannerFacts {
 
 /** The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. */
 export function banner(facts: BannerFacts): string {
+  if (facts.role === 'worker') return workerBanner(facts);
   const { agent } = facts;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
   const channels = facts.channels.map(
@@ -50,7 +56,9 @@ export function banner(facts: BannerFacts): string {
   );
   return [
     '',
-    `Parley is running. ${name} is listening.`,
+    facts.role === 'gateway'
+      ? `Parley's gateway is running. ${name} answers when a worker runs, too.`
+      : `Parley is running. ${name} is listening.`,
     '',
     `  Model     ${facts.model}`,
     `  Data      ${facts.dataFolder}`,
@@ -62,6 +70,22 @@ export function banner(facts: BannerFacts): string {
     `Chat now   ${facts.chatAddress}`,
     `or type    ${facts.chatCommand}   (in another terminal)`,
     ...nextSteps(facts),
+    '',
+    'Stop with Ctrl-C.',
+    '',
+  ].join('\n');
+}
+
+/** A worker talks to nobody: it has health and metrics to show, and no page. */
+function workerBanner({ model, dataFolder, settingsFile, address }: BannerFacts): string {
+  return [
+    '',
+    "Parley's worker is running.",
+    '',
+    `  Model     ${model}`,
+    `  Data      ${dataFolder}`,
+    `  Settings  ${settingsFile}`,
+    `  Address   ${address}   (/healthz, /readyz, /metrics)`,
     '',
     'Stop with Ctrl-C.',
     '',

@@ -11,7 +11,7 @@ import { statusReport } from './status-report.ts';
 
 /** What the gateway of this installation is started with. */
 export function gatewayOptions(
-  { folder, clock, token, onState }: StartOptions & OpenLog,
+  { folder, clock, token, port, onState }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
   { shared, accounts, agent, model, mcp, metrics, inspector, soul, proactive, cron }: Parts,
 ): GatewayOptions {
@@ -25,7 +25,7 @@ export function gatewayOptions(
     desks: desksOf({ agent, soul, proactive }),
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
-    http: { ...settings.http, token },
+    http: { host: settings.http.host, port: port ?? settings.http.port, token },
     metrics: async () => metrics.render(),
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };

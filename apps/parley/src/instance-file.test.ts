@@ -18,9 +18,9 @@ describe('finding the gateway of a data folder', () => {
     writeInstance(folder, { pid: process.pid, address: ADDRESS });
     expect(findInstance(folder)).toEqual({ pid: process.pid, address: ADDRESS });
     expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
-    removeInstance(folder);
+    removeInstance(folder, process.pid);
     expect(findInstance(folder)).toBeNull();
-    removeInstance(folder);
+    removeInstance(folder, process.pid);
   });
 
   it('finds nobody where a killed process has left its file', () => {

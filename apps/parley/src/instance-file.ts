@@ -6,14 +6,25 @@ import type { DataFolder } from './data-folder.ts';
 const Instance = z.object({ pid: z.int(), address: z.url() });
 export type Instance = z.infer<typeof Instance>;
 
-/** Says where the gateway of this process is reached. */
+/** Says where the gateway of this process is reached; what it gives back takes that back. */
+export function announceHere(folder: DataFolder, address: string): () => void {
+  const { pid } = process;
+  writeInstance(folder, { pid, address });
+  return () => removeInstance(folder, pid);
+}
+
+/** Says where a gateway is reached. */
 export function writeInstance(folder: DataFolder, instance: Instance): void {
   writeFileSync(folder.instanceFile, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
 }
 
-/** Removed at a clean end; after a kill it stays, which `findInstance` copes with. */
-export function removeInstance(folder: DataFolder): void {
-  rmSync(folder.instanceFile, { force: true });
+/**
+ * Removed at a clean end, unless another gateway on the same folder has come since; after a kill it
+ * stays, which `findInstance` copes with.
+ */
+export function removeInstance(folder: DataFolder, pid: number): void {
+  const other = findInstance(folder);
+  if (other === null || other.pid === pid) rmSync(folder.instanceFile, { force: true });
 }
 
 /** The running gateway of a data folder, or null: a file left by a killed process does not count. */

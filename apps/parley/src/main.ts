@@ -4,7 +4,9 @@ import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addApprovalsCommand } from './commands/add-approvals-command.ts';
+import { addConfigCommand } from './commands/add-config-command.ts';
 import { addCronCommand } from './commands/add-cron-command.ts';
+import { addDeadCommand } from './commands/add-dead-command.ts';
 import { addHeartbeatCommand } from './commands/add-heartbeat-command.ts';
 import { addImportCommand } from './commands/add-import-command.ts';
 import { addMemoryCommand } from './commands/add-memory-command.ts';
@@ -12,6 +14,7 @@ import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
 import { addSoulCommand } from './commands/add-soul-command.ts';
+import { addStartCommands } from './commands/add-start-commands.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -51,14 +54,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run "parley --help" to see what there is.')
     .exitOverride();
-  program
-    .command('start')
-    .description('start everything in this terminal; Ctrl-C stops it and loses nothing')
-    .action(
-      action(async (folder) =>
-        (await import('./commands/start.ts')).start(folder, process.env, () => {}),
-      ),
-    );
+  addStartCommands(program, action);
   program
     .command('chat')
     .description('talk to the agent here; starts a gateway if none is running')
@@ -71,7 +67,11 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     .description(
       'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs',
     )
-    .action(action(async (folder) => (await import('./commands/status.ts')).status(folder, print)));
+    .action(
+      action(async (folder) =>
+        (await import('./commands/status.ts')).status(folder, process.env, print),
+      ),
+    );
   program
     .command('pair')
     .description('let a stranger in by the code they were given; without a code: who waits')
@@ -90,16 +90,8 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addHeartbeatCommand(program, action, print);
   addSoulCommand(program, action, print);
   addCronCommand(program, action, print);
-  program
-    .command('config')
-    .description('work with the settings file')
-    .command('check')
-    .description('say all that is wrong with the settings, without starting; 0: nothing is')
-    .action(
-      action(async (folder) =>
-        (await import('./commands/config-check.ts')).configCheck(folder, process.env, print),
-      ),
-    );
+  addDeadCommand(program, action, print);
+  addConfigCommand(program, action, print);
   return program;
 }
 
@@ -109,6 +101,7 @@ Examples:
   parley start --data ./work            run a second one, with everything in ./work
   parley chat --data ./work             talk to that one
   echo "hello" | parley chat            ask once, print the answer
+  parley gateway, parley worker         the same in several processes (docs/deploy.md)
   parley config check --config my.yaml  what is wrong with my.yaml?`;
 
 const CHAT_HELP = `

@@ -15,7 +15,7 @@ export function openLog(
   { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
   { settings, secrets }: Pick<LoadedSettings, 'settings' | 'secrets'>,
 ): OpenLog {
-  const token = readOrMakeToken(folder);
+  const token = settings.http.token ?? readOrMakeToken(folder);
   const log = createLogger({
     ...settings.log,
     secrets: [...secrets, token],

@@ -1,27 +1,25 @@
 import { existsSync } from 'node:fs';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, PassPoint } from '@parley/contracts';
-import { type AccountStatus, CHANNEL_DEFINITIONS, startGateway } from '@parley/gateway';
+import { type AccountStatus, CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
+import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
-import { startWorker } from '@parley/worker';
 import { type BannerFacts, bannerFacts } from './banner.ts';
+import { composeGateway } from './compose-gateway.ts';
+import { composeWorker } from './compose-worker.ts';
 import { containPlugins } from './contain-plugins.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
-import { gatewayOptions } from './gateway-options.ts';
-import { removeInstance, writeInstance } from './instance-file.ts';
-import { newId } from './new-id.ts';
+import { announceHere } from './instance-file.ts';
 import { type OpenLog, openLog } from './open-log.ts';
-import { openParts } from './open-parts.ts';
+import { openParts, type Parts } from './open-parts.ts';
 import { type PluggedIn, plugIn } from './plug-in.ts';
+import { checkRole, isShared } from './process-role.ts';
 import { reachableAddress } from './reachable-address.ts';
-import { readSettings } from './read-settings.ts';
-import { startBoot } from './start-boot.ts';
-import { startSoul } from './start-soul.ts';
-import { workerOptions } from './worker-options.ts';
+import { type LoadedSettings, readSettings } from './read-settings.ts';
 
-/** A running installation: gateway and worker in one process. */
+/** A running process of an installation: gateway, worker, or both. */
 export interface RunningParley {
   readonly address: string;
   readonly token: string;
@@ -35,6 +33,10 @@ export interface RunningParley {
 export interface StartOptions {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
+  /** What this process does; everything when absent. */
+  readonly role?: ProcessRole | undefined;
+  /** Instead of `http.port` of the settings. */
+  readonly port?: number | undefined;
   readonly clock: Clock;
   /** Where log lines go; standard error when absent. */
   readonly logTo?: LogDestination;
@@ -46,58 +48,74 @@ export interface StartOptions {
   readonly onState?: (status: AccountStatus) => void;
 }
 
-/** Turns that are under way at a shutdown get this long, then they are handed back. In ms. */
-const TURN_GRACE_MS = 4_000;
-/** Sends that are under way after that get this long. In ms. */
-const SEND_GRACE_MS = 3_000;
-
-/** Starts everything on the embedded default. Throws errors whose message says what to do. */
+/**
+ * Starts everything, or one role of it. Throws errors whose message says what to do; CliError
+ * `role-needs-servers` where a role has nowhere to meet the others.
+ */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
-  const { folder } = options;
+  const { folder, env, role = 'all' } = options;
   // Whatever is written from here on, the side files of the database included, is its owner’s alone.
   process.umask(0o077);
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  const lock = lockDataFolder(folder);
-  opened.defer(() => lock.release());
-  if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
-  const first = readSettings(folder, options.env, channels);
+  const first = readSettings(folder, env, channels);
+  checkRole(role, first.settings);
+  // Processes that share a database may share the folder as well; a database in it is for one alone.
+  if (!isShared(first.settings)) {
+    const lock = lockDataFolder(folder);
+    opened.defer(() => lock.release());
+  }
+  if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
   const open = openLog(options, first);
   const containment = containPlugins(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
-  const parley = await compose({ ...options, ...open }, plugged, opened);
+  const parley = await compose({ ...options, ...open, role }, plugged, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** The two roles in one process: gateway, then worker, then what runs once. */
+/** The roles of this process: gateway, then worker, then what tells others of it. */
 async function compose(
-  options: StartOptions & OpenLog,
+  options: StartOptions & OpenLog & { readonly role: ProcessRole },
   plugged: PluggedIn,
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
-  const { folder, token } = options;
+  const { folder, token, role } = options;
+  const { settings } = plugged.loaded;
   const parts = await openParts(options, plugged, opened);
-  const { shared, agent, accounts, owners, model } = parts;
-  const gateway = await startGateway(gatewayOptions(options, plugged, parts));
-  opened.defer(() => gateway.close(SEND_GRACE_MS));
-  const worker = await startWorker(workerOptions(plugged.loaded, parts));
-  opened.defer(() => worker.close(TURN_GRACE_MS));
-  opened.defer(() => gateway.stopReceiving());
-  opened.defer(startSoul(parts));
-  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
-  const address = reachableAddress(gateway.address);
-  writeInstance(folder, { pid: process.pid, address });
-  opened.defer(() => removeInstance(folder));
+  const { shared, agent, model } = parts;
+  const gateway = role === 'worker' ? null : await composeGateway(options, plugged, parts, opened);
+  if (role !== 'gateway') await composeWorker(plugged, parts, opened);
+  // The first thing that ends; whatever was taken before is still worked on.
+  if (gateway !== null) opened.defer(() => gateway.stopReceiving());
+  const server = gateway ?? (await serveHealth(options, settings, parts, opened));
+  const address = reachableAddress(server.address);
+  if (gateway !== null) opened.defer(announceHere(folder, address));
+  if (isShared(settings)) {
+    const { announceProcess } = await import('./announce-process.ts');
+    opened.defer(announceProcess(shared, { id: parts.processId, role, address }));
+  }
   return {
     address,
     token,
     banner: async () => {
-      const channels = await firstStates(gateway);
-      return bannerFacts({ agent, model: await model.known, channels, address, token, folder });
+      const channels = gateway === null ? [] : await firstStates(gateway);
+      const facts = { role, agent, channels, address, token, folder };
+      return bannerFacts({ ...facts, model: await model.known });
     },
   };
+}
+
+/** A process with channels serves its health with them, and needs none of this. */
+async function serveHealth(
+  options: StartOptions & OpenLog,
+  { http }: LoadedSettings['settings'],
+  parts: Parts,
+  opened: AsyncDisposableStack,
+): Promise<{ readonly address: string }> {
+  const { composeHealth } = await import('./compose-health.ts');
+  return composeHealth(options, http, parts, opened);
 }

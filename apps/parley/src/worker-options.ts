@@ -12,8 +12,10 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 /** What the worker of this installation is started with. */
 export function workerOptions(
   { settings }: Pick<LoadedSettings, 'settings'>,
-  { shared, agent, model: { model }, owners, approvals, inspector, proactive, cron }: Parts,
+  parts: Parts,
 ): WorkerOptions {
+  const { shared, agent, owners, approvals, inspector, proactive, cron } = parts;
+  const { model } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
     ...shared,
@@ -26,9 +28,8 @@ export function workerOptions(
     workspace,
     agent: place,
     newId,
-    owner: newId('worker'),
-    mode: settings.lanes.busy,
-    collectPauseMs: settings.lanes.collectPauseMs,
+    owner: parts.processId,
+    ...settings.lanes,
     model,
     limits: turnLimits(settings),
     approvals,

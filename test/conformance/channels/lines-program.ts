@@ -3,4 +3,4 @@ import { locateDataFolder, start } from '@parley/cli';
 
 /** Parley with one more channel: `lines-program.ts <data folder>`. */
 const folder = locateDataFolder(process.argv[2], process.env);
-await start(folder, process.env, () => {}, [lines]);
+await start(folder, process.env, () => {}, { channels: [lines] });

@@ -1,30 +1,26 @@
 import type { HttpFacet } from '@parley/channels';
 import { createConsole, isOpenFile, SECURITY_HEADERS } from '@parley/console';
-import { type Logger, reasonOf } from '@parley/contracts';
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
-import { type Context, Hono } from 'hono';
-import { getCookie } from 'hono/cookie';
-import type { AccountStatus } from '../channel-account.ts';
+import { Hono } from 'hono';
 import type { DeadDesk } from '../dead-letters/dead-desk.ts';
 import { type CronPage, cronRoutes } from './cron-routes.ts';
 import { deadRoutes } from './dead-routes.ts';
 import { guard } from './guard.ts';
+import { guardFacts } from './guard-facts.ts';
+import { addHealth, type HealthOptions } from './health-routes.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
-import { addSignIn, refuse, sessionCookieName } from './sign-in.ts';
+import { addSignIn, refuse } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
 
 /** What the routes show and guard. */
-export interface HttpAppOptions {
+export interface HttpAppOptions extends HealthOptions {
   /** The address listened on; decides which names are our own. */
   readonly host: string;
   /** Secret that opens everything but health; at least 128 bits, base64url. */
   readonly token: string;
-  readonly log: Logger;
   readonly metrics: () => Promise<string>;
-  /** Decides readiness. */
-  readonly status: () => readonly AccountStatus[];
   /** What `GET /api/status` answers, as JSON. */
   readonly report: () => Promise<object>;
   /** What `/api/prompts` tells of past turns. */
@@ -35,8 +31,6 @@ export interface HttpAppOptions {
   readonly cron?: CronPage | undefined;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
-  /** Rejects when the database does not answer. */
-  readonly ping: () => Promise<void>;
   /** What `/api/dead` shows and does. */
   readonly dead?: DeadDesk | undefined;
   /** What `/api/queue` tells of work that is not done yet. */
@@ -88,32 +82,4 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
-}
-
-function guardFacts(c: Context) {
-  const host = c.req.header('host');
-  return {
-    host,
-    origin: c.req.header('origin'),
-    cookie: getCookie(c, sessionCookieName(host)),
-    authorization: c.req.header('authorization'),
-  };
-}
-
-/** Health is open: a supervisor has no token, and learns nothing but yes or no. */
-function addHealth(app: Hono, options: HttpAppOptions): void {
-  app.get('/healthz', (c) => c.text('ok\n'));
-  app.get('/readyz', async (c) => {
-    try {
-      await options.ping();
-    } catch (error) {
-      options.log.warn({ reason: reasonOf(error) }, 'not ready');
-      return c.text('the database does not answer\n', 503);
-    }
-    // A channel that failed stays failed until a person mends it; the others are served all the same.
-    const states = options.status().map(({ state }) => state.kind);
-    if (states.includes('starting')) return c.text('channels are connecting\n', 503);
-    if (states.includes('stopped')) return c.text('shutting down\n', 503);
-    return c.text('ready\n');
-  });
 }

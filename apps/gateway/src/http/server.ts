@@ -1,35 +1,43 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/contracts';
 import { GatewayError } from '../gateway-error.ts';
-import type { HttpAppOptions } from './app.ts';
 
 // Imported as a module, `node:http` hands over all it has, and with that loads Node's whole `fetch`: 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The gateway's web server: page, channel routes, health, metrics. */
+/** The web server of a process. */
 export interface HttpServer {
   /** `http://host:port` as it is really served (port 0 chooses one). */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** Where to listen, and what the routes need. */
-export interface HttpOptions extends HttpAppOptions {
+/** Where to listen. */
+export interface HttpOptions {
   readonly host: string;
   readonly port: number;
+  readonly log: Logger;
+}
+
+/** Answers all requests. */
+export interface HttpRoutes {
+  fetch(request: Request): Response | Promise<Response>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Listens. The web framework is loaded by the first request, so that a gateway nobody looks at
- * neither waits for it nor carries it. Rejects with GatewayError when the address cannot be had.
+ * Listens. The routes, and with them the web framework, are loaded by the first request, so that a
+ * process nobody looks at neither waits for them nor carries them. Rejects with GatewayError when the address cannot be had.
  */
-export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+export async function startHttp(
+  options: HttpOptions,
+  routes: () => Promise<HttpRoutes>,
+): Promise<HttpServer> {
   let listener: Promise<Listener> | undefined;
   const server = createServer((request, response) => {
-    listener ??= loadListener(options);
+    listener ??= loadListener(routes);
     listener
       .then((listen) => listen(request, response))
       .catch((error: unknown) => {
@@ -47,12 +55,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
-async function loadListener(options: HttpOptions): Promise<Listener> {
-  const [{ createHttpApp }, { getRequestListener }] = await Promise.all([
-    import('./app.ts'),
-    import('@hono/node-server'),
-  ]);
-  return getRequestListener(createHttpApp(options).fetch);
+async function loadListener(routes: () => Promise<HttpRoutes>): Promise<Listener> {
+  const [app, { getRequestListener }] = await Promise.all([routes(), import('@hono/node-server')]);
+  return getRequestListener((request) => app.fetch(request));
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,11 +1,11 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { DataFolder } from '../data-folder.ts';
-import { findInstance } from '../instance-file.ts';
+import { findGateway } from '../find-gateway.ts';
 import { askOnce } from '../terminal/ask-once.ts';
 import { converse } from '../terminal/converse.ts';
-import { createGatewayClient, type FindGateway } from '../terminal/gateway-client.ts';
+import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { visible } from '../terminal/visible-text.ts';
 
 /**
@@ -16,9 +16,9 @@ export async function chat(folder: DataFolder, env: NodeJS.ProcessEnv): Promise<
   const { stdin, stdout } = process;
   const isTalk = stdin.isTTY && stdout.isTTY;
   const message = isTalk ? '' : await readAll(stdin);
-  const own = findInstance(folder) ? null : await startOwn(folder, env);
+  const own = (await findGateway(folder, env)) ? null : await startOwn(folder, env);
   const ended = new AbortController();
-  const client = createGatewayClient(finderOf(folder), ended.signal);
+  const client = createGatewayClient(() => findGateway(folder, env), ended.signal);
   const interrupted = onInterrupt(ended);
   try {
     if (isTalk) {
@@ -36,15 +36,6 @@ export async function chat(folder: DataFolder, env: NodeJS.ProcessEnv): Promise<
     ended.abort();
     await own?.close();
   }
-}
-
-/** Where the gateway is now: after a restart its address may be another. */
-function finderOf(folder: DataFolder): FindGateway {
-  return () => {
-    const instance = findInstance(folder);
-    if (!instance) return null;
-    return { address: instance.address, token: readFileSync(folder.tokenFile, 'utf8').trim() };
-  };
 }
 
 /** The gateway's log goes to a file: the screen belongs to the conversation. */

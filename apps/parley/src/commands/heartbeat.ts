@@ -11,7 +11,7 @@ import { openWorkspace } from '@parley/workspace';
 import { askRunning } from '../ask-gateway.ts';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { findInstance } from '../instance-file.ts';
+import { findGateway } from '../find-gateway.ts';
 import { LOCAL_OWNERS } from '../local-owners.ts';
 import { newId } from '../new-id.ts';
 import { readSettings } from '../read-settings.ts';
@@ -35,7 +35,7 @@ export async function heartbeatCommand(
   order: HeartbeatOrder,
   print: Print,
 ): Promise<number> {
-  return order.kind === 'show' ? show(folder, env, order, print) : now(folder, order, print);
+  return order.kind === 'show' ? show(folder, env, order, print) : now(folder, env, order, print);
 }
 
 async function show(
@@ -44,28 +44,29 @@ async function show(
   { json }: HeartbeatOrder,
   print: Print,
 ): Promise<number> {
-  const instance = findInstance(folder);
+  const gateway = await findGateway(folder, env);
   const report =
-    instance === null
+    gateway === null
       ? await reportOfStopped(folder, env)
-      : await askRunning(folder, instance, { path: '/api/heartbeat', answer: HeartbeatReport });
-  if (json) print(JSON.stringify({ running: instance !== null, ...report }, null, 2));
-  else print(heartbeatText(report, instance !== null));
+      : await askRunning(gateway, { path: '/api/heartbeat', answer: HeartbeatReport });
+  if (json) print(JSON.stringify({ running: gateway !== null, ...report }, null, 2));
+  else print(heartbeatText(report, gateway !== null));
   return report.problems.length === 0 ? 0 : 1;
 }
 
 async function now(
   folder: DataFolder,
+  env: NodeJS.ProcessEnv,
   { task, json }: Extract<HeartbeatOrder, { kind: 'now' }>,
   print: Print,
 ): Promise<number> {
-  const instance = findInstance(folder);
-  if (instance === null) {
+  const gateway = await findGateway(folder, env);
+  if (gateway === null) {
     const start = commandLine('start', folder);
     print(`No Parley runs on ${folder.path}, so nothing can run a task. Start it with "${start}".`);
     return 3;
   }
-  const answer = await askRunning(folder, instance, {
+  const answer = await askRunning(gateway, {
     path: '/api/heartbeat/now',
     body: { id: newId('wish'), ...(task !== '' && { task }) },
     answer: HeartbeatAnswer,

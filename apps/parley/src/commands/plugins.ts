@@ -3,7 +3,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { endSoon } from '../end-soon.ts';
-import { findInstance } from '../instance-file.ts';
+import { findGateway } from '../find-gateway.ts';
 import { plugIn } from '../plug-in.ts';
 import { readSettings } from '../read-settings.ts';
 import type { PluginLine } from '../status-report.ts';
@@ -18,14 +18,14 @@ export async function plugins(
   env: NodeJS.ProcessEnv,
   print: (text: string) => void,
 ): Promise<number> {
-  const instance = findInstance(folder);
-  const lines = instance ? (await askGateway(folder, instance)).plugins : await lookAt(folder, env);
+  const gateway = await findGateway(folder, env);
+  const lines = gateway ? (await askGateway(gateway)).plugins : await lookAt(folder, env);
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
     return 0;
   }
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
-  if (instance) {
+  if (gateway) {
     print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them anew.`);
   }
   return lines.every(({ works }) => works) ? 0 : 1;

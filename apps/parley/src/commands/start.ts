@@ -1,27 +1,29 @@
-import type { ChannelDefinition } from '@parley/channels';
 import type { PassPoint } from '@parley/contracts';
 import { banner } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { createPairingScreen } from '../pairing-screen.ts';
-import { startParley } from '../start-parley.ts';
+import { type StartOptions, startParley } from '../start-parley.ts';
 
 /** Supervisors kill after 10 s (D11); a little earlier the process ends whatever still runs by itself. */
 const EXIT_WITHIN_MS = 9_500;
 /** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
 const SAME_KEYSTROKE_MS = 1_000;
 
-/** `parley start`: gateway and worker in this process, until a signal ends it, and with it the process. */
+/**
+ * `parley start`, `gateway` or `worker`: runs in this process until a signal ends it, and with it the
+ * process.
+ */
 export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   pass: PassPoint,
-  channels: readonly ChannelDefinition[] = [],
+  how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const parley = await startParley({ folder, env, clock: Date.now, pass, onState, channels });
+  const parley = await startParley({ folder, env, clock: Date.now, pass, onState, ...how });
   const shown = parley.banner().then((facts) => {
     process.stdout.write(banner(facts));
     return screen.open();

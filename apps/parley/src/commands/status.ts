@@ -2,19 +2,23 @@ import { askRunning } from '../ask-gateway.ts';
 import { channelLine } from '../banner.ts';
 import { commandLine } from '../command-line.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { findInstance, type Instance } from '../instance-file.ts';
+import { type FoundGateway, findGateway } from '../find-gateway.ts';
 import { drawCode } from '../pairing-screen.ts';
 import { GatewayStatus } from '../status-report.ts';
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when all its channels work. */
-export async function status(folder: DataFolder, print: (text: string) => void): Promise<number> {
-  const instance = findInstance(folder);
-  if (!instance) {
+export async function status(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+  print: (text: string) => void,
+): Promise<number> {
+  const gateway = await findGateway(folder, env);
+  if (gateway === null) {
     print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
     return 3;
   }
-  const report = await askGateway(folder, instance);
-  print(statusText(report, instance.address));
+  const report = await askGateway(gateway);
+  print([...statusLines(report, gateway.address), ...deadLines(report, folder)].join('\n'));
   for (const { channel, state } of report.channels) {
     if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
     print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
@@ -23,11 +27,11 @@ export async function status(folder: DataFolder, print: (text: string) => void):
 }
 
 /** How the running gateway does. Throws CliError when it does not tell. */
-export function askGateway(folder: DataFolder, instance: Instance): Promise<GatewayStatus> {
-  return askRunning(folder, instance, { path: '/api/status', answer: GatewayStatus });
+export function askGateway(gateway: FoundGateway): Promise<GatewayStatus> {
+  return askRunning(gateway, { path: '/api/status', answer: GatewayStatus });
 }
 
-function statusText(report: GatewayStatus, address: string): string {
+function statusLines(report: GatewayStatus, address: string): readonly string[] {
   const { turns, today, outbox } = report;
   return [
     `${report.agent} at ${address}`,
@@ -41,7 +45,17 @@ function statusText(report: GatewayStatus, address: string): string {
     `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
     `today     ${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
     `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
-  ].join('\n');
+  ];
+}
+
+/** What somebody should look at, and how. */
+function deadLines({ dead }: GatewayStatus, folder: DataFolder): readonly string[] {
+  const { refused, uncertain, unanswered } = dead;
+  if (refused + uncertain + unanswered === 0) return [];
+  const how = commandLine('dead', folder);
+  return [
+    `dead      ${refused} refused, ${uncertain} uncertain, ${unanswered} unanswered; to settle them: ${how}`,
+  ];
 }
 
 /** Prices are not always known. */

@@ -32,7 +32,10 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
 /** Where the gateway is now, or null while none runs; asked again at every try. */
-export type FindGateway = () => { readonly address: string; readonly token: string } | null;
+export type FindGateway = () => Promise<{
+  readonly address: string;
+  readonly token: string;
+} | null>;
 
 /** A gateway as the terminal sees it: it may go away and come back at any time. */
 export interface GatewayClient {
@@ -114,7 +117,7 @@ async function request(
   path: string,
   body?: string,
 ): Promise<Response> {
-  const gateway = find();
+  const gateway = await find();
   if (gateway === null) throw new Error('no gateway is running just now');
   const response = await fetch(`${gateway.address}/channels/terminal/default${path}`, {
     method: body === undefined ? 'GET' : 'POST',

@@ -1,0 +1,31 @@
+import { hostname } from 'node:os';
+import type { Clock, Logger } from '@parley/contracts';
+import { startSweep } from '@parley/queue';
+import type { RunningProcess, Store } from '@parley/store';
+import manifest from '../package.json' with { type: 'json' };
+
+const BEAT_MS = 5_000;
+/** A process that has not been heard of for so long is not shown, nor talked to. */
+export const PROCESS_GONE_AFTER_MS = 15_000;
+
+/** What announcing needs. */
+export interface AnnounceDeps {
+  readonly store: Pick<Store, 'processes'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Says every few seconds that this process runs, and at the end that it does not; that is what it gives back. */
+export function announceProcess(
+  { store, clock, log }: AnnounceDeps,
+  { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
+): () => Promise<void> {
+  const { version } = manifest;
+  const startedAt = clock();
+  const row = { id, role, address, host: hostname(), pid: process.pid, version, startedAt };
+  const beats = startSweep('process', BEAT_MS, log, () => store.processes.beat(row, clock()));
+  return async () => {
+    await beats.stop();
+    await store.processes.leave(id);
+  };
+}

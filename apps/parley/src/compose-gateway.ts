@@ -1,0 +1,25 @@
+import { type Gateway, startGateway } from '@parley/gateway';
+import { gatewayOptions } from './gateway-options.ts';
+import { newId } from './new-id.ts';
+import type { OpenLog } from './open-log.ts';
+import type { Parts } from './open-parts.ts';
+import type { PluggedIn } from './plug-in.ts';
+import { startBoot } from './start-boot.ts';
+import type { StartOptions } from './start-parley.ts';
+
+/** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
+const SEND_GRACE_MS = 3_000;
+
+/** Starts the channels and the web server, and leaves in `opened` how they are closed. */
+export async function composeGateway(
+  options: StartOptions & OpenLog,
+  plugged: PluggedIn,
+  parts: Parts,
+  opened: AsyncDisposableStack,
+): Promise<Gateway> {
+  const gateway = await startGateway(gatewayOptions(options, plugged, parts));
+  opened.defer(() => gateway.close(SEND_GRACE_MS));
+  const { shared, agent, accounts, owners } = parts;
+  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
+  return gateway;
+}
