@@ -39,7 +39,7 @@ export async function giveAnswer(
   { text, usage }: FinalStep,
 ): Promise<Ending> {
   const { turn } = seen;
-  const answer = whatIsSeen(text, quotableIn(turn));
+  const answer = whatIsSeen(text, quotableIn(turn, seen.journal.joined()));
   const words = answer.kind === 'says' ? answer.text : text;
   const entries = [asked(seen), spoken('assistant', words)];
   const said = { turnId: turn.turnId, entries, usage, account: accountIn(deps, turn) };
@@ -108,8 +108,8 @@ function accountIn({ agent, clock }: EndTurnDeps, turn: ClaimedTurn) {
 }
 
 /** What the person wrote and sent, as the history keeps it. */
-function asked({ turn, media }: EndingTurn) {
-  return spoken('user', textOf(turn.messages, media.forHistory));
+function asked({ turn, media, journal }: EndingTurn) {
+  return spoken('user', textOf([...turn.messages, ...journal.joined()], media.forHistory));
 }
 
 /** What the person is told of what could not be read, whatever the model makes of it. */

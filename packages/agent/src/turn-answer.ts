@@ -4,6 +4,7 @@ import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
+import type { LaterMessages } from './busy/later-messages.ts';
 import type { Compactor } from './context/compactor.ts';
 import type { HistoryFill, HistoryLimits } from './context/history-budget.ts';
 import { readHistory } from './context/read-history.ts';
@@ -49,6 +50,8 @@ export interface SeenTurn {
   readonly journal: TurnJournal;
   /** Stands before its tools; without it those that need a yes are not run. */
   readonly gate?: ApprovalGate | undefined;
+  /** What becomes of messages that arrive meanwhile; without it they wait. */
+  readonly later?: LaterMessages | undefined;
 }
 
 /**
@@ -58,7 +61,7 @@ export interface SeenTurn {
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
-  { turn, media, opened, journal, gate }: SeenTurn,
+  { turn, media, opened, journal, gate, later }: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
@@ -81,7 +84,9 @@ export async function turnAnswer(
     tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session, messages, ...(origin !== undefined && { origin }) },
-    quotable: quotableIn(turn),
+    quotable: () => quotableIn(turn, journal.joined()),
+    beforeActing: later?.beforeActing,
+    joinLater: later?.join,
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
     cutOff: (used: StepUsage) => countCutOff(deps, opened, used),
     draft: { prompt, ...past, history: deps.history, contextTokens: deps.contextTokens?.(), now },

@@ -6,6 +6,11 @@ import { quotableIn } from './answer/quotable-in.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
 import { type ApprovalDeps, openGate } from './approvals/approval-gate.ts';
 import { TurnSuspendedError } from './approvals/turn-suspended-error.ts';
+import {
+  type LaterMessages,
+  type LaterMessagesDeps,
+  openLaterMessages,
+} from './busy/later-messages.ts';
 import { askedToCompact } from './context/asked-to-compact.ts';
 import { type Ending, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
 import { failureWords, GAVE_UP } from './failure-words.ts';
@@ -13,7 +18,7 @@ import type { FinalStep } from './final-step.ts';
 import { textOf } from './history.ts';
 import { runAfter } from './hooks/run-hooks.ts';
 import type { TurnClosing } from './hooks/turn-hook.ts';
-import { openJournal } from './loop/turn-journal.ts';
+import { asBegun, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
@@ -24,7 +29,7 @@ import { leadingMessage, turnFacts } from './turn-facts.ts';
 import { openTurn, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
-export interface TurnRunnerDeps extends TurnAnswerDeps {
+export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 'busy'> {
   readonly store: Pick<
     Store,
     | 'lanes'
@@ -57,6 +62,7 @@ interface Ended extends Ending {
 const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
   stopped: 'stopped',
   'lease-lost': 'fenced',
+  interrupted: 'interrupted',
   'handed-back': 'handed-back',
 };
 
@@ -67,7 +73,7 @@ const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
-    const { route, receivedAt } = leadingMessage(turn);
+    const { route, receivedAt } = leadingMessage(asBegun(turn));
     const startedAt = deps.clock();
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
@@ -93,44 +99,65 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
 
 async function answerTurn(
   deps: TurnRunnerDeps,
-  turn: ClaimedTurn,
+  claimed: ClaimedTurn,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Ended> {
   const { clock, agent } = deps;
+  const turn = asBegun(claimed);
   const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock, account });
+  const journal = openJournal(claimed, lease, { turns: deps.store.turns, clock, account });
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Without a look at what came with it: that may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
-  const asked = await askedToCompact(deps, turn, signal);
-  if (asked === 'stopped') return { outcome: AFTER_STOP[stopReasonOf(signal) ?? 'handed-back'] };
-  if (asked === null) return answerMessages(deps, { turn, journal }, lease, signal);
+  const later = openLaterMessages(deps, { turn, journal }, lease, signal);
+  try {
+    const ended = await answerUnlessStopped(deps, { turn, journal, later }, lease);
+    // What it was about to store was refused because a later message had ended it.
+    const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
+    return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
+  } finally {
+    later.end();
+  }
+}
+
+async function answerUnlessStopped(
+  deps: TurnRunnerDeps,
+  answerable: Answerable,
+  lease: Lease,
+): Promise<Ended> {
+  const { turn, later } = answerable;
+  const asked = await askedToCompact(deps, turn, later.signal);
+  if (asked === 'stopped') {
+    return { outcome: AFTER_STOP[stopReasonOf(later.signal) ?? 'handed-back'] };
+  }
+  if (asked === null) return answerMessages(deps, answerable, lease);
   const { words: notice, rest } = asked;
   if (rest === null) return giveNotice(deps, turn, lease, notice);
-  return answerMessages(deps, { turn: rest, journal, notice }, lease, signal);
+  return answerMessages(deps, { ...answerable, turn: rest, notice }, lease);
 }
 
 /** A turn whose commands have been carried out; `notice`: what the person is told of that. */
 interface Answerable extends Pick<SeenTurn, 'turn' | 'journal'> {
+  readonly later: LaterMessages;
   readonly notice?: string;
 }
 
 async function answerMessages(
   deps: TurnRunnerDeps,
-  { turn, journal, notice }: Answerable,
+  { turn, journal, later, notice }: Answerable,
   lease: Lease,
-  signal: AbortSignal,
 ): Promise<Ended> {
+  const { signal } = later;
   const reader = turnReader(turn, deps);
   const read = await readTurnMedia(deps, turn.messages, reader, signal);
   const notices = [notice, read.notice].filter((words) => words != null);
   const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
-  const seen = { turn, media, opened, journal, gate };
+  const seen = { turn, media, opened, journal, gate, later };
   const { identity: _identity, ...closing } = opened;
   const answer = await answerOrWhy(deps, seen, signal);
   if ('outcome' in answer) return answer;
@@ -139,7 +166,7 @@ async function answerMessages(
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
   const ending = await giveAnswer(deps, seen, lease, answer);
-  const heard = whatIsSeen(answer.text, quotableIn(turn));
+  const heard = whatIsSeen(answer.text, quotableIn(turn, journal.joined()));
   const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
 }
@@ -147,9 +174,10 @@ async function answerMessages(
 /** Before the commit, so that a crash between the two can only do it again, which changes nothing. */
 async function rememberAsked(
   { memory }: Pick<TurnRunnerDeps, 'memory'>,
-  { turn, opened: { facts, reader, view, messages = [] } }: SeenTurn,
+  { turn, journal, opened: { facts, reader, view, messages: begunWith = [] } }: SeenTurn,
 ): Promise<void> {
   const { chatType, date } = facts;
+  const messages = [...begunWith, ...journal.joined().map(({ message }) => message)];
   await memory?.saveAsked(view, { reader, chatType, session: turn.session, date, messages });
 }
 

@@ -31,6 +31,7 @@ export {
 } from './layer.ts';
 export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
+export { messageContext } from './layers/message-context-layer.ts';
 export { capUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
 export type { Layout, LayoutEntry } from './layout.ts';
 export { layoutNamed } from './layouts/house-layouts.ts';

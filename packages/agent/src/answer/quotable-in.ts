@@ -3,14 +3,14 @@ import { leadingMessage } from '../turn-facts.ts';
 import type { QuotableMessages } from './what-is-seen.ts';
 
 /**
- * The messages that the answer of a turn may quote: those it answers and those that they quote, of the
+ * The messages that the answer of a turn may quote: those it answers (`joined`: later ones) and those that they quote, of the
  * chat it goes to. None where the platform cannot show it. Ids of other chats would name other messages.
  */
-export function quotableIn(turn: ClaimedTurn): QuotableMessages {
+export function quotableIn(turn: ClaimedTurn, joined: readonly InboxRow[] = []): QuotableMessages {
   const leading = leadingMessage(turn);
   const { route } = leading;
   if (route.quotes !== true) return { known: new Set() };
-  const ofChat = turn.messages.filter((row) => isSaidWhere(row, leading));
+  const ofChat = [...turn.messages, ...joined].filter((row) => isSaidWhere(row, leading));
   const known = ofChat.flatMap(({ message: { messageId, replyTo } }) =>
     replyTo === undefined ? [messageId] : [messageId, replyTo.messageId],
   );

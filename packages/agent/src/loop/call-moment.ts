@@ -20,9 +20,10 @@ export interface TurnSoFar {
 
 /** What has been said in a turn up to now, from its messages and its journal. */
 export function momentOf(
-  { reader, messages = [], origin }: TurnSoFar,
-  journal: Pick<TurnJournal, 'rounds'>,
+  { reader, messages: begunWith = [], origin }: TurnSoFar,
+  journal: Pick<TurnJournal, 'rounds' | 'joined'>,
 ): CallMoment {
+  const messages = [...begunWith, ...journal.joined().map(({ message }) => message)];
   const results = journal
     .rounds()
     .flatMap(({ calls }) =>

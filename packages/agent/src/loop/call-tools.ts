@@ -1,4 +1,4 @@
-import type { Audience, Clock, Logger, Reader } from '@parley/contracts';
+import type { Audience, Clock, Logger, Reader, StepFacts } from '@parley/contracts';
 import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import {
@@ -25,6 +25,8 @@ export interface CallToolsDeps {
   /** Which do besides those that say so themselves. */
   readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask' | 'auto'> } | undefined;
   readonly limits: ToolLimits;
+  /** Called before anything that changes something: from then on the turn is not ended for a later message. */
+  readonly beforeActing?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'> & {
@@ -49,6 +51,7 @@ export async function callTools(
   for (const [nth, journalled] of calls.entries()) {
     if (journalled.result !== null) continue;
     stop.throwIfAborted();
+    const startedAt = deps.clock();
     const outcome = await outcomeOf(deps, journalled, nth, stop);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
@@ -60,7 +63,8 @@ export async function callTools(
       audience,
       foreign,
     } as const;
-    if (!(await deps.journal.append(result))) return false;
+    const facts = toolFacts(deps.tools, journalled, outcome);
+    if (!(await deps.journal.append(result, { startedAt, facts }))) return false;
   }
   return true;
 }
@@ -72,6 +76,19 @@ export function audienceOf({ kind, conversationId }: Reader): Audience {
 
 interface Outcome extends ToolOutcome {
   readonly foreign?: boolean;
+  /** The tool itself was called. */
+  readonly ran?: true;
+}
+
+/** What a call tells of itself; a name that no tool has the model has made up. */
+function toolFacts(
+  tools: ToolSet,
+  { call }: JournalledCall,
+  { failed = false, ran = false }: Outcome,
+): StepFacts {
+  const tool = tools.get(call.name)?.name ?? 'a tool that is not there';
+  const ended = failed ? 'failed' : 'done';
+  return { kind: 'tool', tool, outcome: ran ? ended : 'not-run' };
 }
 
 /** Null when the lease was lost. */
@@ -89,21 +106,26 @@ async function outcomeOf(
   const moment = momentOf(deps.at, deps.journal);
   const refusal = await refusalOf(deps, tool, journalled, moment);
   if (refusal !== 'none') return refusal;
+  if (tool.effect !== 'read') {
+    await deps.beforeActing?.();
+    stop.throwIfAborted();
+  }
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
   const { turnId, tools, clock, log, limits } = deps;
   const { origin: _origin, ...at } = deps.at;
+  const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
   const begunAt = clock();
   const outcome = await runTool(
     tool,
     call,
-    { ...at, moment, turnId, callId: key, clock, log },
+    { ...at, messages, moment, turnId, callId: key, clock, log },
     limits,
     stop,
   );
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
-  return { ...outcome, foreign: tools.foreign.has(tool.name) };
+  return { ...outcome, ran: true, foreign: tools.foreign.has(tool.name) };
 }
 
 /** Why a call may not be run: somebody said no. Null when the lease was lost. */

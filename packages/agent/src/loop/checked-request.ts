@@ -1,7 +1,7 @@
 import type { Logger, PromptPart, Reader } from '@parley/contracts';
 import type { ModelMessage, ModelRequest, ModelTool, UserMessage } from '@parley/models';
-import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
-import type { RememberedEntry } from '@parley/store';
+import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
+import type { InboxRow, RememberedEntry } from '@parley/store';
 import { assembleHistory } from '../context/assemble-history.ts';
 import { fitRounds } from '../context/fit-rounds.ts';
 import {
@@ -11,6 +11,7 @@ import {
   roundsBudget,
 } from '../context/history-budget.ts';
 import { requestSize } from '../context/request-size.ts';
+import { textOf } from '../history.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
 
 /** Everything a request is made from, before anybody has looked who reads it. */
@@ -80,15 +81,24 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /** A turn may be begun by an owner and gone on with by somebody who is none any more. */
-function roundMessages({ step, calls }: Round, check: Check): ModelMessage[] {
+function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessage[] {
   const { text, audience } = step;
   const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;
   const toolCalls = calls.map(({ call }) => (mayStay ? call : { ...call, arguments: '{}' }));
-  const content = mayStay ? text : '';
+  // An answer alone cannot be empty.
+  const content = mayStay ? text : calls.length === 0 ? WITHHELD : '';
   return [
-    { role: 'assistant', content, toolCalls },
+    { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
     ...calls.map((call) => toolMessage(call, check)),
+    ...(joined.length === 0 ? [] : [joinedMessage(joined)]),
   ];
+}
+
+/** Their words like those that the turn began with: behind who wrote them, which is data (P18). */
+function joinedMessage(rows: readonly InboxRow[]): UserMessage {
+  const messages = rows.map(({ message }) => message);
+  const content = `${messageContext(messages)}\n\n${textOf(rows, () => [])}`;
+  return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }
 
 function toolMessage(

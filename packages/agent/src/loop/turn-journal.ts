@@ -1,6 +1,15 @@
 import { Audience, type Clock } from '@parley/contracts';
 import type { ModelToolCall } from '@parley/models';
-import type { ClaimedTurn, JournalStep, Lease, SpendAccount, TurnRepository } from '@parley/store';
+import type {
+  ClaimedTurn,
+  InboxRow,
+  Joining,
+  JournalStep,
+  LaneRepository,
+  Lease,
+  SpendAccount,
+  TurnRepository,
+} from '@parley/store';
 import { z } from 'zod';
 import { answeredBefore, type FinalStep, StepUsage, totalUsage } from '../final-step.ts';
 
@@ -40,7 +49,10 @@ const ResultStep = z.object({
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 
-const Step = z.discriminatedUnion('kind', [ModelStep, BegunStep, ResultStep]);
+/** Messages, by their numbers, that joined the turn behind all that stands before this step (D03). */
+const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
+
+const Step = z.discriminatedUnion('kind', [ModelStep, BegunStep, ResultStep, JoinedStep]);
 type Step = z.infer<typeof Step>;
 
 /** One call of a tool in a turn. */
@@ -52,11 +64,16 @@ export interface JournalledCall {
   readonly result: ResultStep | null;
 }
 
-/** A step of the model and what became of its calls. */
+/** A step of the model, what became of its calls, and what people wrote before the next one. */
 export interface Round {
   readonly step: ModelStep;
+  /** None where it was an answer that other messages joined before it was sent. */
   readonly calls: readonly JournalledCall[];
+  readonly joined: readonly InboxRow[];
 }
+
+/** Asks the store to give a turn what waits. */
+export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
 /** What a turn has done so far, also in earlier runs; each step is stored before the next is begun (G16). */
 export interface TurnJournal {
@@ -69,7 +86,14 @@ export interface TurnJournal {
   /** What these have used and nobody's account has yet. */
   uncounted(): StepUsage | null;
   /** False when the lease was lost: then nothing more may be done. */
-  append(step: Step | FinalStep): Promise<boolean>;
+  append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
+  /** The messages that joined the turn, in their order. */
+  joined(): readonly InboxRow[];
+  /**
+   * Lets messages join. They and the steps that tell of them are stored together: `answer`, which is not
+   * the last word then, and where they stand.
+   */
+  join(ask: AskToJoin, answer?: ModelStep): Promise<'joined' | 'none' | 'fenced'>;
 }
 
 /** What a journal is written with. */
@@ -82,27 +106,46 @@ export interface JournalDeps {
 
 /** Opens the journal of a turn that was claimed. */
 export function openJournal(
-  { turnId, steps }: Pick<ClaimedTurn, 'turnId' | 'steps'>,
+  { turnId, steps, messages }: Pick<ClaimedTurn, 'turnId' | 'steps' | 'messages'>,
   lease: Lease,
   deps: JournalDeps,
 ): TurnJournal {
   const all: JournalStep[] = [...steps];
+  const known = new Map(messages.map((row) => [row.seq, row]));
+  const rounds = () => roundsOf(turnId, all, known);
   const spent = () => {
-    const usages = roundsOf(turnId, all).map(({ step }) => step.usage);
+    const usages = rounds().map(({ step }) => step.usage);
     return usages.length === 0 ? null : totalUsage(usages);
+  };
+  const next = (content: Step | FinalStep, place = 0): JournalStep => {
+    const index = (all.at(-1)?.index ?? -1) + 1 + place;
+    return { index, content, ...settled(content), ...spending(content, deps.account) };
   };
   return {
     answer: answeredBefore(steps),
-    rounds: () => roundsOf(turnId, all),
+    rounds,
     spent,
     uncounted: () => (deps.account === undefined ? spent() : null),
-    async append(content) {
-      const index = (all.at(-1)?.index ?? -1) + 1;
-      const step = { index, content, ...settled(content), ...spending(content, deps.account) };
+    async append(content, timing) {
+      const step = { ...next(content), ...(timing !== undefined && { timing }) };
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
       if (result === 'fenced') return false;
       all.push(step);
       return true;
+    },
+    joined: () => rounds().flatMap(({ joined }) => joined),
+    async join(ask, answer) {
+      let stored: readonly JournalStep[] = [];
+      const result = await ask((rows) => {
+        const joined = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
+        const steps = answer === undefined ? [joined] : [answer, joined];
+        stored = steps.map((step, place) => next(step, place));
+        return stored;
+      });
+      if (result.kind !== 'joined') return result.kind;
+      all.push(...stored);
+      for (const row of result.rows) known.set(row.seq, row);
+      return 'joined';
     },
   };
 }
@@ -123,21 +166,50 @@ function spending(
 }
 
 /** Reads steps; what an other version wrote and this one does not know is passed over. */
-function roundsOf(turnId: string, steps: readonly JournalStep[]): Round[] {
-  const read = steps.flatMap(({ index, content }) => {
-    const parsed = Step.safeParse(content);
-    return parsed.success ? [{ index, step: parsed.data }] : [];
-  });
+function roundsOf(
+  turnId: string,
+  steps: readonly JournalStep[],
+  known: ReadonlyMap<number, InboxRow>,
+): Round[] {
+  const read = readSteps(steps);
   const begun = new Set(read.flatMap(({ step }) => (step.kind === 'begun' ? [step.call] : [])));
   const results = new Map(
     read.flatMap(({ step }) => (step.kind === 'result' ? [[step.call, step] as const] : [])),
   );
-  return read.flatMap(({ index, step }) => {
+  return read.flatMap(({ index, step }, at) => {
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
       return { key, call, begun: begun.has(key), result: results.get(key) ?? null };
     });
-    return [{ step, calls }];
+    return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
+}
+
+interface ReadStep {
+  readonly index: number;
+  readonly step: Step;
+}
+
+function readSteps(steps: readonly JournalStep[]): ReadStep[] {
+  return steps.flatMap(({ index, content }) => {
+    const parsed = Step.safeParse(content);
+    return parsed.success ? [{ index, step: parsed.data }] : [];
+  });
+}
+
+/** The messages that joined between a step of the model and the next one. */
+function joinedBehind(read: readonly ReadStep[], at: number): number[] {
+  const end = read.findIndex(({ step }, index) => index > at && step.kind === 'model');
+  const between = read.slice(at + 1, end === -1 ? undefined : end);
+  return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
+}
+
+/** A turn as it was begun: without the messages that joined it later (D03). */
+export function asBegun(turn: ClaimedTurn): ClaimedTurn {
+  const later = new Set(
+    readSteps(turn.steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
+  );
+  if (later.size === 0) return turn;
+  return { ...turn, messages: turn.messages.filter(({ seq }) => !later.has(seq)) };
 }

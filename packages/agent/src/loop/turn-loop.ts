@@ -1,6 +1,6 @@
 import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
-import type { AssembledPrompt } from '@parley/prompt';
+import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';
 import type { QuotableMessages } from '../answer/what-is-seen.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
@@ -9,7 +9,7 @@ import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
 import { cutOffUsage } from '../spend/cut-off-usage.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
-import type { ModelStep, Round } from './turn-journal.ts';
+import type { ModelStep, Round, TurnJournal } from './turn-journal.ts';
 import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
 
 /** What the loop works with; `draft` is what each request begins with. */
@@ -20,8 +20,10 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly maySpend?: (used: StepUsage | null) => Promise<void>;
   /** Hears what a call of the model has used that was ended from outside (G17). */
   readonly cutOff?: (used: StepUsage) => Promise<void>;
-  /** What its answer may quote. */
-  readonly quotable: QuotableMessages;
+  /** What its answer may quote, as of now. */
+  readonly quotable: () => QuotableMessages;
+  /** Lets messages that came meanwhile join; without it they wait for the next turn. */
+  readonly joinLater?: ((answer?: ModelStep) => ReturnType<TurnJournal['join']>) | undefined;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
   readonly model: ChatModel;
   readonly bus: LiveBus;
@@ -46,13 +48,27 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     const unfinished = journal.rounds().at(-1);
     if (unfinished !== undefined && !(await callTools(showing(deps), unfinished, stop)))
       return null;
+    const closingNow = () =>
+      closingWords({ rounds: journal.rounds(), ms: clock() - startedAt }, limits);
+    if (unfinished !== undefined && closingNow() === null) {
+      if ((await deps.joinLater?.()) === 'fenced') return null;
+    }
     const rounds = journal.rounds();
-    const closing = closingWords({ rounds, ms: clock() - startedAt }, limits);
+    const closing = closingNow();
     await deps.maySpend?.(journal.uncounted());
     const answer = await askStep(deps, rounds, closing, stop);
     const isFinal = answer.calls.length === 0 || closing !== null;
-    const step = isFinal ? finalStep(answer, rounds) : modelStep(deps, answer, rounds);
-    if (!(await journal.append(step))) return null;
+    if (isFinal && closing === null && answer.text.trim() !== '') {
+      const joined = await deps.joinLater?.(modelStep(deps, answer, rounds));
+      if (joined === 'fenced') return null;
+      if (joined === 'joined') continue;
+    }
+    const step = isFinal ? finalStep(deps, answer, rounds) : modelStep(deps, answer, rounds);
+    if (isFinal) {
+      await deps.beforeActing?.();
+      stop.throwIfAborted();
+    }
+    if (!(await journal.append(step, answer.timing))) return null;
     if (step.kind === 'answer') return step;
   }
 }
@@ -83,10 +99,12 @@ async function askStep(
     deps.notice?.(fill);
   }
   deps.pass('model-called');
-  const stream = answerStream(deps.quotable, ({ text, replyTo }) => {
+  const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
     const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
   });
+  // It is sent together with what comes now, and stands before it.
+  stream.push(unsentIn(deps, rounds));
   let said = '';
   const onText = (text: string): void => {
     said += text;
@@ -103,11 +121,28 @@ async function askStep(
   }
 }
 
-function finalStep({ text, usage }: ModelAnswer, rounds: readonly Round[]): FinalStep {
+/** The answers that other messages joined before they were sent. */
+function unsentIn({ at: { reader } }: TurnLoopDeps, rounds: readonly Round[]): string {
+  const answers = rounds.filter(({ calls }) => calls.length === 0);
+  const parts = answers.map(({ step: { text, audience } }) => ({
+    text,
+    audience,
+    source: 'answer before',
+  }));
+  return enforceAudience(reader, parts)
+    .allowed.map(({ text }) => `${text}\n\n`)
+    .join('');
+}
+
+function finalStep(
+  deps: TurnLoopDeps,
+  { text, usage }: ModelAnswer,
+  rounds: readonly Round[],
+): FinalStep {
   if (text.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
-    text,
+    text: `${unsentIn(deps, rounds)}${text}`,
     usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
   };
 }

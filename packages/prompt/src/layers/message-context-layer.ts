@@ -25,18 +25,26 @@ export const messageContextLayer: Layer = {
   modes: ['full', 'minimal', 'none'],
   render({ facts, reader, messages }) {
     if (messages.length === 0) return absent('no message of a person');
-    const lines = messages.map((message) => `message: ${untrustedJson(describe(message))}`);
     const { groupTitle, variables } = facts;
-    lines.unshift(...variableLine(variables));
-    if (groupTitle !== undefined) {
-      lines.unshift(`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`);
-    }
-    const text = ['<message-context>', NOTE, ...lines, '</message-context>'].join('\n');
+    const chat =
+      groupTitle === undefined
+        ? []
+        : [`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`];
+    const text = messageContext(messages, [...chat, ...variableLine(variables)]);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     const { conversationId } = reader;
     return { text, source, audience: { kind: 'conversation', conversationId } };
   },
 };
+
+/** Who wrote which messages, answering what, as data (P18); `before`: lines about where that was. */
+export function messageContext(
+  messages: readonly InboundMessage[],
+  before: readonly string[] = [],
+): string {
+  const lines = messages.map((message) => `message: ${untrustedJson(describe(message))}`);
+  return ['<message-context>', NOTE, ...before, ...lines, '</message-context>'].join('\n');
+}
 
 /** A channel may have filled them with what people typed. */
 function variableLine(variables: Readonly<Record<string, string>>): string[] {
