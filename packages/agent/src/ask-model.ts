@@ -1,6 +1,10 @@
-import type { Clock, Meter } from '@parley/contracts';
-import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
+import type { Clock, Meter, StepFacts } from '@parley/contracts';
+import type { ChatModel, ModelFinish, ModelRequest, ModelToolCall } from '@parley/models';
+import type { JournalStep } from '@parley/store';
 import type { StepUsage } from './final-step.ts';
+
+/** When a step was begun, and what it tells of itself (D08). */
+export type StepTiming = NonNullable<JournalStep['timing']>;
 
 /** What asking needs besides the request. */
 export interface AskDeps {
@@ -15,6 +19,8 @@ export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
+  /** When it was asked, and what that tells of itself. */
+  readonly timing: StepTiming;
 }
 
 /** Asks the model and waits for all it says. Throws ModelError, also when aborted. */
@@ -26,10 +32,12 @@ export async function askModel(
 ): Promise<ModelAnswer> {
   const startedAt = deps.clock();
   const calls: ModelToolCall[] = [];
-  let first = true;
+  let firstTokenMs: number | undefined;
   for await (const event of model.stream(request, signal)) {
-    if (first) deps.meter.observe('parley_model_first_token_seconds', deps.clock() - startedAt);
-    first = false;
+    if (firstTokenMs === undefined) {
+      firstTokenMs = deps.clock() - startedAt;
+      deps.meter.observe('parley_model_first_token_seconds', firstTokenMs);
+    }
     if (event.type === 'text') deps.onText(event.text);
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
@@ -37,10 +45,30 @@ export async function askModel(
       deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
       deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
       const usage = { model: event.model, inputTokens, outputTokens, costUsd: event.costUsd };
-      return { text: event.text, calls, usage };
+      const facts = modelFacts(model, event, calls, firstTokenMs);
+      return { text: event.text, calls, usage, timing: { startedAt, facts } };
     }
   }
   throw new Error(
     `The model ${model.id} ended without a finish event; this is a defect of its port.`,
   );
+}
+
+/** Names and numbers alone. */
+function modelFacts(
+  { id }: ChatModel,
+  { model, usage, tries }: ModelFinish,
+  calls: readonly ModelToolCall[],
+  firstTokenMs: number,
+): StepFacts {
+  return {
+    kind: 'model',
+    model,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    firstTokenMs,
+    ...(model !== id && { insteadOf: id }),
+    ...(tries !== undefined && { asked: tries }),
+    calls: calls.map(({ name }) => name.slice(0, 80)),
+  };
 }

@@ -90,6 +90,8 @@ export interface ModelFinish {
   readonly model: string;
   /** Null when no price is configured for that model. */
   readonly costUsd: number | null;
+  /** How often models were asked for it, where that was more than once. */
+  readonly tries?: number;
 }
 
 /** What arrives while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */

@@ -26,5 +26,7 @@ export async function* withSecondTry(
     other = spoke || signal.aborted ? null : await next(thrown);
     if (other === null) throw thrown;
   }
-  yield* other;
+  for await (const event of other) {
+    yield event.type === 'finish' ? { ...event, tries: (event.tries ?? 1) + 1 } : event;
+  }
 }
