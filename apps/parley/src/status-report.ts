@@ -35,6 +35,8 @@ export const StatusReport = z.object({
   /** Since midnight in the time zone of the agent (G17). */
   today: z.object({ tokens: Count, costUsd: z.number(), people: Count, groups: Count }),
   outbox: z.object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count }),
+  /** What was given up and nobody has replayed or dropped (D06). */
+  dead: z.object({ refused: Count, uncertain: Count, unanswered: Count }),
 });
 export type StatusReport = z.infer<typeof StatusReport>;
 
@@ -58,14 +60,15 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Reads the figures of a status report; days are those of the agent's calendar. */
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
-  store: Pick<Store, 'turns' | 'outbox' | 'spend'>,
+  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend'>,
   clock: Clock,
   localTime: LocalTime,
 ): Promise<StatusReport> {
-  const [turns, today, outbox] = await Promise.all([
+  const [turns, today, outbox, dead] = await Promise.all([
     store.turns.totals(clock() - DAY_MS),
     store.spend.day(localTime(clock()).date),
     store.outbox.counts(),
+    store.deadLetters.counts(),
   ]);
-  return { ...facts, turns, today, outbox };
+  return { ...facts, turns, today, outbox, dead };
 }
