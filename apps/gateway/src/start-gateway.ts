@@ -89,6 +89,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     cron: options.cron,
     dead: deadDesk(options),
     queue: () => lookAtQueue(options.store, options.clock),
+    why: {
+      ask: (message) => options.store.why.ask({ message }, options.clock()),
+      recent: (limit) => options.store.why.recent(limit),
+    },
     ping: () => options.store.ping(),
     channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
   };

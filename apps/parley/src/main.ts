@@ -15,6 +15,7 @@ import { addPromptCommand } from './commands/add-prompt-command.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
 import { addSoulCommand } from './commands/add-soul-command.ts';
 import { addStartCommands } from './commands/add-start-commands.ts';
+import { addWhyCommand } from './commands/add-why-command.ts';
 import { type DataFolder, locateDataFolder } from './data-folder.ts';
 
 interface GlobalFlags {
@@ -91,6 +92,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addSoulCommand(program, action, print);
   addCronCommand(program, action, print);
   addDeadCommand(program, action, print);
+  addWhyCommand(program, action, print);
   addConfigCommand(program, action, print);
   return program;
 }

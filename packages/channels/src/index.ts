@@ -40,7 +40,6 @@ export type { IngressOutcome } from './ingress/outcome.ts';
 export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
 export type { SkillCommands } from './ingress/skill-commands.ts';
-export { type TimelinePlace, whyAnswerText } from './ingress/timeline-text.ts';
 export { type NamedChat, namedChat } from './named-chat.ts';
 export { neverConnected } from './never-connected.ts';
 export {

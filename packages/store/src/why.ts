@@ -1,4 +1,4 @@
-import type { WhyAnswer } from '@parley/contracts';
+import type { MessageName, WhyAnswer } from '@parley/contracts';
 import type { ChatKey } from './outbox.ts';
 
 /** Which message is meant. */
@@ -16,4 +16,6 @@ export interface WhyQuestion {
 export interface WhyRepository {
   /** Times up to `now`, in ms, are what is told of what still waits. */
   ask(question: WhyQuestion, now: number): Promise<WhyAnswer>;
+  /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
+  recent(limit: number): Promise<readonly MessageName[]>;
 }

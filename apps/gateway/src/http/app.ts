@@ -13,6 +13,7 @@ import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
 import { addSignIn, refuse } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
+import { type WhyDesk, whyRoutes } from './why-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions extends HealthOptions {
@@ -35,6 +36,8 @@ export interface HttpAppOptions extends HealthOptions {
   readonly dead?: DeadDesk | undefined;
   /** What `/api/queue` tells of work that is not done yet. */
   readonly queue?: (() => Promise<object>) | undefined;
+  /** What `/api/why` tells of messages. */
+  readonly why?: WhyDesk | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -69,6 +72,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.dead !== undefined) app.route('/api/dead', deadRoutes(options.dead));
+  if (options.why !== undefined) app.route('/api/why', whyRoutes(options.why));
   if (options.queue !== undefined) app.route('/api/queue', queueRoutes(options.queue));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

@@ -8,5 +8,9 @@ export function whyOnDemand(database: Database): WhyRepository {
       const { whyRepository } = await import('./why-repository.ts');
       return whyRepository(database).ask(question, now);
     },
+    async recent(limit) {
+      const { whyRepository } = await import('./why-repository.ts');
+      return whyRepository(database).recent(limit);
+    },
   };
 }

@@ -1,5 +1,6 @@
+import type { MessageName } from '@parley/contracts';
 import type { Database } from '../database.ts';
-import { findMessages } from '../why/find-message.ts';
+import { type FoundMessage, findMessages, newestMessages } from '../why/find-message.ts';
 import type { MessageFacts } from '../why/message-facts.ts';
 import { readMessage } from '../why/read-message.ts';
 import { timelineOf } from '../why/timeline-of.ts';
@@ -14,14 +15,19 @@ export function whyRepository(database: Database): WhyRepository {
         const [message, another] = found;
         if (message === undefined) return { kind: 'unknown' };
         if (another !== undefined) {
-          const candidates = found.map(({ table: _table, seq: _seq, ...name }) => name);
-          return { kind: 'several', candidates };
+          return { kind: 'several', candidates: found.map(nameOf) };
         }
         const facts = await readMessage(sql, message);
         if (question.chat !== undefined && !isOfPeople(facts)) return { kind: 'unknown' };
         return { kind: 'found', timeline: timelineOf(facts, now) };
       }),
+
+    recent: (limit) => database.read(async (sql) => (await newestMessages(sql, limit)).map(nameOf)),
   };
+}
+
+function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
+  return name;
 }
 
 /** What Parley does on its own is a chat's business only as far as the chat was told of it. */

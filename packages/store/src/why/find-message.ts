@@ -93,6 +93,18 @@ async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly Fou
   return (found.length > 0 ? found : inbox.map(foundIn('inbox'))).slice(0, 1);
 }
 
+/** The newest messages of all chats, newest first. */
+export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
+  const inbox = await inboxRows(sql, undefined).orderBy('seq', 'desc').limit(limit).execute();
+  const decisions = await decisionRows(sql, undefined)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return [...inbox.map(foundIn('inbox')), ...decisions.map(foundIn('decision'))]
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, limit);
+}
+
 /** Inside a text of JSON these quotes would stand behind a backslash. */
 function isByParley(message: string | null): boolean {
   return message?.includes(',"occasion":"') === true;
