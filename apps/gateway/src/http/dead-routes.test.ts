@@ -35,7 +35,7 @@ describe('dead letters over HTTP', () => {
   });
 
   it.each(['/9', '/x', '/-1'])('[D06] are none at %s', async (path) => {
-    expect((await ask(path)).status).toBe(404);
+    expect(await (await ask(path)).json()).toEqual({ letter: null });
   });
 
   it('[D06] are settled as posted', async () => {

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { type DeadDesk, DeadOrder } from '../dead-letters/dead-desk.ts';
 
 const LARGEST_PAGE = 50;
-const NOTHING = 'There is no such dead letter. Look at the list again.';
 
 /** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
 export function deadRoutes(desk: DeadDesk): Hono {
@@ -19,8 +18,7 @@ export function deadRoutes(desk: DeadDesk): Hono {
   });
   app.get('/:id', async (c) => {
     const id = numberOf(c.req.param('id'));
-    const letter = id === undefined ? null : await desk.letter(id);
-    return letter === null ? c.json({ error: NOTHING }, 404) : c.json(letter);
+    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
   });
   app.post('/', async (c) => {
     const order = DeadOrder.safeParse(await c.req.json().catch(() => undefined));
