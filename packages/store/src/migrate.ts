@@ -21,22 +21,26 @@ export async function migrate(
 ): Promise<void> {
   await database.write(async (sql) => {
     await onlyOne(database, sql);
-    await raw`create table if not exists parley_migration (
-      number bigint not null primary key,
-      name text not null,
-      parley_version text not null,
-      applied_at bigint not null
-    )`.execute(sql);
+    await makeLedger(sql);
     const applied = await sql
       .selectFrom('parley_migration')
       .select(['number', 'parley_version'])
       .execute();
     refuseNewer(applied, migrations, name);
     const done = new Set(applied.map(({ number }) => number));
-    for (const migration of migrations) {
-      if (!done.has(migration.number)) await apply(database, sql, migration, clock());
-    }
+    const missing = migrations.filter(({ number }) => !done.has(number));
+    await applySteps(database, sql, missing, clock());
   });
+}
+
+/** The table that says which steps a database has seen. */
+export async function makeLedger(sql: Sql): Promise<void> {
+  await raw`create table if not exists parley_migration (
+    number bigint not null primary key,
+    name text not null,
+    parley_version text not null,
+    applied_at bigint not null
+  )`.execute(sql);
 }
 
 /** A step that a database has seen. */
@@ -67,7 +71,7 @@ export function refuseNewer(
  * On PostgreSQL several processes may start at once, and the first may take long: the others wait for
  * it however long that is. On SQLite the transaction is the lock.
  */
-async function onlyOne(database: Database, sql: Sql): Promise<void> {
+export async function onlyOne(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await raw`set local lock_timeout = 0`.execute(sql);
   // Of a process that was killed the server would finish the step first; known since version 14.
@@ -76,22 +80,18 @@ async function onlyOne(database: Database, sql: Sql): Promise<void> {
   await raw`select pg_advisory_xact_lock(${raw.lit(MIGRATION_LOCK)})`.execute(sql);
 }
 
-async function apply(
+/** Takes these steps, in their order, in the caller's transaction. */
+export async function applySteps(
   database: Database,
   sql: Sql,
-  migration: Migration,
+  steps: readonly Migration[],
   now: number,
 ): Promise<void> {
-  for (const statement of migration.statements(database.dialect)) {
-    await raw.raw(statement).execute(sql);
+  for (const { number, name, statements } of steps) {
+    for (const statement of statements(database.dialect)) await raw.raw(statement).execute(sql);
+    await sql
+      .insertInto('parley_migration')
+      .values({ number, name, parley_version: manifest.version, applied_at: now })
+      .execute();
   }
-  await sql
-    .insertInto('parley_migration')
-    .values({
-      number: migration.number,
-      name: migration.name,
-      parley_version: manifest.version,
-      applied_at: now,
-    })
-    .execute();
 }

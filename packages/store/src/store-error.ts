@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/contracts';
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'
+  | 'store-missing'
   | 'store-damaged'
   | 'store-unwritable'
   | 'store-full'
@@ -12,6 +13,7 @@ export type StoreErrorCode =
   | 'store-refused'
   | 'store-closed'
   | 'store-part-state'
+  | 'store-fenced'
   | 'store-failed';
 
 // The same call may succeed later by itself. A full disk is not here: somebody must make room.

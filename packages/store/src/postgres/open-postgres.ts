@@ -2,6 +2,7 @@ import type { Database } from '../database.ts';
 import { Kysely, PostgresDialect } from '../kysely.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
+import { numberTypes } from './number-types.ts';
 import { explainPostgresFailure } from './postgres-failure.ts';
 
 /** Transactions are short, so a few connections serve many turns; the server's default is 100. */
@@ -9,9 +10,6 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Transactions take milliseconds; one that stands still must not hold its rows, or wait, for long. */
 const LIMITS_MS = { idle_in_transaction_session_timeout: 10_000, lock_timeout: 10_000 };
-
-/** PostgreSQL's type numbers of bigint and numeric; `pg` would give both as strings. */
-const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
 /** Opens a pool on PostgreSQL. The `pg` library is loaded here, so that SQLite users never pay it. */
 export async function openPostgres(options: { url: string; name: string }): Promise<Database> {
@@ -23,11 +21,7 @@ export async function openPostgres(options: { url: string; name: string }): Prom
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: 'parley',
     ...LIMITS_MS,
-    types: {
-      // Times, counters and sums of tokens all stay far below 2^53.
-      getTypeParser: (type, format) =>
-        NUMBERS.has(type) ? Number : types.getTypeParser(type, format),
-    },
+    types: numberTypes(types),
   });
   // A connection that breaks tells so by an event as well, on the pool while it is idle and on
   // itself while it is lent; unheard, either would end the process. The query that runs on it, or

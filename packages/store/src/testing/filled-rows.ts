@@ -68,12 +68,12 @@ const ROWS: readonly FilledRow[] = [
       created_at: 5,
     },
   },
-  ...['sent', 'pending', 'sending', 'failed'].map((state, index) => ({
+  ...['sent', 'pending', 'sending', 'failed', 'sent'].map((state, index) => ({
     since: 1,
     table: 'outbox',
     row: {
       ...{ id: `p${index}`, idempotency_key: `k${index}`, turn_id: 't1', part_index: index },
-      ...{ notice_of: index === 3 ? 'p0' : null, ...CHAT, route: '{}', body: MESSAGE, state },
+      ...{ notice_of: index === 4 ? 'p3' : null, ...CHAT, route: '{}', body: MESSAGE, state },
       ...{ attempts: 1, not_before: 0, error: null, created_at: 6, updated_at: 6 },
     },
   })),
@@ -228,7 +228,8 @@ const ROWS: readonly FilledRow[] = [
     table: 'cron_job',
     row: {
       ...{ id: `j${next_at}`, asked_by: `a${next_at}`, conversation_id: 'c1', origin: '{}' },
-      ...{ route: '{}', from_owner: 1, title: 'tea', task: 'say tea', timetable: '{}' },
+      ...{ route: '{}', from_owner: 1, title: 'tea', task: 'say tea' },
+      timetable: `{"kind":"once","at":${next_at}}`,
       ...{ state: 'on', next_at, created_at: 23 },
     },
   })),
@@ -273,7 +274,8 @@ export async function filledRows(
   return found;
 }
 
-/** Bytes are of another class on each of the two databases. */
+/** Bytes are of another class on each of the two databases; one of them is written as `{ type, data }`. */
 function readable(_key: string, value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+  if (value instanceof Uint8Array) return [...value];
+  return typeof value === 'object' && value !== null && 'data' in value ? value.data : value;
 }

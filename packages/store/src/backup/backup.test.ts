@@ -1,0 +1,251 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import type { Database } from '../database.ts';
+import { raw } from '../kysely.ts';
+import { migrate } from '../migrate.ts';
+import { MIGRATIONS } from '../migrations.ts';
+import { openStore } from '../open-store.ts';
+import { openPostgres } from '../postgres/open-postgres.ts';
+import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { parseStoreUrl } from '../store-url.ts';
+import { bothDatabases, type TestDatabase } from '../testing/databases.ts';
+import { filledRows, fillTables } from '../testing/filled-rows.ts';
+import { answer, claim, hold, message } from '../testing/messages.ts';
+import { restoreStore, type StoreRestore } from './restore.ts';
+import { openSnapshot } from './snapshot.ts';
+import type { BackupRows, BackupSchema } from './tables.ts';
+
+const NOW = 1_800_000_000_000;
+const clock = () => NOW;
+const folder = mkdtempSync(join(tmpdir(), 'parley-backup-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A snapshot held in memory, as the file would hold it. */
+interface Copy {
+  readonly schema: BackupSchema;
+  readonly rows: readonly BackupRows[];
+}
+
+const [, postgres] = bothDatabases(inject('postgresUrl'));
+afterAll(() => postgres?.dispose());
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`a backup of ${database.name}`, () => {
+    afterAll(() => database.dispose());
+
+    for (const target of ['SQLite', 'PostgreSQL'] as const) {
+      const isThere = target === 'SQLite' || postgres?.available === true;
+      it.runIf(isThere)(`put into ${target} gives every row of every table back`, async () => {
+        await fill(database, 21);
+        await using before = await openRaw(database.url());
+        const rows = await filledRows(before.database, 21);
+        const copy = await copyOf(database.url());
+        expect(copy.schema.tables.map(({ name }) => name).toSorted()).toEqual(
+          (await tablesIn(before.database)).filter((name) => !LEFT_OUT.has(name)),
+        );
+        const url = await emptyTarget(target);
+        await restore(url, copy, { unfinished: 'go-on' });
+        await using after = await openRaw(url);
+        const { conversation: lanes, ...others } = await filledRows(after.database, 21);
+        const { conversation: _lanes, ...same } = rows;
+        expect(others).toEqual(same);
+        expect(lanes?.map((lane) => JSON.parse(lane))).toMatchObject([
+          { id: 'c1', epoch: 8, lease_owner: null },
+          { id: 'c2', epoch: 8, lease_owner: null },
+        ]);
+        const store = await openStore({ url, clock });
+        expect(await store.inbox.accept(message('m1'))).toBe('stored');
+        expect(await numbersOf(after.database)).toEqual([1, 2, 3, 51]);
+        await store.close();
+      });
+    }
+
+    it.each([2, 9, 17])('of an older Parley (%i steps) is brought up to date', async (level) => {
+      await fill(database, level);
+      const copy = await copyOf(database.url());
+      const url = await emptyTarget('SQLite');
+      await restore(url, copy, { unfinished: 'go-on' });
+      const store = await openStore({ url, clock });
+      expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
+      expect(await store.deadLetters.counts()).toMatchObject({ refused: 1 });
+      await store.close();
+    });
+
+    it('of a newer Parley is refused before anything is touched', async () => {
+      await fill(database, 21);
+      const { schema, rows } = await copyOf(database.url());
+      const copy = { schema: { ...schema, steps: [...schema.steps, 9_999] }, rows };
+      const refused = restore(database.url(), copy, {});
+      await expect(refused).rejects.toMatchObject({ code: 'store-newer' });
+      await using after = await openRaw(database.url());
+      expect(await numbersOf(after.database)).toEqual([1, 2, 3]);
+    });
+
+    it('shows one moment: what is written while it is read is wholly out', async () => {
+      const store = await database.openEmpty();
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await using snapshot = await openSnapshot(database.url());
+      await store.lanes.commit(lease, answer('t1', ['late']), 0);
+      await store.inbox.accept(message('m2'));
+      const found = new Map<string, number>();
+      for await (const { table, rows } of snapshot.rows()) found.set(table.name, rows.length);
+      expect(Object.fromEntries(found)).toEqual({ conversation: 1, turn: 1, inbox: 1 });
+      await store.close();
+    });
+
+    it('repeats nothing: what was not finished in it becomes dead letters', async () => {
+      await fill(database, 21);
+      const copy = await copyOf(database.url());
+      const url = await emptyTarget('SQLite');
+      const outcome = await restore(url, copy, { unfinished: 'hold' });
+      expect(outcome).toEqual({ parts: 2, turns: 1, jobs: 1, aside: null });
+      const store = await openStore({ url, clock });
+      expect(await store.outbox.counts()).toMatchObject({ pending: 0, sending: 0, unknown: 2 });
+      expect(await store.inbox.waiting('c2')).toBe(0);
+      expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 2, unanswered: 1 });
+      expect(await store.cronJobs.due(NOW, 9)).toEqual([]);
+      expect(await store.cronJobs.nextAt()).toBe(2_000_000_000_000);
+      expect(await store.adapterValues('whatsapp', 'default').get('creds', ['creds'])).toEqual(
+        new Map(),
+      );
+      await using after = await openRaw(url);
+      for (const table of ['turn', 'beat', 'sub_agent'] as const) {
+        const { rows } = await after.database.read((sql) =>
+          raw<{ state: string }>`select distinct state from ${raw.table(table)}`.execute(sql),
+        );
+        expect(rows.map(({ state }) => state)).not.toContain('running');
+        expect(rows.map(({ state }) => state)).not.toContain('held');
+      }
+      await store.close();
+    });
+
+    it('holds messages that waited for their first turn, and they can be replayed', async () => {
+      const store = await database.openEmpty();
+      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(message('m2'));
+      const copy = await copyOf(database.url());
+      await store.close();
+      const url = await emptyTarget('SQLite');
+      expect(await restore(url, copy, { unfinished: 'hold' })).toMatchObject({ turns: 1 });
+      const restored = await openStore({ url, clock });
+      const [letter] = await restored.deadLetters.open({ limit: 9 });
+      expect(letter).toMatchObject({ kind: 'unanswered', messages: [{}, {}] });
+      await restored.deadLetters.replay(letter?.id ?? 0, 'once', NOW);
+      expect(await restored.inbox.waiting('web:c1')).toBe(2);
+      await restored.close();
+    });
+  });
+}
+
+describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work', () => {
+  it('moves what was there aside and fences every turn that runs', async () => {
+    const database = postgres ?? bothDatabases(null)[0];
+    if (database === undefined) throw new Error('no database');
+    const store = await database.openEmpty();
+    await store.inbox.accept(message('m1'));
+    const copy = await copyOf(database.url());
+    const lease = await hold(store);
+    await claim(store, lease, 't1');
+    const account = await store.leases.acquire('account:web/default', 'p1', NOW, 1_000);
+    if (account.kind !== 'held') throw new Error('busy');
+    const outcome = await restore(database.url(), copy, { unfinished: 'go-on' });
+    expect(outcome.aside).toBe('public_before_restore_20270115080000');
+    expect(await store.lanes.commit(lease, answer('t1', ['late']), NOW)).toBe('fenced');
+    expect(await store.inbox.waiting('web:c1')).toBe(1);
+    expect(await store.leases.renew(account.lease, NOW + 1_000)).toBe(true);
+    await using after = await openRaw(database.url());
+    const { rows } = await after.database.read((sql) =>
+      raw<{ state: string }>`select state from ${raw.id(outcome.aside ?? '', 'inbox')}`.execute(
+        sql,
+      ),
+    );
+    expect(rows).toEqual([{ state: 'claimed' }]);
+    const again = await hold(store);
+    expect(again.epoch).toBeGreaterThan(lease.epoch);
+    await claim(store, again, 't2');
+    expect(await store.lanes.commit(again, answer('t2', ['now']), NOW)).toBe('committed');
+  });
+
+  it('that fails leaves everything as it was', async () => {
+    const database = postgres ?? bothDatabases(null)[0];
+    if (database === undefined) throw new Error('no database');
+    const store = await database.openEmpty();
+    await store.inbox.accept(message('m1'));
+    const { schema, rows } = await copyOf(database.url());
+    const copy = { schema, rows: [...rows, ...rows] };
+    await expect(restore(database.url(), copy, {})).rejects.toMatchObject({ code: 'store-failed' });
+    expect(await store.inbox.waiting('web:c1')).toBe(1);
+    await restore(database.url(), { schema, rows }, { clock: () => NOW + 1_000 });
+  });
+});
+
+const LEFT_OUT = new Set(['lease', 'process', 'parley_migration', 'sqlite_sequence']);
+
+async function fill(database: TestDatabase, level: number): Promise<void> {
+  await database.openBare();
+  await using opened = await openRaw(database.url());
+  await migrate(opened.database, MIGRATIONS.slice(0, level), 'db', clock);
+  await fillTables(opened.database, level);
+  // The newest messages of all were removed; their numbers stay used.
+  const last =
+    'insert into inbox (seq, conversation_id, channel, account, chat_id, message_id, ' +
+    "message, route, received_at, state) values (50, 'c1', 'x', 'x', 'x', 'x', '', '', 0, 'done')";
+  await opened.database.write(async (sql) => {
+    await raw.raw(last).execute(sql);
+    await raw.raw('delete from inbox where seq = 50').execute(sql);
+    if (opened.database.dialect === 'postgres') {
+      await raw.raw("select setval('inbox_seq_seq', 50)").execute(sql);
+    }
+  });
+  if (level === 21) await migrate(opened.database, MIGRATIONS, 'db', clock);
+}
+
+async function copyOf(url: string): Promise<Copy> {
+  await using snapshot = await openSnapshot(url);
+  const { steps, tables, counters } = snapshot;
+  return { schema: { steps, tables, counters }, rows: await Array.fromAsync(snapshot.rows()) };
+}
+
+function restore(url: string, { schema, rows }: Copy, more: Partial<StoreRestore>) {
+  const forget = [{ channel: 'whatsapp', kind: 'creds' }];
+  const each = async function* () {
+    yield* rows;
+  };
+  return restoreStore({ url, clock, schema, rows: each(), unfinished: 'hold', forget, ...more });
+}
+
+let targets = 0;
+async function emptyTarget(dialect: 'SQLite' | 'PostgreSQL'): Promise<string> {
+  targets += 1;
+  if (dialect === 'SQLite' || postgres === undefined) {
+    return `sqlite:${join(folder, `${targets}.db`)}`;
+  }
+  await postgres.openBare();
+  return postgres.url();
+}
+
+async function numbersOf(database: Database): Promise<readonly number[]> {
+  const rows = await database.read((sql) =>
+    sql.selectFrom('inbox').select('seq').orderBy('seq').execute(),
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+async function tablesIn(database: Database): Promise<readonly string[]> {
+  const query =
+    database.dialect === 'sqlite'
+      ? raw<{ name: string }>`select name from sqlite_master where type = 'table'`
+      : raw<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
+  const { rows } = await database.read((sql) => query.execute(sql));
+  return rows.map(({ name }) => name).toSorted();
+}
+
+async function openRaw(url: string): Promise<AsyncDisposable & { database: Database }> {
+  const address = parseStoreUrl(url);
+  const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
+  return { database, [Symbol.asyncDispose]: () => database.close() };
+}

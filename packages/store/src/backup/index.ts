@@ -1,0 +1,9 @@
+export type { ForgottenValues, HeldBack } from './hold-back.ts';
+export {
+  type RestoredStore,
+  refuseUnknownSteps,
+  restoreStore,
+  type StoreRestore,
+} from './restore.ts';
+export { openSnapshot, type StoreSnapshot } from './snapshot.ts';
+export type { BackupRows, BackupSchema, BackupTable, Cell } from './tables.ts';
