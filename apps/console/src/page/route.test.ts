@@ -8,6 +8,8 @@ describe('the address of what the page shows', () => {
     ['#/nowhere', { view: 'chat' }],
     ['#/trial', { view: 'trial' }],
     ['#/heartbeat', { view: 'heartbeat' }],
+    ['#/why', { view: 'why', message: null }],
+    ['#/why/telegram%3A42%2F7', { view: 'why', message: 'telegram:42/7' }],
     ['#/soul', { view: 'soul', version: null }],
     ['#/soul/3', { view: 'soul', version: 3 }],
     ['#/soul/x', { view: 'soul', version: null }],
@@ -26,5 +28,7 @@ describe('the address of what the page shows', () => {
       expect(routeOf(hrefOf(route))).toEqual(route);
     }
     expect(routeOf(hrefOf({ view: 'chat' }))).toEqual({ view: 'chat' });
+    const why: Route = { view: 'why', message: 'web/default:a/b' };
+    expect(routeOf(hrefOf(why))).toEqual(why);
   });
 });

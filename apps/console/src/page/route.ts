@@ -7,6 +7,8 @@ export type Route =
   | { readonly view: 'soul'; readonly version: number | null }
   /** Standing tasks. */
   | { readonly view: 'heartbeat' }
+  /** What became of a message; null: of the newest one. */
+  | { readonly view: 'why'; readonly message: string | null }
   /** A turn that might be. */
   | { readonly view: 'trial' }
   /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
@@ -17,6 +19,7 @@ export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
   if (view === 'trial' || view === 'heartbeat') return { view };
   if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
+  if (view === 'why') return { view, message: turn || null };
   if (view !== 'prompt') return { view: 'chat' };
   if (!turn) return { view, turn: null, against: null };
   return { view, turn, against: word === 'against' && against ? against : null };
@@ -27,6 +30,9 @@ export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
   if (route.view === 'trial' || route.view === 'heartbeat') return `#/${route.view}`;
   if (route.view === 'soul') return route.version === null ? '#/soul' : `#/soul/${route.version}`;
+  if (route.view === 'why') {
+    return route.message === null ? '#/why' : `#/why/${encodeURIComponent(route.message)}`;
+  }
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
   return ['#/prompt', ...path].join('/');

@@ -12,6 +12,7 @@ import { HeartbeatView } from './views/heartbeat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
 import { PromptView } from './views/prompt-view.ts';
 import { SoulView } from './views/soul-view.ts';
+import { WhyView } from './why/why-view.ts';
 
 const LINK_WORDS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -46,6 +47,7 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
     // Hidden, not gone: what is being written stays.
     h('div', { class: 'view', hidden: !isChat }, h(ChatView, { client, conversation, agent })),
     route.view === 'soul' && h(SoulView, { route }),
+    route.view === 'why' && h(WhyView, { route }),
     route.view === 'heartbeat' && h(HeartbeatView, null),
     (route.view === 'prompt' || route.view === 'trial') && h(PromptView, { route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
@@ -90,6 +92,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
 const VIEWS = [
   { name: 'chat', words: 'Chat', href: hrefOf({ view: 'chat' }) },
   { name: 'prompt', words: 'Prompt', href: hrefOf({ view: 'prompt', turn: null, against: null }) },
+  { name: 'why', words: 'Why', href: hrefOf({ view: 'why', message: null }) },
   { name: 'heartbeat', words: 'Heartbeat', href: hrefOf({ view: 'heartbeat' }) },
   { name: 'soul', words: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
 ] as const;

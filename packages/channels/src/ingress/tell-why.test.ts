@@ -34,6 +34,38 @@ describe('/why', () => {
     expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
   });
 
+  it('[D08] tells all stages of one message: named, the last one, or replied to', async () => {
+    await scene.take(aMessage({ messageId: '1', text: 'secret words' }));
+    await why({ text: '/why 1' });
+    await why({ text: '/why last', messageId: '51' });
+    await why({ replyTo: { messageId: '1' }, messageId: '52' });
+    const answers = await scene.told();
+    expect(answers).toHaveLength(3);
+    for (const answer of answers) {
+      expect(answer).toMatch(/^Message 1: No answer yet: it waits for a worker\./);
+      expect(answer).toMatch(/access let in: written by an owner/);
+      expect(answer).not.toContain('secret');
+    }
+  });
+
+  it('[D08] [W02] tells a group of its own messages alone, and without names', async () => {
+    await scene.take(aMessage({ chat: group, messageId: '1', addressed: true }));
+    await scene.take(aMessage({ messageId: '2' }));
+    const { store } = scene;
+    const work = { conversationId: 'telegram:default:-9', owner: 'worker_7', leaseMs: 9 };
+    const begun = await store.lanes.begin(work, 'collect', 't1', scene.now);
+    if (begun.kind !== 'turn') throw new Error(begun.kind);
+    const failed = { turnId: 't1', outcome: 'failed', reason: 'host.example is down' } as const;
+    const commit = { ...failed, entries: [], parts: [], usage: null };
+    await store.lanes.commit(begun.lease, commit, scene.now);
+    await why({ chat: group, addressed: true, text: '/why 1' });
+    await why({ chat: group, addressed: true, text: '/why 2', messageId: '51' });
+    const [own, other] = await scene.told('-9');
+    expect(own).toContain('Its turn failed');
+    expect(own).not.toMatch(/host\.example|worker_7/);
+    expect(other).toBe('I know of no such message. last is the newest one.');
+  });
+
   it('[D08] is for the owner only', async () => {
     await why({ chat: group, addressed: true, sender: { id: '7' } });
     expect(await scene.told('-9')).toEqual(['/why is for my owner only.']);

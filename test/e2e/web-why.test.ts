@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { runParley } from './parley-process.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+const SECRET = 'amaranth';
+
+describe.runIf(chromiumPath)('why, on the page and on the command line', () => {
+  let scene: WebScene;
+  let page: Page;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+    page = await scene.open({ viewport: { width: 1280, height: 860 } });
+    await say(page, `First ${SECRET}`);
+    await untilAnswer(page, `You said: First ${SECRET}`);
+    await say(page, '/status');
+    await untilAnswer(page, 'is here');
+    await page.getByRole('link', { name: 'Why' }).click();
+    await page.locator('.why-stages').waitFor();
+  });
+  afterAll(() => scene.close());
+
+  const sheet = () => page.locator('.why-sheet').innerText();
+  const why = (message: string, ...more: string[]) =>
+    runParley(['--data', scene.folder.path, 'why', message, ...more]);
+
+  it('[D08] [U03] shows every stage of the newest message, and none of its words', async () => {
+    await page.getByRole('heading', { name: 'Answered.' }).waitFor();
+    const words = await sheet();
+    for (const stage of ['ingress', 'access', 'inbox', 'lane', 'turn', 'prompt', 'model', 'commit'])
+      expect(words).toContain(stage);
+    expect(words).toMatch(/delivery\s+the part: given to the platform/);
+    expect(await page.locator('.why-view').innerText()).not.toContain(SECRET);
+  });
+
+  it('[D08] shows a message that is chosen or named, and leads to the prompt', async () => {
+    await page.locator('.why-view .turn-link').first().click();
+    await page.getByRole('heading', { name: /^A command; answered at once/ }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('nowhere');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByText('I know of no such message.').waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('last');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('link', { name: 'The prompt of its turn' }).click();
+    await page.locator('.sheet').waitFor();
+  });
+
+  it('[D08] parley why asks the gateway that runs, and tells the same', async () => {
+    const { code, out } = await why('last');
+    expect(code).toBe(0);
+    expect(out).toMatch(/Answered\./);
+    expect(out).toMatch(/model +asked: \d+ tokens in, \d+ out.*openai-compatible\/double/);
+    expect(out).not.toContain(SECRET);
+    const { out: json } = await why('last', '--json');
+    expect(JSON.parse(json)).toMatchObject({ kind: 'found', timeline: { verdict: 'Answered.' } });
+    expect((await why('nowhere')).code).toBe(1);
+  });
+
+  it('[D08] [U03] nobody is told without the token', async () => {
+    const response = await fetch(`${scene.parley.address}/api/why?message=last`);
+    expect(response.status).toBe(401);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+    ['light', 320],
+  ] as const)('[U03] is readable in %s at %i pixels, and fits', async (colorScheme, width) => {
+    const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
+    await own.goto(`${scene.parley.address}/#/why/last`);
+    await own.locator('.why-stages').waitFor();
+    expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
+    const fits = await own.evaluate(
+      '[document.documentElement, ...document.querySelectorAll("main, .turn, .top")].every((box) => box.scrollWidth <= box.clientWidth)',
+    );
+    expect(fits).toBe(true);
+    await own.context().close();
+  });
+
+  it('[D08] parley why reads the database itself where no gateway runs', async () => {
+    await scene.kill();
+    const { code, out } = await why('last');
+    expect(code).toBe(0);
+    expect(out).toContain('Answered.');
+    await scene.startAgain();
+  });
+});
