@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock, LiveEvent, Logger } from '@parley/contracts';
+import type { BusyPolicy, Clock, LiveBus, LiveEvent, Logger } from '@parley/contracts';
 import { createDocumentReader } from '@parley/media';
 import type { ChatModel } from '@parley/models';
 import {
@@ -12,7 +12,7 @@ import {
   layoutNamed,
   type PromptAssembler,
 } from '@parley/prompt';
-import type { RunTurn } from '@parley/queue';
+import { createLocalBus, type RunTurn } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
@@ -38,6 +38,7 @@ export interface TurnScene {
   readonly store: Store;
   readonly model: ScriptedModel;
   readonly events: LiveEvent[];
+  readonly bus: LiveBus;
   /** How the newest turn that has ended did so. */
   outcome(): Extract<LiveEvent, { type: 'turn-ended' }>['outcome'] | undefined;
   /** Moves the clock on, in ms. */
@@ -62,6 +63,8 @@ export interface TurnScene {
 /** What a scene has besides the usual. */
 export interface SceneExtras
   extends Partial<Pick<TurnAnswerDeps, 'history' | 'contextTokens' | 'compactor'>> {
+  /** What becomes of messages during a turn; they wait when absent. */
+  readonly busy?: BusyPolicy;
   readonly tools?: readonly Tool[];
   /** There is `delegate_task`, too. */
   readonly delegates?: boolean;
@@ -91,8 +94,7 @@ export async function openTurnScene(
   extras: SceneExtras = {},
 ): Promise<TurnScene> {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
-  const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
-  writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
+  const folder = namedFolder();
   const { clock, later } = movableTime();
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
@@ -101,6 +103,7 @@ export async function openTurnScene(
   const logged: string[] = [];
   const woken: string[] = [];
   let made = 0;
+  const bus = busInto(events, loggerInto(logged));
   const { wake, delegation } = delegationIn(store, woken, clock);
   const deps = {
     store,
@@ -117,7 +120,7 @@ export async function openTurnScene(
     history: { entries: 100, tokens: 250 },
     media: { ...quietMedia(), ...media },
     deliver: async (...chat: string[]) => void woken.push(chat.join('/')),
-    bus: { publish: (event: LiveEvent) => void events.push(event), subscribe: () => () => {} },
+    bus,
     log: loggerInto(logged),
     spendGuard: guardIn(store, loggerInto(logged), extras.caps),
     meter: { count() {}, observe() {} },
@@ -134,6 +137,7 @@ export async function openTurnScene(
     store,
     model,
     events,
+    bus,
     outcome: () => events.findLast((event) => event.type === 'turn-ended')?.outcome,
     later,
     logged,
@@ -155,6 +159,18 @@ export async function openTurnScene(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function namedFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
+  writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
+  return folder;
+}
+
+function busInto(events: LiveEvent[], log: Logger): LiveBus {
+  const bus = createLocalBus(log);
+  bus.subscribe((event) => void events.push(event));
+  return bus;
 }
 
 function runnerOf(deps: SubAgentRunnerDeps & BeatRunnerDeps): RunTurn {

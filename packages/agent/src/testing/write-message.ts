@@ -8,6 +8,8 @@ export interface Writing {
   readonly files?: readonly SentFile[];
   /** Ingress has found that an owner wrote it, in a direct chat. */
   readonly fromOwner?: true;
+  /** It may be a part of a burst for so long, in ms. */
+  readonly settlesInMs?: number;
   /** The platform shows which message is answered. */
   readonly quotes?: true;
 }
@@ -29,7 +31,7 @@ const OWNER = { id: '1', name: 'Ada', isBot: false };
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
-  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner }: Writing,
+  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner, settlesInMs }: Writing,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -51,6 +53,7 @@ export async function writeMessage(
     route,
     receivedAt: now,
     ...(fromOwner && { fromOwner }),
+    ...(settlesInMs !== undefined && { settlesAt: now + settlesInMs }),
   });
   const due = await store.attachments.due(PLACE.channel, PLACE.account, now, 99);
   for (const [at, { bytes }] of files.entries()) {

@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool, say } from '../testing/counting-tool.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function open(extras: SceneExtras = {}): Promise<void> {
+  scene = await openTurnScene({}, { busy: 'steer', ...extras });
+}
+
+/** A tool during which the person writes. */
+const whileWriting = (...texts: readonly string[]) =>
+  countingTool('parrot', 'read', async () => {
+    for (const text of texts) await scene.write(text);
+  });
+
+const lastOf = (nth: number) => scene.model.asked[nth]?.messages.at(-1);
+
+async function outcomes(): Promise<readonly (string | null)[]> {
+  const rows = await scene.store.inbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 20);
+  return rows.map(({ outcome }) => outcome);
+}
+
+describe('a message that joins a running turn', () => {
+  it('[D03] stands behind the results of tools, and one answer is for both', async () => {
+    const parrot = whileWriting('and in Rome?', 'or in Bonn?');
+    await open({ tools: [parrot.tool] });
+    await scene.write('weather in Berlin?');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Rain everywhere.' });
+    await scene.answerNext();
+    const roles = scene.model.asked[1]?.messages.map(({ role }) => role);
+    expect(roles?.slice(-3)).toEqual(['assistant', 'tool', 'user']);
+    expect(lastOf(1)?.content).toMatch(/<message-context>[\s\S]*and in Rome\?\n\nor in Bonn\?$/);
+    expect(await scene.owed()).toEqual(['Rain everywhere.']);
+    expect(await outcomes()).toEqual(['answered', 'answered', 'answered']);
+    const [asked] = await scene.store.transcript.recent(OWNER_CHAT, 0, 9);
+    expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
+  });
+
+  it('[D03] comes before the answer is sent: both are sent together, in their order', async () => {
+    await open();
+    await scene.write('first?');
+    scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' });
+    const running = scene.run(await scene.begin());
+    await sleep(20);
+    await scene.write('second?');
+    await running;
+    expect(await scene.owed()).toEqual(['One.\n\nTwo.']);
+    expect(scene.model.asked[1]?.messages.slice(-2)).toMatchObject([
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: expect.stringContaining('second?') },
+    ]);
+    expect(await outcomes()).toEqual(['answered', 'answered']);
+  });
+
+  it('[F12] shows what is sent: the answer before stays in view', async () => {
+    await open();
+    await scene.write('first?');
+    scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' });
+    const running = scene.run(await scene.begin());
+    await sleep(20);
+    await scene.write('second?');
+    await running;
+    const shown = scene.events.flatMap((event) =>
+      event.type === 'turn-delta' && event.step === 1 ? event.text : [],
+    );
+    expect([shown.join('')]).toEqual(await scene.owed());
+  });
+
+  it('[G09] is answered alone where the first had no answer', async () => {
+    await open();
+    await scene.write('first');
+    scene.model.next({ say: 'NO_REPLY', afterMs: 60 }, { say: 'Two.' });
+    const running = scene.run(await scene.begin());
+    await sleep(20);
+    await scene.write('second?');
+    await running;
+    expect(await scene.owed()).toEqual(['Two.']);
+  });
+
+  it('[G05] [G13] counts as words of the person, and those that they pass on as words of others', async () => {
+    const crow = countingTool('crow');
+    const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('go');
+    scene.model.next(
+      { calls: [say('parrot', 'a')] },
+      { calls: [say('crow', 'b')] },
+      { say: 'done' },
+    );
+    await scene.answerNext();
+    const before = parrot.calls[0]?.call;
+    const after = crow.calls[0]?.call;
+    expect(before?.messages).toHaveLength(1);
+    expect(after?.messages).toHaveLength(2);
+    expect(before?.moment?.said).toEqual(['go']);
+    expect(after?.moment?.said).toHaveLength(2);
+    expect([before, after].map((call) => call?.moment?.foreignWords)).toEqual([false, true]);
+  });
+
+  it('[D03] waits after /new and after a change of the mode', async () => {
+    const texts = { new: '/new', mode: '/mode ask' } as const;
+    for (const what of ['new', 'mode'] as const) {
+      const parrot = countingTool('parrot', 'read', async () => {
+        await command(what, texts[what]);
+        await scene.write('meant for later');
+      });
+      await open({ tools: [parrot.tool] });
+      await scene.write('go');
+      scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'done' });
+      await scene.answerNext();
+      expect(JSON.stringify(scene.model.asked)).not.toContain('meant for later');
+      await scene.answerNext();
+      expect(JSON.stringify(scene.model.asked.at(-1))).toContain('meant for later');
+      if (what === 'new') await scene.close();
+    }
+  });
+
+  it('[D03] waits for the next turn when all steps are used', async () => {
+    const parrot = whileWriting('more');
+    await open({ tools: [parrot.tool], limits: { steps: 2 } });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'done' });
+    await scene.answerNext();
+    expect(await outcomes()).toEqual(['answered', null]);
+  });
+
+  it('[D03] waits while it may be a part of a burst', async () => {
+    const parrot = countingTool('parrot', 'read', () =>
+      scene.write('piece', { settlesInMs: 1_000 }),
+    );
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'done' });
+    await scene.answerNext();
+    expect(await outcomes()).toEqual(['answered', null]);
+  });
+
+  it.each(['collect', 'followup'] as const)('[D03] does not exist with "%s"', async (busy) => {
+    const parrot = whileWriting('more');
+    await open({ tools: [parrot.tool], busy });
+    await scene.write('go');
+    scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'done' });
+    await scene.answerNext();
+    expect(await outcomes()).toEqual(['answered', null]);
+  });
+});
+
+describe('a turn that dies around the joining of a message', () => {
+  async function dying(when: 'before' | 'after'): Promise<() => void> {
+    const { lanes } = scene.store;
+    let died = false;
+    Object.assign(scene.store, {
+      lanes: {
+        ...lanes,
+        async join(...args: Parameters<typeof lanes.join>) {
+          if (when === 'before' && !died) {
+            died = true;
+            throw new Error('killed');
+          }
+          const result = await lanes.join(...args);
+          if (result.kind === 'joined' && !died) {
+            died = true;
+            throw new Error('killed');
+          }
+          return result;
+        },
+      },
+    });
+    return () => void Object.assign(scene.store, { lanes });
+  }
+
+  it.each(['before', 'after'] as const)(
+    '[G16] [D03] %s the transaction behind a tool goes on, with it in the same place',
+    async (when) => {
+      const parrot = countingTool('parrot', 'read', async () => {
+        if (parrot.calls.length === 1) await scene.write('and Rome?');
+      });
+      await open({ tools: [parrot.tool] });
+      await scene.write('Berlin?');
+      scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Rain in both.' });
+      const revive = await dying(when);
+      const begun = await scene.begin();
+      await expect(scene.run(begun)).rejects.toThrow('killed');
+      revive();
+      await scene.store.lanes.release(begun.lease);
+      await scene.answerNext();
+      expect(parrot.calls).toHaveLength(1);
+      expect(scene.model.asked).toHaveLength(2);
+      expect(lastOf(1)).toMatchObject({ role: 'user', content: expect.stringContaining('Rome?') });
+      expect(scene.model.asked[1]?.messages[0]?.content).not.toContain('Rome?');
+      expect(await scene.owed()).toEqual(['Rain in both.']);
+      expect(await outcomes()).toEqual(['answered', 'answered']);
+    },
+  );
+
+  it.each(['before', 'after'] as const)(
+    '[G16] [D03] %s the transaction behind its answer loses and doubles neither answer',
+    async (when) => {
+      await open();
+      await scene.write('first?');
+      scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' }, { say: 'Three.' });
+      const revive = await dying(when);
+      const begun = await scene.begin();
+      const running = scene.run(begun);
+      await sleep(20);
+      await scene.write('second?');
+      await expect(running).rejects.toThrow('killed');
+      revive();
+      await scene.store.lanes.release(begun.lease);
+      await scene.answerNext();
+      // Where the first answer was not stored, the turn asks for it again.
+      const expected = { before: ['Two.\n\nThree.'], after: ['One.\n\nTwo.'] };
+      expect(await scene.owed()).toEqual(expected[when]);
+      expect(await outcomes()).toEqual(['answered', 'answered']);
+    },
+  );
+});
+
+async function command(kind: 'new' | 'mode', text: string): Promise<void> {
+  const effect =
+    kind === 'new'
+      ? ({ kind: 'new-session' } as const)
+      : ({ kind: 'mode', to: 'ask', mayWiden: true, planWords: '' } as const);
+  const chatId = OWNER_CHAT;
+  await scene.store.inbox.command(
+    {
+      conversationId: chatId,
+      route: { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 99, unit: 'utf16' } },
+      receivedAt: 0,
+      message: {
+        ...PLACE,
+        messageId: text,
+        chat: { id: chatId, type: 'direct' },
+        sender: { id: '1', name: 'Ada', isBot: false },
+        text,
+        mentions: [],
+        addressed: true,
+        sentAt: 0,
+        variables: {},
+      },
+    },
+    effect,
+    () => [],
+  );
+}
