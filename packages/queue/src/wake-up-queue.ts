@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { DelayedError } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
@@ -63,10 +64,13 @@ async function startWorker(
   handler: WakeUpHandler,
   concurrency: number,
 ): Promise<WakeUpWorker> {
+  const running = new Set<Promise<unknown>>();
   const worker = backend.newWorker(
     name,
     async (job, token, signal) => {
-      const again = await handler(job.data.key, signal ?? AbortSignal.any([]));
+      const run = handler(job.data.key, signal ?? AbortSignal.any([]));
+      running.add(run);
+      const again = await run.finally(() => running.delete(run));
       if (again === null) return;
       await job.moveToDelayed(Date.now() + Math.max(1, again), token);
       throw new DelayedError();
@@ -88,10 +92,22 @@ async function startWorker(
     async close(graceMs) {
       const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
       try {
-        await worker.close();
+        await Promise.race([worker.close(), givenUp(running)]);
       } finally {
         clearTimeout(timer);
       }
     },
   };
+}
+
+/** Longer than this nobody waits for a queue that cannot be told that the work is done. In ms. */
+const TELL_MS = 1_000;
+
+/**
+ * When the work is done and the queue should know it: without Redis BullMQ would wait for Redis to come
+ * back. Whoever is told nothing hands the key out again, which does no harm.
+ */
+async function givenUp(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running);
+  await sleep(TELL_MS, undefined, { ref: false });
 }

@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordingLogger, silentLogger } from '@parley/contracts';
+import { openQueues, startSweep } from '@parley/queue';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
+
+const redisUrl = inject('redisUrl');
+
+describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
+  let server: RedisServer;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    server = await startRedisServer();
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  afterAll(() => server.stop());
+
+  async function open(prefix: string) {
+    const { log, lines } = recordingLogger();
+    const queues = await openQueues({ url: server.url, prefix, log });
+    ends.push(() => queues.close());
+    return { queues, lines };
+  }
+
+  it('[D02] [D09] logs what it could not wake and goes on by itself; the sweep makes up for the rest', async () => {
+    const { queues, lines } = await open('restart');
+    // What the tables would say: who has work, whatever becomes of wake-ups.
+    const waiting = new Set<string>();
+    const worker = await queues.lanes.work(async (key) => {
+      waiting.delete(key);
+      return null;
+    }, 10);
+    ends.push(() => worker.close(0));
+    const sweep = startSweep('lanes', 200, silentLogger, async () => {
+      for (const key of waiting) await queues.lanes.kick(key);
+    });
+    ends.push(() => sweep.stop());
+    waiting.add('before');
+    await expect.poll(() => waiting.size).toBe(0);
+
+    await server.kill();
+    waiting.add('meanwhile');
+    await queues.lanes.kick('meanwhile');
+    expect(lines.filter((line) => line.includes('the sweep will find the work'))[0]).toContain(
+      '"key":"meanwhile"',
+    );
+    await sleep(1_000);
+    expect(waiting.size).toBe(1);
+    const outage = lines.filter((line) => line.startsWith('Redis cannot be used'));
+    expect(outage.length).toBeLessThan(6);
+
+    // Nothing of what it knew is there any more.
+    await server.start();
+    await expect.poll(() => waiting.size).toBe(0);
+    waiting.add('after');
+    await queues.lanes.kick('after');
+    await expect.poll(() => waiting.size).toBe(0);
+  });
+
+  it('[D02] does not run a key twice at once when its job was forgotten while it ran', async () => {
+    const { queues } = await open('forgotten');
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    const worker = await queues.lanes.work(async (_key, signal) => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(3_000, undefined, { signal }).catch(() => undefined);
+      running -= 1;
+      done += 1;
+      return null;
+    }, 1);
+    ends.push(() => worker.close(0));
+    await queues.lanes.kick('one');
+    await expect.poll(() => running).toBe(1);
+    await server.kill();
+    await server.start();
+    await expect
+      .poll(async () => {
+        await queues.lanes.kick('one');
+        return done;
+      })
+      .toBeGreaterThan(1);
+    expect(most).toBe(1);
+  });
+
+  it('[D11] can be closed while Redis is away, within the grace and a little more', async () => {
+    const { queues } = await open('closing');
+    const worker = await queues.lanes.work(async (_key, signal) => {
+      await sleep(60_000, undefined, { signal }).catch(() => undefined);
+      return null;
+    }, 10);
+    await queues.lanes.kick('long');
+    await sleep(100);
+    await server.kill();
+    const begun = performance.now();
+    await worker.close(200);
+    await queues.close();
+    // No speed is asserted: it would otherwise wait until Redis is back.
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    await server.start();
+  });
+
+  it('can be opened before Redis is there, and kicks are not held up', async () => {
+    await server.kill();
+    const { queues, lines } = await open('early');
+    await queues.lanes.kick('early');
+    expect(lines.join('\n')).toContain('wake-up not stored');
+    const ran: string[] = [];
+    const working = queues.lanes.work(async (key) => {
+      ran.push(key);
+      return null;
+    }, 1);
+    await server.start();
+    const worker = await working;
+    ends.push(() => worker.close(0));
+    await expect
+      .poll(async () => {
+        await queues.lanes.kick('late');
+        return ran;
+      })
+      .toContain('late');
+  });
+
+  it('a Redis that swallows everything holds nobody up who kicks', async () => {
+    const { queues, lines } = await open('frozen');
+    server.freeze();
+    await queues.lanes.kick('swallowed');
+    server.thaw();
+    expect(lines.join('\n')).toContain('wake-up not stored');
+  });
+});
+
+describe.runIf(redisUrl)('a Redis that is set up for a cache', () => {
+  it('[D10] is complained of in one line when the queue is opened', async () => {
+    const server = await startRedisServer({
+      settings: ['maxmemory 100mb', 'maxmemory-policy allkeys-lru'],
+    });
+    const { log, lines } = recordingLogger();
+    const queues = await openQueues({ url: server.url, log });
+    await queues.close();
+    await server.stop();
+    expect(lines).toEqual([
+      'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
+    ]);
+  });
+});
+
+describe.runIf(redisUrl)('two installations on one Redis', () => {
+  it('[D09] leave each other alone when their prefixes differ', async () => {
+    const server = await startRedisServer();
+    const [one, two] = [
+      await openQueues({ url: server.url, prefix: 'one', log: silentLogger }),
+      await openQueues({ url: server.url, prefix: 'two', log: silentLogger }),
+    ];
+    const ran: string[] = [];
+    const worker = await one.lanes.work(async (key) => {
+      ran.push(key);
+      return null;
+    }, 1);
+    await two.lanes.kick('theirs');
+    await one.lanes.kick('ours');
+    await expect.poll(() => ran).toEqual(['ours']);
+    const redis = new Redis(server.url);
+    const keys = await redis.keys('*');
+    expect(keys.filter((key) => !/^\{(one|two):(\w+)\}:\2:/.test(key))).toEqual([]);
+    redis.disconnect();
+    await worker.close(0);
+    await Promise.all([one.close(), two.close()]);
+    await server.stop();
+  });
+});
