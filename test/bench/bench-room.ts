@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTelegramSide, type TelegramSide } from './doubles.ts';
-import { type RunningSubject, SUBJECTS, type SubjectName, startSubject } from './subject.ts';
+import type { StartedProcess } from './started-process.ts';
+import { SUBJECTS, type SubjectName, startSubject } from './subject.ts';
 
 /** What a measurement does with a subject that polls. */
 export type Measure = (
-  subject: RunningSubject,
+  subject: StartedProcess,
   telegram: TelegramSide,
   name: SubjectName,
 ) => Promise<void>;

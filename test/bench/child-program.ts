@@ -12,8 +12,8 @@ export interface ChildProgram {
 }
 
 /** Starts a program of this folder; it says hello by itself. */
-export function startChild(file: string): ChildProgram {
-  const child = fork(join(import.meta.dirname, file), {
+export function startChild(file: string, args: readonly string[] = []): ChildProgram {
+  const child = fork(join(import.meta.dirname, file), args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {

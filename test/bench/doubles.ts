@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { startChild } from './child-program.ts';
-import type { Order } from './telegram-process.ts';
+import type { Disturbance, Order } from './orders.ts';
 
 const TelegramPlace = z.object({ apiRoot: z.string(), token: z.string() });
 const ModelPlace = z.object({ baseUrl: z.string() });
-const Load = z.object({ answered: z.number(), ms: z.number() });
+const Load = z.object({ latencies: z.array(z.number()), ms: z.number() });
+/** What people who wrote side by side saw: ms from writing to the arrival of each answer, and how long it all took. */
+export type Load = z.infer<typeof Load>;
+const Steady = z.object({ latencies: z.array(z.number()), unanswered: z.number() });
+/** What people saw who write now and then. */
+export type Steady = z.infer<typeof Steady>;
 
 /** A Telegram for one bot, with people who write to it. */
 export interface TelegramSide {
@@ -15,11 +20,11 @@ export interface TelegramSide {
   /** One person, one message after the other; ms from writing to the arrival of each answer. */
   oneByOne(messages: number): Promise<number[]>;
   /** Many chats, each always waiting for one answer, until `messages` are written or `ms` are over. */
-  sideBySide(
-    chats: number,
-    messages: number,
-    ms: number,
-  ): Promise<{ answered: number; ms: number }>;
+  sideBySide(chats: number, messages: number, ms: number): Promise<Load>;
+  /** Quiet people for `ms`: each writes, waits for the answer, and lets some `pauseMs` pass. */
+  steady(chats: number, ms: number, pauseMs: number): Promise<Steady>;
+  /** Something else goes on meanwhile; resolves as soon as it has begun. */
+  disturb(disturbance: Disturbance): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,12 +43,15 @@ export async function startTelegramSide(): Promise<TelegramSide> {
       z.array(z.number()).parse(await ask({ kind: 'one-by-one', chat: SINGLE_CHAT, messages })),
     sideBySide: async (chats, messages, ms) =>
       Load.parse(await ask({ kind: 'side-by-side', chats, messages, ms })),
+    steady: async (chats, ms, pauseMs) =>
+      Steady.parse(await ask({ kind: 'steady', chats, ms, pauseMs })),
+    disturb: async (disturbance) => void (await ask({ kind: 'disturb', disturbance })),
     close: child.close,
   };
 }
 
-/** Starts the model that both bots ask. */
-export async function startModelSide() {
-  const child = startChild('model-process.ts');
+/** Starts the model that both bots ask; it thinks for `latencyMs` before it answers. */
+export async function startModelSide(latencyMs = 0) {
+  const child = startChild('model-process.ts', [String(latencyMs)]);
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }

@@ -1,12 +1,11 @@
 import type { SubjectName } from './subject.ts';
 
-/** The sections of the benchmark, in the order they run. */
-export const SECTIONS = [
-  'start',
-  'memory',
-  'latency',
-  'throughput',
-  'micro',
+/** Sections with a line of the one table for each figure, in the order they run. */
+export const PLAIN_SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro'] as const;
+export type PlainSection = (typeof PLAIN_SECTIONS)[number];
+
+/** Sections with tables of their own. */
+export const TABLE_SECTIONS = [
   'prompt',
   'memory-search',
   'context',
@@ -14,7 +13,13 @@ export const SECTIONS = [
   'channels',
   'heartbeat',
 ] as const;
-export type Section = (typeof SECTIONS)[number];
+export type TableSection = (typeof TABLE_SECTIONS)[number];
+
+/** Sections that take long or need servers, and run only when they are asked for. */
+export const LONG_SECTIONS = ['distributed', 'fairness'] as const;
+export type LongSection = (typeof LONG_SECTIONS)[number];
+
+export type Section = PlainSection | TableSection | LongSection;
 
 /** What a figure should be. */
 export interface Aim {
@@ -24,7 +29,7 @@ export interface Aim {
 
 /** One line of the table: the values of all rounds, side by side with the baseline's. */
 export interface Figure {
-  readonly section: Section;
+  readonly section: PlainSection;
   readonly name: string;
   readonly unit: string;
   readonly values: Readonly<Record<SubjectName, readonly number[]>>;
@@ -56,6 +61,10 @@ export interface Rounds {
   readonly markup: number;
   readonly conversions: number;
   readonly documents: number;
+  /** How long each topology is under load. */
+  readonly loadMs: number;
+  /** How long the usual latency of quiet people is watched. */
+  readonly fairnessMs: number;
 }
 
 export const FULL: Rounds = {
@@ -71,6 +80,8 @@ export const FULL: Rounds = {
   markup: 3,
   conversions: 40,
   documents: 2_000,
+  loadMs: 12_000,
+  fairnessMs: 20_000,
 };
 
 export const QUICK: Rounds = {
@@ -86,6 +97,8 @@ export const QUICK: Rounds = {
   markup: 1,
   conversions: 10,
   documents: 400,
+  loadMs: 5_000,
+  fairnessMs: 8_000,
 };
 
 /** Collects the values of a figure as the rounds go by. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchRoom, inNewFolder, withSubject } from './bench-room.ts';
 import { Collector, type Figure, type Rounds } from './figure.ts';
 import { treeMemory } from './process-tree.ts';
-import { type RunningSubject, SUBJECTS, type SubjectName } from './subject.ts';
+import type { StartedProcess } from './started-process.ts';
+import { SUBJECTS, type SubjectName } from './subject.ts';
 
 const MESSAGES = 200;
 
@@ -44,7 +45,7 @@ function memoryCollector(idleMs: number) {
   return {
     pss,
     rss,
-    async note(name: SubjectName, { pid }: RunningSubject): Promise<void> {
+    async note(name: SubjectName, { pid }: StartedProcess): Promise<void> {
       await sleep(idleMs);
       const memory = treeMemory(pid);
       pss.add(name, memory.pss);

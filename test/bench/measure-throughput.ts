@@ -12,9 +12,9 @@ export async function measureThroughput(room: BenchRoom, rounds: Rounds): Promis
     const { throughput, warmUp } = rounds.messages;
     await telegram.sideBySide(CHATS, warmUp, rounds.throughputMs);
     const before = treeCpuMs(subject.pid);
-    const { answered, ms } = await telegram.sideBySide(CHATS, throughput, rounds.throughputMs);
-    rate.add(name, (answered * 1_000) / ms);
-    cpu.add(name, (treeCpuMs(subject.pid) - before) / answered);
+    const { latencies, ms } = await telegram.sideBySide(CHATS, throughput, rounds.throughputMs);
+    rate.add(name, (latencies.length * 1_000) / ms);
+    cpu.add(name, (treeCpuMs(subject.pid) - before) / latencies.length);
   });
   const aim = { kind: 'at-least', value: 400 } as const;
   const section = 'throughput';

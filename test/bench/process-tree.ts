@@ -34,6 +34,17 @@ export function treeCpuMs(pid: number): number {
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS;
 }
 
+/** The process that started this one. */
+export function parentOf(pid: number): number {
+  return statOf(pid).parent;
+}
+
+/** The most memory a process ever had resident, in MB. */
+export function peakMemory(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return kilobytes(status, 'VmHWM') / 1024;
+}
+
 function treeOf(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {

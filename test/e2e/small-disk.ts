@@ -24,10 +24,13 @@ export function canMountDisks(): boolean {
   }
 }
 
-/** Mounts 6 MB of memory: twice what a new data folder takes at its largest. Throws where that is not allowed. */
-export function mountSmallDisk(): SmallDisk {
+/**
+ * Mounts some MB of memory, by default twice what a new data folder takes at its largest. Throws
+ * where that is not allowed.
+ */
+export function mountSmallDisk(megabytes = 6): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', path]);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path]);
   if (status !== 0) {
     rmSync(path, { recursive: true, force: true });
     throw new Error('This process may not mount a disk.');

@@ -21,21 +21,29 @@ import { sharedTemporaryFolder, type UnixUser, unprivilegedUser } from './unpriv
  * A private PostgreSQL on a free port, without fsync, or the server named by
  * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start.
  * Root runs it as the user `postgres` or `nobody`, since PostgreSQL refuses to run as root.
+ * `settings` of the server stand above those that make it quick.
  */
-export async function startPostgres(): Promise<ServiceStart> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServiceStart> {
   const url = process.env.PARLEY_TEST_POSTGRES_URL;
   if (url) return { state: 'ready', value: url, stop: async () => undefined };
-  const found = findProgram({
+  const found = findInitdb();
+  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  try {
+    return await startPrivate(found.path, settings);
+  } catch (error) {
+    return { state: 'missing', reason: `${found.path} led to no server: ${String(error)}` };
+  }
+}
+
+/** The program that makes what a server stores, beside which the server is. */
+function findInitdb(): ReturnType<typeof findProgram> {
+  return findProgram({
     names: ['initdb'],
     folders: [...debianFolders(), ...HOMEBREW_FOLDERS],
     variable: 'PARLEY_TEST_INITDB',
   });
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
-  try {
-    return await startPrivate(found.path);
-  } catch (error) {
-    return { state: 'missing', reason: `${found.path} led to no server: ${String(error)}` };
-  }
 }
 
 /** Homebrew does not put a versioned PostgreSQL on the PATH. */
@@ -49,7 +57,45 @@ function debianFolders(): string[] {
   return versions.map((version) => join(parent, version, 'bin'));
 }
 
-async function startPrivate(initdb: string): Promise<ServiceStart> {
+async function startPrivate(
+  initdb: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<ServiceStart> {
+  const { url, data, ...plan } = await prepare(initdb, settings);
+  try {
+    const stop = await startGuarded({
+      ...plan,
+      // SIGQUIT is PostgreSQL's immediate shutdown: the data is thrown away in any case.
+      stopSignal: 'QUIT',
+      isReady: () => saysReady(data),
+    });
+    return { state: 'ready', value: url, stop };
+  } catch (error) {
+    rmSync(plan.folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** How a server is started whose storage is made; `folder` is its own. */
+export interface PostgresPlan {
+  readonly url: string;
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly user: UnixUser | undefined;
+}
+
+/** Makes the storage of a private server, for a test that starts and ends it itself. Throws when it cannot be had. */
+export async function preparePostgres(): Promise<PostgresPlan> {
+  const found = findInitdb();
+  if ('reason' in found) throw new Error(found.reason);
+  const { data: _, ...plan } = await prepare(found.path, {});
+  return plan;
+}
+
+async function prepare(
+  initdb: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresPlan & { readonly data: string }> {
   const user = unprivilegedUser(['postgres', 'nobody']);
   const folder = mkdtempSync(join(sharedTemporaryFolder(), 'parley-postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
@@ -57,40 +103,30 @@ async function startPrivate(initdb: string): Promise<ServiceStart> {
     const password = randomBytes(16).toString('hex');
     const data = await createCluster(initdb, { folder, password, user });
     const port = await freePort();
-    const stop = await startGuarded({
-      command: [
-        join(dirname(initdb), 'postgres'),
-        '-D',
-        data,
-        '-p',
-        String(port),
-        ...SERVER_OPTIONS,
-      ],
-      folder,
-      // SIGQUIT is PostgreSQL's immediate shutdown: the data is thrown away in any case.
-      stopSignal: 'QUIT',
-      user,
-      isReady: () => saysReady(data),
-    });
-    return {
-      state: 'ready',
-      value: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
-      stop,
-    };
+    const options = serverOptions({ ...QUICK_SETTINGS, ...settings });
+    const program = join(dirname(initdb), 'postgres');
+    const command = [program, '-D', data, '-p', String(port), ...options];
+    const url = `postgres://parley:${password}@127.0.0.1:${port}/postgres`;
+    return { url, command, folder, user, data };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-const SERVER_OPTIONS = [
-  ['listen_addresses', '127.0.0.1'],
-  ['unix_socket_directories', ''],
-  ['fsync', 'off'],
-  ['full_page_writes', 'off'],
-  ['max_connections', '200'],
-  ['shared_buffers', '32MB'],
-].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+/** What a test does not need is left out. */
+const QUICK_SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  shared_buffers: '32MB',
+};
+
+function serverOptions(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
 
 async function createCluster(
   initdb: string,

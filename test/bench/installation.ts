@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { peakMemory, treeCpuMs, treeMemory } from './process-tree.ts';
+import { type ServerCounts, type Servers, startServers } from './servers.ts';
+import { npmStart, type StartedProcess, startProcess } from './started-process.ts';
+import { writeSettings } from './subject.ts';
+
+/** How an installation is spread over processes. */
+export type Topology =
+  /** One process, SQLite and a queue in memory. */
+  | { readonly kind: 'embedded' }
+  /** One process on PostgreSQL and Redis. */
+  | { readonly kind: 'one-process' }
+  /** A gateway and so many workers on PostgreSQL and Redis. */
+  | { readonly kind: 'roles'; readonly workers: number };
+
+/** What processes cost, by what they do. */
+export type ByPart = Readonly<Record<string, number>>;
+
+/** A running Parley of one or several processes. */
+export interface Installation {
+  /** The data folder. */
+  readonly data: string;
+  readonly processes: readonly (StartedProcess & { readonly part: string })[];
+  readonly servers: Servers | undefined;
+  /** Processor time so far in ms, by part: `parley`, `gateway`, `workers`, `redis`, `postgres`. */
+  cpuMs(): ByPart;
+  /** Resident now, in MB; of several workers the largest. */
+  residentMb(): ByPart;
+  /** The most that one process ever had resident, in MB, the servers left out. */
+  peakMb(): number;
+  counts(): Promise<ServerCounts | undefined>;
+  stop(): Promise<void>;
+}
+
+/** What to start. The settings are those of all processes; addresses of the servers are added. */
+export interface Wanted {
+  readonly topology: Topology;
+  readonly folder: string;
+  /** Where the data folder lies; in `folder` when absent. */
+  readonly dataIn?: string | undefined;
+  readonly settings: object;
+  readonly nodeArguments?: readonly string[];
+  /** Between Parley and its PostgreSQL. */
+  readonly through?: (postgresUrl: string) => Promise<string>;
+}
+
+/** The name of a topology in tables. */
+export function nameOf(topology: Topology): string {
+  if (topology.kind === 'embedded') return 'embedded';
+  if (topology.kind === 'one-process') return 'one process, servers';
+  return `gateway + ${topology.workers} worker${topology.workers === 1 ? '' : 's'}`;
+}
+
+/** Starts the servers a topology needs and its processes, and waits until all are ready. */
+export async function startInstallation(wanted: Wanted): Promise<Installation> {
+  await using opened = new AsyncDisposableStack();
+  const { topology, settings } = wanted;
+  const servers = topology.kind === 'embedded' ? undefined : await startServers();
+  opened.defer(async () => servers?.close());
+  const data = writeSettings(wanted.dataIn ?? wanted.folder, {
+    ...settings,
+    ...(await addresses(wanted, servers)),
+  });
+  const processes: Installation['processes'][number][] = [];
+  // In reverse: who answers stops after who receives.
+  opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop()))));
+  for (const [index, part] of partsOf(topology).entries()) {
+    const started = startPart(wanted, data, part, index);
+    processes.push({ ...started, part });
+    await started.readyAt;
+  }
+  const everything = opened.move();
+  return {
+    data,
+    processes,
+    servers,
+    cpuMs: () => sumBy(pidsOf(processes, servers), treeCpuMs, (a, b) => a + b),
+    residentMb: () => sumBy(pidsOf(processes, servers), (pid) => treeMemory(pid).pss, Math.max),
+    peakMb: () => Math.max(...processes.map(({ pid }) => peakMemory(pid))),
+    counts: async () => servers?.counts(),
+    stop: () => everything.disposeAsync(),
+  };
+}
+
+async function addresses(wanted: Wanted, servers: Servers | undefined): Promise<object> {
+  if (servers === undefined) return {};
+  const { postgresUrl, redisUrl } = servers;
+  const { through = async (url: string) => url } = wanted;
+  return { store: { url: await through(postgresUrl) }, queue: { url: redisUrl } };
+}
+
+function partsOf(topology: Topology): string[] {
+  if (topology.kind !== 'roles') return ['parley'];
+  return ['gateway', ...Array.from({ length: topology.workers }, () => 'workers')];
+}
+
+const COMMAND: Readonly<Record<string, string>> = { gateway: 'gateway', workers: 'worker' };
+/** Each command of a process tells its address when it is ready. */
+const READY: Readonly<Record<string, string>> = { gateway: 'http://', workers: 'http://' };
+
+function startPart(wanted: Wanted, data: string, part: string, index: number): StartedProcess {
+  const start = npmStart();
+  const command = COMMAND[part];
+  const words = command === undefined ? start : [...start.slice(0, -1), command];
+  return startProcess({
+    name: `${part}-${index}`,
+    folder: wanted.folder,
+    args: [...(wanted.nodeArguments ?? []), ...words, '--data', data],
+    readyLine: READY[part] ?? 'Parley is running',
+  });
+}
+
+function pidsOf(
+  processes: Installation['processes'],
+  servers: Servers | undefined,
+): readonly (readonly [string, number])[] {
+  const own = processes.map(({ part, pid }) => [part, pid] as const);
+  if (servers === undefined) return own;
+  return [...own, ['redis', servers.redisPid], ['postgres', servers.postgresPid]];
+}
+
+function sumBy(
+  pids: readonly (readonly [string, number])[],
+  measure: (pid: number) => number,
+  join: (a: number, b: number) => number,
+): ByPart {
+  const sums: Record<string, number> = {};
+  for (const [part, pid] of pids) {
+    const one = measure(pid);
+    const before = sums[part];
+    sums[part] = before === undefined ? one : join(before, one);
+  }
+  return sums;
+}
+
+/** The second reading without the first. */
+export function difference(before: ByPart, after: ByPart): ByPart {
+  return Object.fromEntries(
+    Object.entries(after).map(([part, value]) => [part, value - (before[part] ?? 0)]),
+  );
+}
+
+/** Waits until nobody is busy any more: what was put off at the start is done. */
+export async function untilQuiet(installation: Installation, longestMs: number): Promise<void> {
+  const until = performance.now() + longestMs;
+  const total = () => Object.values(installation.cpuMs()).reduce((sum, one) => sum + one, 0);
+  for (let before = total(); performance.now() < until; ) {
+    await pause(500);
+    const now = total();
+    if (now - before < 30) return;
+    before = now;
+  }
+}

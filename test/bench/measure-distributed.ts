@@ -1,0 +1,184 @@
+import { inNewFolder } from './bench-room.ts';
+import { startModelSide, startTelegramSide, type TelegramSide } from './doubles.ts';
+import type { Rounds } from './figure.ts';
+import {
+  type ByPart,
+  difference,
+  type Installation,
+  nameOf,
+  startInstallation,
+  type Topology,
+} from './installation.ts';
+import { treeCpuMs, treeMemory } from './process-tree.ts';
+import { quantile } from './statistics.ts';
+import { settingsFor, startSubject } from './subject.ts';
+
+/** What one reply cost on the servers. */
+export interface ServerCost {
+  readonly redisCommands: number;
+  readonly transactions: number;
+  readonly rowsWritten: number;
+  readonly logBytes: number;
+  /** What the database on disk grew by. */
+  readonly databaseBytes: number;
+}
+
+/** What a topology did under full load and under little. */
+export interface ScaleFigures {
+  readonly name: string;
+  /** Processes that run turns; 0 for the bare bot. */
+  readonly workers: number;
+  readonly repliesPerSecond: number;
+  /** Of one reply, in ms, by part. */
+  readonly cpuMs: ByPart;
+  /** Share of all cores that was in use by what is measured, doubles left out. 0 to 1. */
+  readonly memoryMb: ByPart;
+  /** With four people at a time: ms from message to answer, the model's own time taken off. */
+  readonly added: { readonly p50: number; readonly p95: number };
+  readonly cost: ServerCost | undefined;
+}
+
+/** One way of loading the installations. */
+export interface Load {
+  readonly title: string;
+  /** How long the model thinks, in ms. */
+  readonly modelMs: number;
+  /** Turns at a time in each worker; undefined: as installed. */
+  readonly concurrency: number | undefined;
+  readonly chats: number;
+  readonly topologies: readonly Topology[];
+}
+
+/** What was measured under one load. */
+export interface ScaleTable {
+  readonly load: Load;
+  readonly figures: readonly ScaleFigures[];
+}
+
+const ALL: readonly Topology[] = [
+  { kind: 'embedded' },
+  { kind: 'one-process' },
+  { kind: 'roles', workers: 1 },
+  { kind: 'roles', workers: 2 },
+  { kind: 'roles', workers: 4 },
+];
+
+/** With so few turns at a time the model is the limit and not the machine. */
+const LOADS: readonly Load[] = [
+  { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 200, topologies: ALL },
+  { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 300, topologies: ALL },
+];
+
+const WARM_UP_MS = 4_000;
+const FEW = 4;
+
+/** Every topology under every load, one after the other, with the bare bot beside them. */
+export async function measureDistributed(
+  { loadMs }: Pick<Rounds, 'loadMs'>,
+  loads: readonly Load[] = LOADS,
+): Promise<ScaleTable[]> {
+  const tables: ScaleTable[] = [];
+  for (const load of loads) {
+    const model = await startModelSide(load.modelMs);
+    try {
+      const figures = [await measureBare(load, model.baseUrl, loadMs)];
+      for (const topology of load.topologies) {
+        process.stderr.write(`  ${load.title}: ${nameOf(topology)} …\n`);
+        figures.push(await measureTopology(load, topology, model.baseUrl, loadMs));
+      }
+      tables.push({ load, figures });
+    } finally {
+      await model.close();
+    }
+  }
+  return tables;
+}
+
+async function measureTopology(
+  load: Load,
+  topology: Topology,
+  modelUrl: string,
+  loadMs: number,
+): Promise<ScaleFigures> {
+  return inNewFolder(async (folder) => {
+    await using opened = new AsyncDisposableStack();
+    const telegram = await startTelegramSide();
+    opened.defer(telegram.close);
+    const { concurrency } = load;
+    const lanes = concurrency === undefined ? {} : { lanes: { concurrency } };
+    const settings = { ...settingsFor({ telegram, modelUrl }), ...lanes };
+    const installation = await startInstallation({ topology, folder, settings });
+    opened.defer(installation.stop);
+    await telegram.firstPoll();
+    const workers = topology.kind === 'roles' ? topology.workers : 1;
+    return {
+      ...(await underLoad(load, installation, telegram, loadMs)),
+      name: nameOf(topology),
+      workers,
+    };
+  });
+}
+
+async function underLoad(
+  { chats, modelMs }: Load,
+  installation: Installation,
+  telegram: TelegramSide,
+  loadMs: number,
+): Promise<Omit<ScaleFigures, 'name' | 'workers'>> {
+  await telegram.sideBySide(chats, Number.MAX_SAFE_INTEGER, WARM_UP_MS);
+  const countsBefore = await installation.counts();
+  const cpuBefore = installation.cpuMs();
+  const { latencies, ms } = await telegram.sideBySide(chats, Number.MAX_SAFE_INTEGER, loadMs);
+  const cpu = difference(cpuBefore, installation.cpuMs());
+  const counts = await installation.counts();
+  const memoryMb = installation.residentMb();
+  const few = await telegram.sideBySide(FEW, Number.MAX_SAFE_INTEGER, loadMs / 2);
+  const each = (value: number) => value / latencies.length;
+  const cost = countsBefore && counts && { ...counts };
+  if (cost && countsBefore) {
+    for (const key of KEYS) cost[key] = each(cost[key] - countsBefore[key]);
+  }
+  return {
+    repliesPerSecond: (latencies.length * 1_000) / ms,
+    cpuMs: Object.fromEntries(Object.entries(cpu).map(([part, value]) => [part, each(value)])),
+    memoryMb,
+    added: addedOf(few.latencies, modelMs),
+    cost,
+  };
+}
+
+const KEYS = ['redisCommands', 'transactions', 'rowsWritten', 'logBytes', 'databaseBytes'] as const;
+
+async function measureBare(load: Load, modelUrl: string, loadMs: number): Promise<ScaleFigures> {
+  return inNewFolder(async (folder) => {
+    await using opened = new AsyncDisposableStack();
+    const telegram = await startTelegramSide();
+    opened.defer(telegram.close);
+    const subject = startSubject('bare', { folder, telegram, modelUrl });
+    opened.defer(subject.stop);
+    await subject.readyAt;
+    await telegram.firstPoll();
+    await telegram.sideBySide(load.chats, Number.MAX_SAFE_INTEGER, WARM_UP_MS);
+    const before = treeCpuMs(subject.pid);
+    const { latencies, ms } = await telegram.sideBySide(
+      load.chats,
+      Number.MAX_SAFE_INTEGER,
+      loadMs,
+    );
+    const cpu = treeCpuMs(subject.pid) - before;
+    const few = await telegram.sideBySide(FEW, Number.MAX_SAFE_INTEGER, loadMs / 2);
+    return {
+      name: 'bare telegraf',
+      workers: 0,
+      repliesPerSecond: (latencies.length * 1_000) / ms,
+      cpuMs: { bot: cpu / latencies.length },
+      memoryMb: { bot: treeMemory(subject.pid).pss },
+      added: addedOf(few.latencies, load.modelMs),
+      cost: undefined,
+    };
+  });
+}
+
+function addedOf(latencies: readonly number[], modelMs: number) {
+  return { p50: quantile(latencies, 0.5) - modelMs, p95: quantile(latencies, 0.95) - modelMs };
+}

@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { canMountDisks, mountSmallDisk } from '../e2e/small-disk.ts';
+import { inNewFolder } from './bench-room.ts';
+import { LIMITED_GROUP } from './disturb.ts';
+import { type Steady, startModelSide, startTelegramSide, type TelegramSide } from './doubles.ts';
+import type { Rounds } from './figure.ts';
+import { type Installation, nameOf, startInstallation, type Topology } from './installation.ts';
+import type { Disturbance } from './orders.ts';
+import { type SlowProxy, startSlowProxy } from './slow-proxy.ts';
+import { settingsFor } from './subject.ts';
+
+/** What quiet people saw without and with a disturbance elsewhere. */
+export interface FairnessFigures {
+  readonly topology: string;
+  readonly disturbance: string;
+  readonly normal: Steady;
+  readonly meanwhile: Steady;
+  /** The most that one process had resident until the end of the normal time, and ever; in MB. */
+  readonly normalMb: number;
+  readonly peakMb: number;
+  /** They share what is disturbed, so they are bound to notice; what counts is how it is afterwards. */
+  readonly shared: boolean;
+}
+
+/** What a disturbance gets at. */
+interface Site {
+  readonly telegram: TelegramSide;
+  readonly installation: Installation;
+  readonly disk: { fill(): void; empty(): void };
+  readonly proxy: { setDelay(ms: number): void };
+}
+
+/** Something that goes wrong elsewhere; resolves when quiet people are to be watched. */
+export interface Trouble {
+  readonly name: string;
+  readonly topologies: readonly Topology[];
+  readonly needs?: 'small-disk' | 'slow-database';
+  /** How long quiet people are watched, in ms. */
+  readonly ms: number;
+  readonly shared: boolean;
+  begin(site: Site): Promise<void>;
+}
+
+const EMBEDDED: Topology = { kind: 'embedded' };
+const SPREAD: Topology = { kind: 'roles', workers: 2 };
+const BOTH = [EMBEDDED, SPREAD];
+
+/** How long the platform refuses, in s; in earnest five minutes, but the refusal does the same. */
+const LIMITED_S = 45;
+const DISK_FULL_MS = 10_000;
+const SLOW_QUERY_MS = 20;
+
+export const TROUBLES: readonly Trouble[] = [
+  disturbed('nothing, for comparison', 20_000, null),
+  disturbed('one chat writes 10,000 messages', 30_000, {
+    kind: 'flood',
+    messages: 10_000,
+    perSecond: 500,
+  }),
+  disturbed('60 chats wait for 60 s', 50_000, { kind: 'slow-model', chats: 60, seconds: 60 }),
+  disturbed(`a person is limited for ${LIMITED_S} s`, 40_000, {
+    kind: 'limited',
+    place: 'person',
+    seconds: LIMITED_S,
+  }),
+  disturbed(`a group is limited for ${LIMITED_S} s`, 40_000, {
+    kind: 'limited',
+    place: 'group',
+    seconds: LIMITED_S,
+  }),
+  {
+    name: `each query takes ${SLOW_QUERY_MS} ms more`,
+    topologies: [SPREAD],
+    needs: 'slow-database',
+    ms: 30_000,
+    shared: true,
+    begin: async ({ proxy }) => proxy.setDelay(SLOW_QUERY_MS),
+  },
+  {
+    name: `after a disk was full for ${DISK_FULL_MS / 1_000} s`,
+    topologies: [EMBEDDED],
+    needs: 'small-disk',
+    ms: 20_000,
+    shared: false,
+    async begin({ telegram, disk }) {
+      disk.fill();
+      const waiting = telegram.steady(QUIET, DISK_FULL_MS / 2, PAUSE_MS);
+      await pause(DISK_FULL_MS);
+      disk.empty();
+      const { unanswered } = await waiting;
+      if (unanswered > 0) process.stderr.write(`  ${unanswered} were never answered\n`);
+    },
+  },
+];
+
+function disturbed(name: string, ms: number, disturbance: Disturbance | null): Trouble {
+  return {
+    name,
+    topologies: BOTH,
+    ms,
+    shared: false,
+    begin: async ({ telegram }) => {
+      if (disturbance !== null) await telegram.disturb(disturbance);
+    },
+  };
+}
+
+/** Quiet people, each of whom writes about once a second or two. */
+const QUIET = 20;
+const PAUSE_MS = 1_000;
+const MODEL_MS = 200;
+const WARM_UP_MS = 6_000;
+/** Room for what 20 people say in a minute, with their prompts. */
+const DISK_MB = 96;
+
+/** Each trouble on each deployment, in an installation of its own. */
+export async function measureFairness(
+  { fairnessMs }: Pick<Rounds, 'fairnessMs'>,
+  troubles: readonly Trouble[] = TROUBLES,
+): Promise<FairnessFigures[]> {
+  const model = await startModelSide(MODEL_MS);
+  const figures: FairnessFigures[] = [];
+  try {
+    for (const trouble of troubles) {
+      for (const topology of trouble.topologies) {
+        process.stderr.write(`  ${nameOf(topology)}: ${trouble.name} …\n`);
+        if (trouble.needs === 'small-disk' && !canMountDisks()) continue;
+        figures.push(await measureTrouble(trouble, topology, model.baseUrl, fairnessMs));
+      }
+    }
+  } finally {
+    await model.close();
+  }
+  return figures;
+}
+
+async function measureTrouble(
+  trouble: Trouble,
+  topology: Topology,
+  modelUrl: string,
+  normalMs: number,
+): Promise<FairnessFigures> {
+  return inNewFolder(async (folder) => {
+    await using opened = new AsyncDisposableStack();
+    const site = await openSite(trouble, topology, { folder, modelUrl }, opened);
+    const { telegram, installation } = site;
+    await telegram.firstPoll();
+    await telegram.steady(QUIET, WARM_UP_MS, PAUSE_MS);
+    const normal = await telegram.steady(QUIET, normalMs, PAUSE_MS);
+    const normalMb = installation.peakMb();
+    await trouble.begin(site);
+    const meanwhile = await telegram.steady(QUIET, trouble.ms, PAUSE_MS);
+    const peakMb = installation.peakMb();
+    const { name, shared } = trouble;
+    const about = { topology: nameOf(topology), disturbance: name, shared };
+    return { ...about, normal, meanwhile, normalMb, peakMb };
+  });
+}
+
+/** An installation with what can be disturbed around it. */
+async function openSite(
+  { needs }: Trouble,
+  topology: Topology,
+  { folder, modelUrl }: { folder: string; modelUrl: string },
+  opened: AsyncDisposableStack,
+): Promise<Site> {
+  const telegram = await startTelegramSide();
+  opened.defer(telegram.close);
+  const small = needs === 'small-disk' ? mountSmallDisk(DISK_MB) : undefined;
+  opened.defer(() => small?.remove());
+  let proxy: SlowProxy | undefined;
+  opened.defer(async () => proxy?.close());
+  const installation = await startInstallation({
+    topology,
+    folder,
+    dataIn: small?.path,
+    settings: settingsWithGroup({ telegram, modelUrl }),
+    through: async (postgresUrl) => {
+      if (needs !== 'slow-database') return postgresUrl;
+      proxy = await startSlowProxy(postgresUrl);
+      return proxy.url;
+    },
+  });
+  opened.defer(installation.stop);
+  const disk = small ?? { fill() {}, empty() {} };
+  return { telegram, installation, disk, proxy: { setDelay: (ms) => proxy?.setDelay(ms) } };
+}
+
+function settingsWithGroup(where: Parameters<typeof settingsFor>[0]): object {
+  const settings = settingsFor(where);
+  const access = { direct: 'open', groups: 'allowlist', allowGroups: [LIMITED_GROUP] };
+  return { ...settings, channels: { telegram: { ...settings.channels.telegram, access } } };
+}

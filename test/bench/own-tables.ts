@@ -1,0 +1,43 @@
+import { renderContext } from './context-report.ts';
+import { renderDistributed } from './distributed-report.ts';
+import { renderFairness } from './fairness-report.ts';
+import type { LongSection, Rounds, TableSection } from './figure.ts';
+import { renderHeartbeat } from './heartbeat-report.ts';
+import { renderMarkup } from './markup-report.ts';
+import { measureChannels, renderChannels } from './measure-channels.ts';
+import { measureContext } from './measure-context.ts';
+import { measureDistributed } from './measure-distributed.ts';
+import { measureFairness } from './measure-fairness.ts';
+import { measureMarkup } from './measure-markup.ts';
+import { measureMemorySearch } from './measure-memory-search.ts';
+import { measurePrompt } from './measure-prompt.ts';
+import { renderMemorySearch } from './memory-search-report.ts';
+import { beatDays } from './month-of-beats.ts';
+import { renderPrompt } from './prompt-report.ts';
+
+/** What a section came to: for programs, and as a table for people. */
+export interface Told {
+  readonly figures: unknown;
+  readonly text: string;
+}
+
+/** The sections that do not share the one table, and how each is measured. */
+export const OWN_TABLES: Readonly<
+  Record<TableSection | LongSection, (rounds: Rounds) => Promise<Told>>
+> = {
+  prompt: told(measurePrompt, renderPrompt),
+  'memory-search': told(measureMemorySearch, renderMemorySearch),
+  context: told(measureContext, renderContext),
+  markup: told(measureMarkup, renderMarkup),
+  channels: told(measureChannels, renderChannels),
+  heartbeat: told((rounds) => beatDays(rounds.days), renderHeartbeat),
+  distributed: told(measureDistributed, renderDistributed),
+  fairness: told(measureFairness, renderFairness),
+};
+
+function told<T>(measure: (rounds: Rounds) => Promise<T>, render: (figures: T) => string) {
+  return async (rounds: Rounds): Promise<Told> => {
+    const figures = await measure(rounds);
+    return { figures, text: render(figures) };
+  };
+}

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
+import { preciseNow } from './clock.ts';
+import type { Load, Steady } from './doubles.ts';
+
+/** A Telegram, and whoever hears what the bot writes there; one at a time. */
+export interface Crowd {
+  readonly double: TelegramDouble;
+  listen(onAnswer: (answer: VisibleMessage) => void): void;
+}
+
+/** How long a bot may be silent before the benchmark gives up. */
+const PATIENCE_MS = 15_000;
+
+/** The next message is written when the one before is answered. Gives back the ms of each. */
+export async function oneByOne(
+  { double, listen }: Crowd,
+  chat: number,
+  messages: number,
+): Promise<number[]> {
+  const latencies: number[] = [];
+  for (let number = 1; number <= messages; number += 1) {
+    const answered = Promise.withResolvers<number>();
+    listen(({ at }) => answered.resolve(at));
+    const timer = setTimeout(
+      () => answered.reject(new Error(`no answer to ${number}`)),
+      PATIENCE_MS,
+    );
+    const writtenAt = preciseNow();
+    double.say({ chat, text: textOf(number) });
+    latencies.push((await answered.promise) - writtenAt);
+    clearTimeout(timer);
+    await pause(2);
+  }
+  return latencies;
+}
+
+/** Every chat always waits for one answer, until so many are there or the time is up. */
+export async function sideBySide(
+  { double, listen }: Crowd,
+  { chats, messages, ms }: { chats: number; messages: number; ms: number },
+): Promise<Load> {
+  const startedAt = preciseNow();
+  const writtenAt = new Map<number, number>();
+  const latencies: number[] = [];
+  let written = 0;
+  const finished = Promise.withResolvers<void>();
+  const patience = setTimeout(() => finished.reject(new Error('the bot fell silent')), PATIENCE_MS);
+  const write = (chat: number): void => {
+    written += 1;
+    writtenAt.set(chat, preciseNow());
+    double.say({ chat, text: textOf(written) });
+  };
+  listen(({ chatId, at }) => {
+    latencies.push(at - (writtenAt.get(chatId) ?? Number.NaN));
+    patience.refresh();
+    const enough = written >= messages || preciseNow() - startedAt >= ms;
+    if (!enough) write(chatId);
+    else if (latencies.length === written) finished.resolve();
+  });
+  for (let chat = 1; chat <= chats; chat += 1) write(chat);
+  await finished.promise;
+  clearTimeout(patience);
+  return { latencies, ms: preciseNow() - startedAt };
+}
+
+/** The longest anybody waits for an answer that is only late. */
+const LATEST_MS = 75_000;
+
+/**
+ * Quiet people, each in a chat of their own. What others are told at the same time is not theirs. Who
+ * is not answered within 75 s is counted and asks no more.
+ */
+export async function steady(
+  { double, listen }: Crowd,
+  { chats, ms, pauseMs }: { chats: number; ms: number; pauseMs: number },
+): Promise<Steady> {
+  const until = preciseNow() + ms;
+  const waiting = new Map<number, (at: number) => void>();
+  listen(({ chatId, at }) => {
+    waiting.get(chatId)?.(at);
+    waiting.delete(chatId);
+  });
+  const latencies: number[] = [];
+  let unanswered = 0;
+  const person = async (chat: number): Promise<void> => {
+    for (let number = 1; ; number += 1) {
+      // Nobody keeps time with the others.
+      await pause(pauseMs * (0.5 + Math.random()));
+      if (preciseNow() >= until) return;
+      const writtenAt = preciseNow();
+      const answered = new Promise<number>((resolve) => waiting.set(chat, resolve));
+      double.say({ chat, text: textOf(number) });
+      const at = await Promise.race([answered, pause(LATEST_MS, null, { ref: false })]);
+      if (at === null) {
+        unanswered += 1;
+        return;
+      }
+      latencies.push(at - writtenAt);
+    }
+  };
+  await Promise.all(Array.from({ length: chats }, (_, index) => person(QUIET_FROM + index)));
+  return { latencies, unanswered };
+}
+
+/** The chats of quiet people are numbered from here. */
+const QUIET_FROM = 5_000;
+
+function textOf(number: number): string {
+  return `What is on today, and can you move number ${number}?`;
+}
