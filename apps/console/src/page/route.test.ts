@@ -8,6 +8,7 @@ describe('the address of what the page shows', () => {
     ['#/nowhere', { view: 'chat' }],
     ['#/trial', { view: 'trial' }],
     ['#/heartbeat', { view: 'heartbeat' }],
+    ['#/queue', { view: 'queue' }],
     ['#/why', { view: 'why', message: null }],
     ['#/why/telegram%3A42%2F7', { view: 'why', message: 'telegram:42/7' }],
     ['#/soul', { view: 'soul', version: null }],

@@ -5,6 +5,8 @@ export type Route =
   | { readonly view: 'chat' }
   /** SOUL.md; `version` null: the list, and what waits for a decision. */
   | { readonly view: 'soul'; readonly version: number | null }
+  /** What was given up, and what is not done yet. */
+  | { readonly view: 'queue' }
   /** Standing tasks. */
   | { readonly view: 'heartbeat' }
   /** What became of a message; null: of the newest one. */
@@ -17,7 +19,7 @@ export type Route =
 /** Reads the part of the address behind `#`; anything unknown is the chat. */
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
-  if (view === 'trial' || view === 'heartbeat') return { view };
+  if (view === 'trial' || view === 'heartbeat' || view === 'queue') return { view };
   if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
   if (view === 'why') return { view, message: turn || null };
   if (view !== 'prompt') return { view: 'chat' };
@@ -28,7 +30,9 @@ export function routeOf(hash: string): Route {
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
-  if (route.view === 'trial' || route.view === 'heartbeat') return `#/${route.view}`;
+  if (route.view === 'trial' || route.view === 'heartbeat' || route.view === 'queue') {
+    return `#/${route.view}`;
+  }
   if (route.view === 'soul') return route.version === null ? '#/soul' : `#/soul/${route.version}`;
   if (route.view === 'why') {
     return route.message === null ? '#/why' : `#/why/${encodeURIComponent(route.message)}`;

@@ -11,6 +11,7 @@ import { ChatView } from './views/chat-view.ts';
 import { HeartbeatView } from './views/heartbeat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
 import { PromptView } from './views/prompt-view.ts';
+import { QueueView } from './views/queue-view.ts';
 import { SoulView } from './views/soul-view.ts';
 import { WhyView } from './why/why-view.ts';
 
@@ -49,6 +50,7 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
     route.view === 'soul' && h(SoulView, { route }),
     route.view === 'why' && h(WhyView, { route }),
     route.view === 'heartbeat' && h(HeartbeatView, null),
+    route.view === 'queue' && h(QueueView, null),
     (route.view === 'prompt' || route.view === 'trial') && h(PromptView, { route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );
@@ -95,6 +97,7 @@ const VIEWS = [
   { name: 'why', words: 'Why', href: hrefOf({ view: 'why', message: null }) },
   { name: 'heartbeat', words: 'Heartbeat', href: hrefOf({ view: 'heartbeat' }) },
   { name: 'soul', words: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
+  { name: 'queue', words: 'Queue', href: hrefOf({ view: 'queue' }) },
 ] as const;
 
 /** What the console shows; the words are hidden where there is no room. */
