@@ -1,4 +1,5 @@
 import type { OutboundPart } from '@parley/contracts';
+import type { NamedLease } from './leases.ts';
 import type { NewPart } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
@@ -51,10 +52,17 @@ export type PostResult =
 
 /** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
 export interface OutboxRepository {
+  /**
+   * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
+   * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
+   */
+  under(lease: NamedLease): OutboxRepository;
   /** The oldest unfinished part of a chat; null when all is sent. */
   next(chat: ChatKey): Promise<DuePart | null>;
   /** pending → sending; durable before the platform is called. False when it is not pending any more. */
   markSending(partId: string, now: number): Promise<boolean>;
+  /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
+  takeOver(partId: string): Promise<boolean>;
   /** sending → sent, with the platform's id. */
   markSent(partId: string, platformMessageId: string, now: number): Promise<void>;
   /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */

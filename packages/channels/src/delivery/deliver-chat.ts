@@ -9,6 +9,8 @@ import {
   type Receipt,
   type ReplyRoute,
   reasonOf,
+  silentTracer,
+  type Tracer,
 } from '@parley/contracts';
 import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
@@ -26,9 +28,13 @@ export interface DeliveryDeps {
   readonly wake: (chatId: string) => Promise<void>;
   readonly log: Logger;
   readonly meter: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly pass: PassPoint;
+  /** True once somebody else is to send the rest: the part under way is the last. */
+  readonly isEnding?: (() => boolean) | undefined;
 }
 
 /** Longest time one send may take before its outcome counts as unknown. */
@@ -44,7 +50,7 @@ export async function deliverChat(
   chat: ChatKey,
   signal: AbortSignal,
 ): Promise<number | null> {
-  while (!signal.aborted) {
+  while (!signal.aborted && !deps.isEnding?.()) {
     const due = await deps.outbox.next(chat);
     if (!due) return null;
     if (due.state === 'sending') {
@@ -53,7 +59,7 @@ export async function deliverChat(
     }
     const wait = waitFor(deps, due);
     if (wait > 0) return wait;
-    if (await deps.outbox.markSending(due.part.id, deps.clock())) await sendPart(deps, due, signal);
+    if (await deps.outbox.markSending(due.part.id, deps.clock())) await deliver(deps, due, signal);
   }
   return null;
 }
@@ -67,6 +73,7 @@ function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): 
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
 async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
+  if (!(await deps.outbox.takeOver(part.id))) return;
   if (mayRepeat(deps, part)) {
     await deps.outbox.retryLater(part.id, deps.clock(), 'interrupted while sending', 'free');
     return;
@@ -83,15 +90,26 @@ function mayRepeat({ capabilities }: DeliveryDeps, part: OutboundPart): boolean 
   return capabilities.idempotentSend || part.noticeOf !== undefined;
 }
 
+/** Sends a part that is marked for it, as a stage of the trace it belongs to. */
+function deliver(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
+  const { tracer = silentTracer, clock, meter } = deps;
+  const { channel } = due.part.route;
+  meter.observe('parley_outbox_wait_seconds', Math.max(0, clock() - due.createdAt), { channel });
+  const facts = { channel, attempt: due.attempts + 1 };
+  return tracer.span('parley.delivery', { parent: due.trace, facts }, () =>
+    sendPart(deps, due, signal),
+  );
+}
+
 async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
   const { part } = due;
+  const { tracer = silentTracer } = deps;
   const startedAt = deps.clock();
   deps.pass('part-sending');
   let receipt: Receipt;
   try {
-    receipt = await deps.send(
-      part,
-      AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),
+    receipt = await tracer.span('parley.send', {}, () =>
+      deps.send(part, AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)])),
     );
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
@@ -101,7 +119,7 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
   deps.pass('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
-  await record(deps, part, receipt);
+  await tracer.span('parley.receipt', {}, () => record(deps, part, receipt));
 }
 
 /** Throws when the database fails: the part stays in `sending`, as after a crash. */
@@ -128,6 +146,8 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
     if (failure.kind === 'rate-limited' && failure.scope === 'account') {
       deps.pacer.pause(deps.clock(), failure.retryAfterMs);
     }
+    const labels = { channel: part.route.channel, reason: failure.kind };
+    deps.meter.count('parley_delivery_retries_total', labels);
     deps.log.warn({ part: part.id, afterMs, reason: error.message }, 'send again later');
     await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
     return;

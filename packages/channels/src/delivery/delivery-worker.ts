@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@parley/contracts';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { ChatKey } from '@parley/store';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
@@ -6,8 +7,11 @@ import { createPacer } from './pacer.ts';
 
 /** Deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
-  /** Sends what is due as far as `graceMs` allows, then ends sends that are under way. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * Sends what is due as far as `graceMs` allows, then ends sends that are under way. `hand-over`: what is
+   * under way is the last, as somebody else sends the rest.
+   */
+  close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }
 
 /** Which account, and how it is woken. */
@@ -35,18 +39,29 @@ export async function startDeliveryWorker(
   const wake = (chatId: string): Promise<void> => queue.kick(chatId);
   const pacer = createPacer(deps.capabilities.rates);
   const busy = new Set<string>();
-  const worker = await queue.work(async (chatId, signal) => {
+  let isEnding = false;
+  const sending = { ...deps, wake, pacer, isEnding: () => isEnding };
+  const run = async (chatId: string, signal: AbortSignal): Promise<number | null> => {
     // A stalled job may be handed out again while its first run is still sending.
     if (busy.has(chatId)) return STILL_SENDING_MS;
     busy.add(chatId);
     const chat: ChatKey = { channel, account, chatId };
     try {
-      return await deliverChat({ ...deps, wake, pacer }, chat, signal);
+      return await deliverChat(sending, chat, signal);
     } finally {
       busy.delete(chatId);
     }
-  }, options.concurrency);
+  };
   const due = (limit: number) => deps.outbox.chatsWithWork(channel, account, deps.clock(), limit);
+  const worker = await queue.work(run, options.concurrency);
+  const ending = new AbortController();
+  // Wake-ups that a dead process was working on come back after seconds; what it left goes out before.
+  const begin = async (chatId: string): Promise<void> => {
+    if ((await run(chatId, ending.signal)) !== null) await wake(chatId);
+  };
+  const beginning = due(options.concurrency)
+    .then((chats) => Promise.all(chats.map(({ chatId }) => begin(chatId))))
+    .catch((error: unknown) => deps.log.warn({ reason: reasonOf(error) }, 'left to the sweep'));
   const sweep = startSweep(
     `deliveries ${channel}/${account}`,
     options.sweepMs,
@@ -56,12 +71,17 @@ export async function startDeliveryWorker(
     },
   );
   return {
-    async close(graceMs) {
+    async close(graceMs, rest) {
       const until = performance.now() + graceMs;
+      isEnding = rest === 'hand-over';
       await sweep.stop();
       // The answer of a turn that has just been finished may not have been taken up yet.
-      while (performance.now() < until && (await due(1)).length > 0) await sleep(LOOK_AGAIN_MS);
-      await worker.close(Math.max(0, until - performance.now()));
+      while (!isEnding && performance.now() < until && (await due(1)).length > 0)
+        await sleep(LOOK_AGAIN_MS);
+      const left = Math.max(0, until - performance.now());
+      const timer = setTimeout(() => ending.abort(), left);
+      await Promise.all([worker.close(left), beginning]);
+      clearTimeout(timer);
     },
   };
 }

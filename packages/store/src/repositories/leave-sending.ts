@@ -1,14 +1,16 @@
 import type { ExpressionBuilder, Updateable } from 'kysely';
 import type { Sql } from '../database.ts';
+import type { NamedLease } from '../leases.ts';
 import type { PartState } from '../outbox.ts';
 import { StoreError } from '../store-error.ts';
 import type { OutboxTable } from '../tables/outbound-tables.ts';
 import type { Tables } from '../tables.ts';
 
-type Change = Updateable<OutboxTable> & { readonly state: Exclude<PartState, 'sending'> };
+/** What becomes of a part that is not being sent any more. */
+export type Change = Updateable<OutboxTable> & { readonly state: Exclude<PartState, 'sending'> };
 
 /** Attempts that count, and why it is put off. */
-interface Tried {
+export interface Tried {
   readonly attempts: number;
   readonly retry?: PartRetry;
 }
@@ -42,16 +44,16 @@ export function readRetries(retries: string | null): readonly PartRetry[] {
 }
 
 /**
- * Moves a part out of `sending`; harmless when it has arrived there already, because the answer
- * of a first call may have been lost. Throws StoreError `store-part-state` when it is elsewhere:
- * then somebody else decided about this part.
+ * Moves a part out of `sending`; harmless, and false, when it has arrived there already, because the
+ * answer of a first call may have been lost. Throws StoreError `store-part-state` when it is elsewhere, or
+ * was taken over under a later lease: then somebody else decides about this part.
  */
 export async function leaveSending(
   sql: Sql,
-  partId: string,
+  { partId, lease }: { readonly partId: string; readonly lease: NamedLease | null },
   change: Change,
   tried: Tried = { attempts: 0 },
-): Promise<void> {
+): Promise<boolean> {
   const result = await sql
     .updateTable('outbox')
     .set((eb) => ({
@@ -61,14 +63,15 @@ export async function leaveSending(
     }))
     .where('id', '=', partId)
     .where('state', '=', 'sending')
+    .$if(lease !== null, (part) => part.where('sender', '=', lease?.epoch ?? null))
     .executeTakeFirst();
-  if (result.numUpdatedRows > 0n) return;
+  if (result.numUpdatedRows > 0n) return true;
   const row = await sql
     .selectFrom('outbox')
     .select('state')
     .where('id', '=', partId)
     .executeTakeFirst();
-  if (row?.state === change.state) return;
+  if (row?.state === change.state) return false;
   throw new StoreError(
     'store-part-state',
     `Part ${partId} cannot become ${change.state}: it is ${row?.state ?? 'unknown to the outbox'}, ` +

@@ -1,39 +1,35 @@
 import type { NewId } from '@parley/contracts';
-import type { Database } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
+import type { NamedLease } from '../leases.ts';
 import type { OutboxRepository } from '../outbox.ts';
-import { leaveSending } from './leave-sending.ts';
+import { enterSending, takeOverSending } from './enter-sending.ts';
+import { type Change, leaveSending, type Tried } from './leave-sending.ts';
 import { migrateChat } from './migrate-chat.ts';
 import { insertParts } from './new-parts.ts';
 import { chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
 import { postParts } from './post-parts.ts';
 import { recordDeadPart } from './record-dead-letter.ts';
 
-/** The outbox on SQL. */
-export function outboxRepository(database: Database, newId: NewId): OutboxRepository {
+/** The outbox on SQL, for whoever sends under the lease; null: nobody else can be sending. */
+export function outboxRepository(
+  database: Database,
+  newId: NewId,
+  lease: NamedLease | null = null,
+): OutboxRepository {
+  const leave = (sql: Sql, partId: string, change: Change, tried?: Tried) =>
+    leaveSending(sql, { partId, lease }, change, tried);
   return {
+    under: (held) => outboxRepository(database, newId, held),
     next: (chat) => database.read((sql) => nextPart(sql, chat)),
 
-    markSending: (partId, now) =>
-      database.write(async (sql) => {
-        const result = await sql
-          .updateTable('outbox')
-          .set(({ fn, val }) => ({
-            state: 'sending',
-            updated_at: now,
-            tried_at: fn.coalesce('tried_at', val(now)),
-            sending_at: now,
-          }))
-          .where('id', '=', partId)
-          .where('state', '=', 'pending')
-          .executeTakeFirst();
-        return result.numUpdatedRows > 0n;
-      }),
+    markSending: (partId, now) => database.write((sql) => enterSending(sql, partId, lease, now)),
+    takeOver: (partId) => database.write((sql) => takeOverSending(sql, partId, lease)),
 
     // A power cut that undoes this leaves the part in `sending`, which is told as uncertain.
-    markSent: (partId, platformMessageId, now) =>
-      database.write(
+    markSent: async (partId, platformMessageId, now) => {
+      await database.write(
         (sql) =>
-          leaveSending(sql, partId, {
+          leave(sql, partId, {
             state: 'sent',
             platform_message_id: platformMessageId,
             error: null,
@@ -41,21 +37,23 @@ export function outboxRepository(database: Database, newId: NewId): OutboxReposi
             sent_at: now,
           }),
         'process',
-      ),
+      );
+    },
 
-    retryLater: (partId, notBefore, error, attempt) =>
-      database.write((sql) =>
-        leaveSending(
+    retryLater: async (partId, notBefore, error, attempt) => {
+      await database.write((sql) =>
+        leave(
           sql,
           partId,
           { state: 'pending', not_before: notBefore, error },
           { attempts: attempt === 'counts' ? 1 : 0, retry: { until: notBefore, reason: error } },
         ),
-      ),
+      );
+    },
 
     giveUp: (partId, state, error, now, notice) =>
       database.write(async (sql) => {
-        await leaveSending(sql, partId, { state, error, updated_at: now });
+        if (!(await leave(sql, partId, { state, error, updated_at: now }))) return;
         await recordDeadPart(sql, partId, state, now);
         if (notice === null) return;
         await insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
