@@ -44,6 +44,9 @@ export function connectRedis(place: RedisPlace, use: RedisUse): RedisConnection 
 /** How long to wait at a start for a Redis that may not be there. In ms. */
 const OPEN_MS = 5_000;
 
+/** What people are told then; a connection to a cluster gives no reason of its own. */
+export const NOT_THERE = 'no answer within 5 s; is the address right?';
+
 /** Resolves once commands are answered: true; false when that took longer than 5 s. */
 export async function whenReady(connection: RedisConnection): Promise<boolean> {
   if (connection.status === 'ready') return true;

@@ -1,7 +1,7 @@
 import type { Logger } from '@parley/contracts';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { QueueBackend, WakeUp, WakeUpConsumer, WakeUpJobs } from './backend.ts';
-import { connectRedis, type RedisConnection, whenReady } from './connect-redis.ts';
+import { connectRedis, NOT_THERE, type RedisConnection, whenReady } from './connect-redis.ts';
 import { lookAtRedis } from './look-at-redis.ts';
 import { redisOutage } from './redis-outage.ts';
 import { queuePrefix, type RedisPlace } from './redis-place.ts';
@@ -24,6 +24,7 @@ export async function openRedisBackend(place: RedisPlace, log: Logger): Promise<
   const asking = connect('ask');
   let working: RedisConnection | null = null;
   if (await whenReady(asking)) await lookAtRedis(asking, log);
+  else outage.note(NOT_THERE);
   return {
     newQueue(name): WakeUpJobs {
       // The version is looked at above, once; a queue that asked would wait for Redis to be there.

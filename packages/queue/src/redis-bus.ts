@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type LiveEvent, type Logger, reasonOf } from '@parley/contracts';
-import { connectRedis, whenReady } from './connect-redis.ts';
+import { connectRedis, NOT_THERE, whenReady } from './connect-redis.ts';
 import { createEventBatch } from './event-batch.ts';
 import { decodeEvents, encodeEvents } from './live-event-wire.ts';
 import { createLocalBus } from './local-bus.ts';
@@ -38,6 +38,7 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
     orders: createSender((text) => out.publish(channel('orders'), text), self, log),
   };
   if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
+  else outage.note(NOT_THERE);
   return {
     publish(event) {
       local.publish(event);
