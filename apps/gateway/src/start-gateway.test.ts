@@ -24,7 +24,7 @@ const RULES: DecisionRules = {
     answers: { mentions: 'dead', numbered: false },
   },
   owners: [],
-  limits: { messageCharacters: 100, waitingPerConversation: 5 },
+  limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
 };
 const TOKEN = 'a-token-of-at-least-thirty-two-characters';
 

@@ -8,7 +8,8 @@ export function planAccounts(
   owners: readonly string[],
   channels: readonly ChannelDefinition[],
 ): PlannedAccount[] {
-  const { limits, approvals } = loaded.settings;
+  const { limits, approvals, lanes } = loaded.settings;
+  const { busy } = lanes;
   const { approvers } = approvals;
   const plans: PlannedAccount[] = [];
   for (const checked of Object.values(loaded.channels)) {
@@ -21,7 +22,7 @@ export function planAccounts(
       continue;
     }
     const { access, activation, answers, settings } = checked;
-    const rules = { policy: { access, activation, answers }, owners, approvers, limits };
+    const rules = { policy: { access, activation, answers }, owners, approvers, limits, busy };
     plans.push({ kind: 'ready', plan: { definition, account, settings, rules } });
   }
   return plans;

@@ -56,7 +56,7 @@ export interface MessageStory {
 
 /** What ingress decided, and what became of it. */
 export interface DecisionRepository {
-  /** Notes that a message was not taken; of all, the newest 10,000 are kept. */
+  /** Notes that a message was not taken; the newest 20,000 of each chat are kept, and 100,000 of all. */
   record(decision: Decision): Promise<void>;
   /** What became of the newest `limit` messages of a chat and alerts in it, oldest first. */
   stories(chat: ChatKey, limit: number): Promise<readonly MessageStory[]>;

@@ -90,6 +90,8 @@ export interface InboxRepository {
    * messages), newest first. Whether its sender is an owner still is not known here.
    */
   ownerChats(): Promise<readonly InboxRow[]>;
+  /** How many messages of all conversations wait for a turn. */
+  waitingInAll(): Promise<number>;
   /** How many messages of a conversation wait for a turn. */
   waiting(conversationId: string): Promise<number>;
   /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */

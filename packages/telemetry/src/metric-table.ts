@@ -1,5 +1,15 @@
-/** One metric: what it counts or times, and the labels it carries. */
-export type MetricDefinition =
+/** One metric: what it counts, times or reads, and the labels it carries. */
+export type MetricDefinition = RecordedDefinition | GaugeDefinition;
+
+/** A value that is read when somebody asks. */
+export interface GaugeDefinition {
+  readonly kind: 'gauge';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** A value that is recorded as things happen. */
+export type RecordedDefinition =
   | { readonly kind: 'counter'; readonly help: string; readonly labels: readonly string[] }
   | {
       readonly kind: 'histogram';
@@ -17,45 +27,109 @@ const QUICK = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 /** Whatever waits for a model or for a turn before it. */
 const SLOW = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 
-/** Every metric of Parley, in the order a message passes them. A name that is not here cannot be used. */
+const gauge = (help: string, ...labels: readonly string[]): GaugeDefinition => {
+  return { kind: 'gauge', help, labels };
+};
+const counter = (help: string, ...labels: readonly string[]): RecordedDefinition => {
+  return { kind: 'counter', help, labels };
+};
+const quick = (help: string, ...labels: readonly string[]): RecordedDefinition => {
+  return { kind: 'histogram', help, labels, buckets: QUICK };
+};
+const slow = (help: string, ...labels: readonly string[]): RecordedDefinition => {
+  return { kind: 'histogram', help, labels, buckets: SLOW };
+};
+
+/**
+ * Every metric of Parley, in the order a message passes them: channel, ingress, inbox, lane, turn,
+ * prompt, model and tools, outbox, delivery, channel. A name that is not here cannot be used. No label
+ * ever holds the id of a chat or a person.
+ */
 export const PARLEY_METRICS: MetricTable = {
-  parley_ingress_total: {
-    kind: 'counter',
-    help: 'Messages that came from platforms, by what became of them.',
-    labels: ['channel', 'outcome'],
-  },
-  parley_inbox_wait_seconds: {
-    kind: 'histogram',
-    help: 'From the moment a message was stored until its turn began.',
-    labels: [],
-    buckets: SLOW,
-  },
-  parley_turn_seconds: {
-    kind: 'histogram',
-    help: 'Duration of an agent turn, by how it ended.',
-    labels: ['outcome'],
-    buckets: SLOW,
-  },
-  parley_model_first_token_seconds: {
-    kind: 'histogram',
-    help: 'From the call of the model until its first token.',
-    labels: [],
-    buckets: SLOW,
-  },
-  parley_model_tokens_total: {
-    kind: 'counter',
-    help: 'Tokens given to models (input) and received from them (output).',
-    labels: ['direction'],
-  },
-  parley_outbox_parts_total: {
-    kind: 'counter',
-    help: 'Parts of answers that reached a state of delivery.',
-    labels: ['channel', 'state'],
-  },
-  parley_delivery_seconds: {
-    kind: 'histogram',
-    help: 'Duration of one send, as the platform took it.',
-    labels: ['channel'],
-    buckets: QUICK,
-  },
+  parley_channel_up: gauge(
+    'Whether an account is connected (1) or not (0); the label says how it is.',
+    'channel',
+    'account',
+    'state',
+  ),
+  parley_platform_delay_seconds: slow(
+    'From the moment a message was written, as the platform says, until Parley was told of it.',
+    'channel',
+  ),
+  parley_ingress_total: counter(
+    'Messages that came from platforms, by what became of them.',
+    'channel',
+    'outcome',
+  ),
+  parley_ingress_seconds: quick(
+    'From being told of a message until it is durable or refused for good.',
+    'channel',
+  ),
+  parley_overflow_total: counter(
+    'Messages that were refused because too many wait or because they are too long, by the bound.',
+    'channel',
+    'bound',
+  ),
+  parley_inbox_seconds: quick('Duration of storing one message, by what came of it.', 'outcome'),
+  parley_inbox_waiting_messages: gauge('Messages that wait for their turn, in all conversations.'),
+  parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
+  parley_inbox_oldest_seconds: gauge('How long the message that waits longest has been waiting.'),
+  parley_inbox_wait_seconds: slow('From the moment a message was stored until its turn began.'),
+  parley_lane_turns_total: counter(
+    'Turns taken from lanes: for the first time, or again after a crash, an approval or a shutdown.',
+    'run',
+  ),
+  parley_queue_jobs: gauge(
+    'Wake-ups in a queue of this process, by their state.',
+    'queue',
+    'state',
+  ),
+  parley_turns_running: gauge('Turns that are under way or waiting for somebody’s yes.'),
+  parley_turn_seconds: slow('Duration of an agent turn, by how it ended.', 'outcome'),
+  parley_prompt_seconds: quick('Duration of assembling a prompt and reading the history.'),
+  parley_model_seconds: slow('Duration of one call of the model, by how it ended.', 'outcome'),
+  parley_model_first_token_seconds: slow('From the call of the model until its first token.'),
+  parley_model_tokens_total: counter(
+    'Tokens given to models (input) and received from them (output).',
+    'direction',
+  ),
+  parley_tool_seconds: slow('Duration of one call of a tool, by how it ended.', 'tool', 'outcome'),
+  parley_commit_seconds: quick('Duration of the commit of a turn, by its outcome.', 'outcome'),
+  parley_outbox_queued_total: counter('Parts of answers put into the outbox.', 'channel'),
+  parley_outbox_parts: gauge(
+    'Parts in the outbox that are not sent yet, by their state.',
+    'channel',
+    'state',
+  ),
+  parley_outbox_oldest_seconds: gauge('How long the oldest part has been waiting.', 'channel'),
+  parley_outbox_wait_seconds: slow(
+    'From the moment a part was put into the outbox until it was given to the platform.',
+    'channel',
+  ),
+  parley_delivery_seconds: quick('Duration of one send, as the platform took it.', 'channel'),
+  parley_delivery_retries_total: counter(
+    'Sends that failed and are tried again, by the kind of failure.',
+    'channel',
+    'reason',
+  ),
+  parley_outbox_parts_total: counter(
+    'Parts of answers that reached a state of delivery.',
+    'channel',
+    'state',
+  ),
+  parley_dead_letters: gauge('What was given up and nobody has settled yet, by its kind.', 'kind'),
+  parley_leases_held: gauge(
+    'Leases that processes of this deployment hold, by what they are for.',
+    'kind',
+  ),
+  parley_processes: gauge(
+    'Processes of this deployment that were seen lately, by their role.',
+    'role',
+  ),
+  parley_database_up: gauge('Whether the database answers (1) or not (0).'),
+  parley_database_ping_seconds: gauge('How long the database took to answer just now.'),
+  parley_event_loop_lag_seconds: gauge(
+    'How late the event loop was since the last scrape.',
+    'quantile',
+  ),
 };

@@ -15,7 +15,7 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
   return {
     policy: { ...CLOSED, ...policy },
     owners: ['telegram:42'],
-    limits: { messageCharacters: 20, waitingPerConversation: 5 },
+    limits: { messageCharacters: 20, waitingPerConversation: 5, waitingInAll: 100 },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { BusyPolicy, InboundMessage } from '@parley/contracts';
 import { decideAccess, type StrangerNews } from './access.ts';
 import { decideActivation } from './activation.ts';
 import { isInTurn, parseCommand, type TypedCommand } from './command.ts';
@@ -22,6 +22,8 @@ export interface DecisionRules {
   /** Who may decide approvals besides owners. */
   readonly approvers?: readonly string[];
   readonly limits: IngressLimits;
+  /** What becomes of messages that arrive during a turn; `collect` when absent. */
+  readonly busy?: BusyPolicy;
 }
 
 /** The ingress pipeline as one pure function: bot guard, access, activation, command, size. */

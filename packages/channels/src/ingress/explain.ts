@@ -5,7 +5,7 @@ import type {
   OutboxRepository,
   PairingRepository,
 } from '@parley/store';
-import { overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
+import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing-notices.ts';
 import { partsOf } from './parts-of.ts';
 import { createSeldom } from './seldom.ts';
@@ -16,10 +16,12 @@ export interface Explainer {
   stranger(admitted: AdmittedMessage): Promise<void>;
   /** With a code that an owner can approve; once while it is valid. */
   pairing(admitted: AdmittedMessage): Promise<void>;
-  /** Each time: the sender may write here and waits for an answer. `limit` in characters. */
+  /** Once a minute per conversation, as all that is refused for its number or size. `limit` in characters. */
   tooLong(admitted: AdmittedMessage, limit: number): Promise<void>;
-  /** Once a minute per conversation: a flood is told once, the next flood again. */
+  /** Too many wait in this conversation. */
   overflow(admitted: AdmittedMessage, waiting: number): Promise<void>;
+  /** Too many wait in all conversations together. */
+  noRoom(admitted: AdmittedMessage): Promise<void>;
 }
 
 /** What explaining needs. */
@@ -51,6 +53,9 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
     await deps.deliver(route);
   };
+  const tellOnce = async (bound: string, admitted: AdmittedMessage, words: string) => {
+    if (floods(`${bound} ${admitted.conversationId}`)) await tell(admitted, words);
+  };
   const tellStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
       await tell(admitted, markdown);
@@ -63,10 +68,9 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       if (asked === 'full') await tellStranger(admitted, PAIRING_FULL);
     },
     tooLong: (admitted, limit) =>
-      tell(admitted, tooLongNotice(admitted.message.text.length, limit)),
-    async overflow(admitted, waiting) {
-      if (floods(admitted.conversationId)) await tell(admitted, overflowNotice(waiting));
-    },
+      tellOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
+    overflow: (admitted, waiting) => tellOnce('conversation', admitted, overflowNotice(waiting)),
+    noRoom: (admitted) => tellOnce('all', admitted, NO_ROOM),
   };
 }
 

@@ -138,13 +138,16 @@ describe('the bounds of what is taken', () => {
     );
   });
 
-  it('[D07] tells each time that a message is too long', async () => {
+  it('[D07] tells that a message is too long, a flood of them once a minute', async () => {
     const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.take(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.take(long('2'));
     expect(await scene.inbox()).toEqual([]);
     const notices = await scene.told();
-    expect(notices).toHaveLength(2);
+    expect(notices).toHaveLength(1);
+    scene.now += 60_000;
+    await scene.take(long('3'));
+    expect(await scene.told()).toHaveLength(2);
     expect(notices[0]).toContain('31');
     expect(notices[0]).toContain('30');
   });
@@ -157,6 +160,37 @@ describe('the bounds of what is taken', () => {
     scene.now += 60_000;
     expect(await scene.take(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
     expect(await scene.told()).toHaveLength(2);
+  });
+
+  it('[D07] takes no more than may wait in all chats together; says so, and why', async () => {
+    const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 2 };
+    const receive = scene.ingressWith({}, {}, { limits });
+    const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
+    const write = (nth: number) =>
+      receive(
+        aMessage({ messageId: `${nth}`, chat: chat(nth), text: `text ${nth}` }),
+        CAPABILITIES,
+      );
+    expect((await write(1)).kind).toBe('accepted');
+    expect((await write(2)).kind).toBe('accepted');
+    expect(await write(3)).toMatchObject({
+      kind: 'refused',
+      reason: '2 messages of all chats wait already',
+    });
+    expect((await write(1)).kind).toBe('duplicate');
+    expect((await scene.told('3')).join()).toContain('messages of other chats wait');
+    const story = await scene.store.decisions.stories({ ...OWNER_CHAT, chatId: '3' }, 9);
+    expect(story).toMatchObject([{ outcome: 'refused' }]);
+  });
+
+  it('[D03] [D07] says that a message waits where it may end a turn, and only if it was taken', async () => {
+    const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
+    const write = (messageId: string, change = {}) =>
+      receive(aMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
+    for (const nth of ['1', '2', '3', '4', '3']) await write(nth);
+    await write('5', { chat: { id: '-9', type: 'group' }, addressed: true });
+    const said = scene.events.filter(({ type }) => type === 'message-waiting');
+    expect(said).toHaveLength(3);
   });
 
   it('[D07] counts each conversation for itself, and lets commands through', async () => {

@@ -1,4 +1,10 @@
-import { type Capabilities, fromOutside, InboundMessage, ParleyError } from '@parley/contracts';
+import {
+  type Capabilities,
+  fromOutside,
+  InboundMessage,
+  ParleyError,
+  silentTracer,
+} from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import { createAlbums } from './albums.ts';
@@ -9,9 +15,11 @@ import { createExplainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import type { IngressOutcome } from './outcome.ts';
+import { recordRefusal } from './record-refusal.ts';
 import { routeOf } from './route.ts';
 import { standingOf } from './standing.ts';
-import { take } from './take.ts';
+import { type Memory, take } from './take.ts';
+import { createWaitingRoom } from './waiting-room.ts';
 
 /** Takes one message of one account in. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
@@ -21,38 +29,69 @@ export type Receive = (
 
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
-  const explain = createExplainer(deps);
-  const albums = createAlbums(deps.clock);
-  const isLoop = createLoopGuard(deps.clock);
+  const { clock, meter, tracer = silentTracer } = deps;
+  const remembered = {
+    explain: createExplainer(deps),
+    albums: createAlbums(clock),
+    room: createWaitingRoom(deps.store.inbox, deps.rules.limits.waitingInAll, clock),
+    isLoop: createLoopGuard(clock),
+  };
   return async (unchecked, capabilities) => {
     deps.pass('received');
-    const message = albums.join(validate(unchecked));
-    const route = routeOf(message, capabilities, deps.rules.policy.answers);
-    const standing = await standingOf(deps, message);
-    const conversationId = standing.mainConversation ?? conversationIdOf(message);
-    const allowed = decideIngress(message, deps.rules, standing);
-    const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
-    const receivedAt = deps.clock();
-    const settles = settlesAt(message, capabilities.target, receivedAt);
-    const admitted: AdmittedMessage = {
-      conversationId,
-      message,
-      route,
-      receivedAt,
-      ...(settles === undefined ? {} : { settlesAt: settles }),
-      fromOwner: standing.isOwner && message.chat.type === 'direct',
-      reason: decision.reason,
-    };
-    const outcome = await take(deps, { admitted, decision, standing }, { explain, albums });
-    await record(deps, admitted, outcome);
-    deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: outcome.kind });
-    const reason = 'reason' in outcome ? outcome.reason : undefined;
-    deps.log.debug(
-      { conversation: conversationId, message: message.messageId, outcome: outcome.kind, reason },
-      'ingress',
-    );
-    return outcome;
+    const { channel } = unchecked;
+    const begunAt = clock();
+    return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
+      const arrived = { message: unchecked, capabilities, trace: span.trace };
+      const outcome = await receiveOne(deps, arrived, remembered);
+      span.note({ outcome: outcome.kind });
+      meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
+      meter.observe('parley_ingress_seconds', clock() - begunAt, { channel });
+      return outcome;
+    });
   };
+}
+
+/** A message as the adapter handed it over. */
+interface Arrived {
+  readonly message: InboundMessage;
+  readonly capabilities: Capabilities;
+  readonly trace: string | undefined;
+}
+
+async function receiveOne(
+  deps: IngressDeps,
+  { message: unchecked, capabilities, trace }: Arrived,
+  { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
+): Promise<IngressOutcome> {
+  const message = memory.albums.join(validate(unchecked));
+  const route = routeOf(message, capabilities, deps.rules.policy.answers);
+  const standing = await standingOf(deps, message);
+  const conversationId = standing.mainConversation ?? conversationIdOf(message);
+  const allowed = decideIngress(message, deps.rules, standing);
+  const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
+  const receivedAt = deps.clock();
+  const settles = settlesAt(message, capabilities.target, receivedAt);
+  const admitted: AdmittedMessage = {
+    conversationId,
+    message,
+    route,
+    receivedAt,
+    ...(settles === undefined ? {} : { settlesAt: settles }),
+    fromOwner: standing.isOwner && message.chat.type === 'direct',
+    reason: decision.reason,
+    trace,
+  };
+  // Clocks of platforms run a little ahead at times.
+  const late = Math.max(0, receivedAt - message.sentAt);
+  deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
+  const outcome = await take(deps, { admitted, decision, standing }, memory);
+  await recordRefusal(deps, admitted, outcome);
+  const reason = 'reason' in outcome ? outcome.reason : undefined;
+  deps.log.debug(
+    { conversation: conversationId, message: message.messageId, outcome: outcome.kind, reason },
+    'ingress',
+  );
+  return outcome;
 }
 
 const LOOP: IngressDecision = {
@@ -69,26 +108,5 @@ function validate(unchecked: InboundMessage): InboundMessage {
     message: `The ${unchecked.channel} adapter made a message that breaks the contract: ${z.prettifyError(parsed.error)}. This is a defect of the adapter.`,
     retryable: false,
     cause: parsed.error,
-  });
-}
-
-/** What was taken is explained by its own row; everything else needs one (D08). */
-async function record(
-  deps: IngressDeps,
-  { message, receivedAt }: AdmittedMessage,
-  outcome: IngressOutcome,
-): Promise<void> {
-  if (outcome.kind !== 'ignored' && outcome.kind !== 'refused') return;
-  const { channel, account, chat, messageId, sender } = message;
-  await deps.store.decisions.record({
-    channel,
-    account,
-    chatId: chat.id,
-    messageId,
-    senderId: sender.id,
-    outcome: outcome.kind,
-    reason: outcome.reason,
-    at: receivedAt,
-    sentAt: message.sentAt,
   });
 }

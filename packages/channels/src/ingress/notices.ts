@@ -131,6 +131,10 @@ export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
+/** Tells that too many messages of everybody wait already (D07). */
+export const NO_ROOM =
+  'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
+
 /** Which model answers, and on which host, is the owner's business. */
 function statusText(
   { agentName, model }: Situation,

@@ -32,4 +32,6 @@ export interface IngressLimits {
   readonly messageCharacters: number;
   /** Messages of one conversation that may wait for a turn. */
   readonly waitingPerConversation: number;
+  /** The same of all conversations together, whatever the account. */
+  readonly waitingInAll: number;
 }

@@ -1,3 +1,4 @@
+import { busyIn, silentTracer } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 import type { Albums } from './albums.ts';
 import { carryOut } from './carry-out.ts';
@@ -6,12 +7,15 @@ import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { overhear } from './overhear.ts';
+import { recordRefusal } from './record-refusal.ts';
 import type { Standing } from './standing.ts';
+import type { WaitingRoom } from './waiting-room.ts';
 
 /** What one account remembers between messages, in memory and bounded. */
 export interface Memory {
   readonly explain: Explainer;
   readonly albums: Albums;
+  readonly room: WaitingRoom;
 }
 
 /** A message, what ingress will do with it, and who wrote it. */
@@ -25,8 +29,9 @@ export interface Decided {
 export async function take(
   deps: IngressDeps,
   { admitted, decision, standing }: Decided,
-  { explain, albums }: Memory,
+  memory: Memory,
 ): Promise<IngressOutcome> {
+  const { explain, albums } = memory;
   switch (decision.kind) {
     case 'ignore':
       if (decision.overhear) {
@@ -41,9 +46,9 @@ export async function take(
       return carryOut(deps, admitted, decision.command, standing);
     case 'turn':
       for (const picture of albums.release(admitted.message)) {
-        await acceptPicture(deps, picture, admitted.reason, explain);
+        await acceptPicture(deps, picture, admitted.reason, memory);
       }
-      return accept(deps, admitted, explain);
+      return accept(deps, admitted, memory);
   }
 }
 
@@ -52,16 +57,17 @@ async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
   reason: string | undefined,
-  explain: Explainer,
+  memory: Memory,
 ): Promise<void> {
   const { channel, account, chat, messageId } = picture.message;
   await deps.store.inbox.revise({ channel, account, chatId: chat.id, messageId }, null);
   const message = { ...picture.message, addressed: true };
-  await accept(deps, { ...picture, message, ...(reason === undefined ? {} : { reason }) }, explain);
+  const admitted = { ...picture, message, ...(reason === undefined ? {} : { reason }) };
+  await recordRefusal(deps, admitted, await accept(deps, admitted, memory));
 }
 
 async function explainRefusal(
-  { rules }: IngressDeps,
+  { rules, meter }: IngressDeps,
   admitted: AdmittedMessage,
   tell: Extract<IngressDecision, { kind: 'refuse' }>['tell'],
   explain: Explainer,
@@ -72,26 +78,63 @@ async function explainRefusal(
     case 'pairing':
       return explain.pairing(admitted);
     case 'too-long':
+      meter.count('parley_overflow_total', { channel: admitted.message.channel, bound: 'size' });
       return explain.tooLong(admitted, rules.limits.messageCharacters);
     case null:
       return;
   }
 }
 
+/** Stores a message, as a stage of its trace. */
+function store(
+  { store: { inbox }, clock, meter, tracer = silentTracer }: IngressDeps,
+  admitted: AdmittedMessage,
+  room: number,
+) {
+  const begunAt = clock();
+  return tracer.span('parley.inbox', {}, async (span) => {
+    const outcome = await inbox.accept(admitted, room);
+    span.note({ outcome });
+    meter.observe('parley_inbox_seconds', clock() - begunAt, { outcome });
+    return outcome;
+  });
+}
+
+/** What cannot be taken is refused, told and noted; never dropped in silence (D07). */
 async function accept(
   deps: IngressDeps,
   admitted: AdmittedMessage,
-  explain: Explainer,
+  { explain, room }: Memory,
 ): Promise<IngressOutcome> {
-  const room = deps.rules.limits.waitingPerConversation;
-  const stored = await deps.store.inbox.accept(admitted, room);
+  const { limits, busy = 'collect' } = deps.rules;
+  const { channel, chat } = admitted.message;
+  const hasRoom = await room.hasRoom();
+  // Without any room it is asked all the same: a message that is known is never refused.
+  const inItsConversation = hasRoom ? limits.waitingPerConversation : 0;
+  const stored = await store(deps, admitted, inItsConversation);
   if (stored === 'full') {
-    await explain.overflow(admitted, room);
-    return { kind: 'refused', reason: `${room} messages of this conversation wait already` };
+    const bound = hasRoom ? 'conversation' : 'all';
+    deps.meter.count('parley_overflow_total', { channel, bound });
+    if (bound === 'all') {
+      await explain.noRoom(admitted);
+      return {
+        kind: 'refused',
+        reason: `${limits.waitingInAll} messages of all chats wait already`,
+      };
+    }
+    await explain.overflow(admitted, inItsConversation);
+    return {
+      kind: 'refused',
+      reason: `${inItsConversation} messages of this conversation wait already`,
+    };
   }
   deps.pass('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.kick(admitted.conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
+  room.took();
+  if (busyIn(busy, chat.type) === 'interrupt') {
+    deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
+  }
   return { kind: 'accepted', conversationId: admitted.conversationId };
 }

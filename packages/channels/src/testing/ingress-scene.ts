@@ -53,7 +53,7 @@ export class IngressScene {
       rules: {
         policy: POLICY,
         owners: ['telegram:42'],
-        limits: { messageCharacters: 30, waitingPerConversation: 3 },
+        limits: { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 100 },
       },
       situation: () => ({ agentName: 'Polly', model: 'offline – no model' }),
       log,
@@ -75,8 +75,12 @@ export class IngressScene {
   }
 
   /** The ingress of an account with another policy. */
-  ingressWith(policy: Partial<AccountPolicy>, change: Partial<IngressDeps> = {}): Receive {
-    const rules = { ...this.#deps.rules, policy: { ...POLICY, ...policy } };
+  ingressWith(
+    policy: Partial<AccountPolicy>,
+    change: Partial<IngressDeps> = {},
+    rule: Partial<IngressDeps['rules']> = {},
+  ): Receive {
+    const rules = { ...this.#deps.rules, policy: { ...POLICY, ...policy }, ...rule };
     return createIngress({ ...this.#deps, store: this.store, ...change, rules });
   }
 

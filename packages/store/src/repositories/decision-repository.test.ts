@@ -72,12 +72,19 @@ describe('what was not taken', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D07] [D08] is remembered for the newest 10,000 messages', async () => {
+  it('[D07] [D08] is remembered for the newest 20,000 messages of a chat, and a flood takes no other’s place', async () => {
     const store = await database.openEmpty();
-    const all = Array.from({ length: 10_003 }, (_, n) => decision(`r${n}`, n));
-    await Promise.all(all.map((each) => store.decisions.record(each)));
-    const kept = await store.decisions.stories(CHAT, 20_000);
-    expect(kept).toHaveLength(10_000);
-    expect(kept[0]?.messageId).toBe('r3');
+    const other = { ...CHAT, chatId: 'quiet' };
+    await store.decisions.record({ ...decision('q', 0), ...other });
+    for (let from = 0; from < 21_000; from += 1_000) {
+      const some = Array.from({ length: 1_000 }, (_, n) => decision(`r${from + n}`, from + n));
+      await Promise.all(some.map((each) => store.decisions.record(each)));
+    }
+    const kept = await store.decisions.stories(CHAT, 30_000);
+    // A chat is looked through now and then, so a few more may be left.
+    expect(kept.length).toBeGreaterThanOrEqual(20_000);
+    expect(kept.length).toBeLessThanOrEqual(20_500);
+    expect(kept.at(-1)?.messageId).toBe('r20999');
+    expect(await store.decisions.stories(other, 9)).toHaveLength(1);
   });
 });

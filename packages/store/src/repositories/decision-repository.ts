@@ -4,8 +4,12 @@ import type { ChatKey } from '../outbox.ts';
 import { readApprovalRow } from './approval-row.ts';
 import { toldAlerts } from './told-alerts.ts';
 
-/** Enough to explain yesterday on a busy installation, in about 2 MB. */
-const KEPT = 10_000;
+/** Enough to explain yesterday on a busy installation, in about 20 MB. */
+const KEPT = 100_000;
+/** Of one chat: a flood there must not make the reasons of all others be forgotten. */
+const KEPT_OF_CHAT = 20_000;
+/** How often a chat is looked through for what is too much. */
+const LOOK_EVERY = 500;
 
 /** Decisions on SQL. A power cut may take the last ones: they explain, nothing depends on them. */
 export function decisionRepository(database: Database): DecisionRepository {
@@ -31,6 +35,7 @@ export function decisionRepository(database: Database): DecisionRepository {
           .deleteFrom('decision')
           .where('seq', '<=', row.seq - KEPT)
           .execute();
+        if (row.seq % LOOK_EVERY === 0) await forgetOldOfChat(sql, { channel, account, chatId });
       }, 'process'),
 
     stories: (chat, limit) =>
@@ -43,6 +48,25 @@ export function decisionRepository(database: Database): DecisionRepository {
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
   };
+}
+
+async function forgetOldOfChat(sql: Sql, { channel, account, chatId }: ChatKey): Promise<void> {
+  const newestForgotten = sql
+    .selectFrom('decision')
+    .select('seq')
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .where('chat_id', '=', chatId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .offset(KEPT_OF_CHAT);
+  await sql
+    .deleteFrom('decision')
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .where('chat_id', '=', chatId)
+    .where('seq', '<=', newestForgotten)
+    .execute();
 }
 
 const MESSAGE = ['channel', 'account', 'chat_id', 'message_id'] as const;

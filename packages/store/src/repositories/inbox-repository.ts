@@ -65,6 +65,16 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
 
     ownerChats: () => database.read(ownerChats),
 
+    waitingInAll: () =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('inbox')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('state', '=', WAITING)
+          .executeTakeFirstOrThrow();
+        return row.count;
+      }),
+
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 
     recent: ({ channel, account, chatId }, limit) =>
