@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { silentLogger } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunTurn } from './lane.ts';
+import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
+import { createLocalBus } from './local-bus.ts';
+import { stopReasonOf } from './stop-reason.ts';
+import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+
+/** Renewed after 300 ms, as the real lease of 10 s is after 3 s. */
+const LEASE_MS = 1_000;
+
+let scene: LaneScene;
+let worker: LaneWorker | undefined;
+beforeEach(async () => {
+  scene = await openLaneScene();
+});
+afterEach(async () => {
+  await worker?.close(0);
+  await scene.close();
+});
+
+describe('a /stop whose live event never reaches the worker', () => {
+  it('[G05] ends the turn when its lease is renewed next, and no answer of it is sent', async () => {
+    const ends: unknown[] = [];
+    const runTurn: RunTurn = async (
+      ...[turn, lease, signal]: Parameters<Parameters<LaneScene['laneDeps']>[0]>
+    ) => {
+      if (!signal.aborted) await once(signal, 'abort');
+      // Even a turn that does not listen commits nothing.
+      ends.push(stopReasonOf(signal), await scene.answer(turn, lease));
+    };
+    const deaf = createLocalBus(silentLogger);
+    worker = await startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS }), {
+      queue: scene.queues.lanes,
+      bus: deaf,
+      concurrency: 5,
+      sweepMs: 5_000,
+    });
+    await scene.write('c');
+    await scene.queues.lanes.kick('c');
+    await expect.poll(() => scene.store.lanes.withWork(Date.now() + 60_000, 1)).toEqual(['c']);
+    await scene.stop('c');
+    expect(await scene.outcomes('c')).toEqual(['stopped']);
+    await expect.poll(() => ends).toEqual(['lease-lost', false]);
+    expect(await scene.outcomes('c')).toEqual(['stopped']);
+  });
+
+  it('[G05] does not keep the lane from what is asked next', async () => {
+    const begun: string[] = [];
+    const runTurn: RunTurn = async (
+      ...[turn, lease, signal]: Parameters<Parameters<LaneScene['laneDeps']>[0]>
+    ) => {
+      begun.push(turn.turnId);
+      if (begun.length === 1) await once(signal, 'abort');
+      await scene.answer(turn, lease);
+    };
+    const start = (owner: string) =>
+      startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS, owner }), {
+        queue: scene.queues.lanes,
+        bus: createLocalBus(silentLogger),
+        concurrency: 5,
+        sweepMs: 100,
+      });
+    worker = await start('one');
+    await scene.write('c');
+    await scene.queues.lanes.kick('c');
+    await expect.poll(() => begun).toHaveLength(1);
+    await scene.stop('c');
+    await scene.write('c');
+    await scene.queues.lanes.kick('c');
+    await expect.poll(() => scene.outcomes('c')).toEqual(['stopped', 'answered']);
+  });
+});
