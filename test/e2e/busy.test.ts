@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+import { webClient } from './web-client.ts';
+
+let scene: TelegramScene;
+afterEach(() => scene.close());
+
+const open = async (busy: string | object): Promise<void> => {
+  scene = await startTelegramScene({}, { lanes: { busy, collectPauseMs: 100 } });
+};
+
+/** Writes and waits until the message is stored. */
+async function write(text: string, chat = ANN): Promise<void> {
+  const before = await taken();
+  scene.telegram.say({ chat, from: ANN, text });
+  await expect.poll(taken).toBe(before + 1);
+}
+
+async function taken(): Promise<number> {
+  const { body } = await webClient(scene.parley).get('/metrics');
+  const found = /parley_ingress_total\{channel="telegram",outcome="accepted"\} (\d+)/.exec(body);
+  return Number(found?.[1] ?? 0);
+}
+
+const inGroup = (text: string) => `@parley_test_bot ${text}`;
+const askedLast = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+
+/** What `/why` says of the last messages. */
+async function why(): Promise<string> {
+  const { length } = scene.answers(ANN);
+  scene.telegram.say({ chat: ANN, text: '/why' });
+  return (await scene.untilAnswers(ANN, length + 1)).at(-1) ?? '';
+}
+
+describe('a message that is written during a turn', () => {
+  it('[D03] with "steer" joins it before its answer is sent: one message answers both', async () => {
+    await open('steer');
+    const first = scene.hold('first');
+    scene.telegram.say({ chat: ANN, text: 'first' });
+    await first.asked;
+    await write('second');
+    first.release();
+    const both = 'You said: first\n\nYou said: second';
+    expect(await scene.untilAnswers(ANN, 1)).toEqual([both]);
+    await write('third');
+    expect(await scene.untilAnswers(ANN, 2)).toEqual([both, 'You said: third']);
+    expect(askedLast()).toContain('first\\n\\nsecond');
+  });
+
+  it('[D03] [D05] with "steer" is answered once after a kill -9 behind its joining', async () => {
+    await open('steer');
+    const [first, second] = [scene.hold('first'), scene.hold('second')];
+    scene.telegram.say({ chat: ANN, text: 'first' });
+    await first.asked;
+    await write('second');
+    first.release();
+    await second.asked;
+    await scene.parley.end('SIGKILL');
+    const asked = scene.model.total;
+    await scene.startAgain();
+    second.release();
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: first\n\nYou said: second']);
+    expect(scene.model.total).toBe(asked + 1);
+    await write('third');
+    expect(await scene.untilAnswers(ANN, 2)).toHaveLength(2);
+  });
+
+  it('[D03] with "interrupt" ends it: the next turn answers both, and /why says so', async () => {
+    await open('interrupt');
+    const story = scene.hold('a story');
+    scene.telegram.say({ chat: ANN, text: 'a story' });
+    await story.asked;
+    await write('a poem');
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: a poem']);
+    story.release();
+    expect(askedLast()).toContain('a story\\n\\na poem');
+    expect(await why()).toContain('its turn was interrupted by a later message; waited');
+    expect(scene.answers(ANN)).toHaveLength(2);
+  });
+
+  it('[D03] with "interrupt" is answered once, with what it interrupted, after a kill -9', async () => {
+    await open('interrupt');
+    const [story, poem] = [scene.hold('a story'), scene.hold('a poem')];
+    scene.telegram.say({ chat: ANN, text: 'a story' });
+    await story.asked;
+    await write('a poem');
+    await poem.asked;
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    poem.release();
+    story.release();
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: a poem']);
+    expect(askedLast()).toContain('a story\\n\\na poem');
+    await write('thanks');
+    expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: a poem', 'You said: thanks']);
+  });
+
+  it('[D03] is treated as its kind of chat says', async () => {
+    await open({ direct: 'steer' });
+    const one = scene.hold(inGroup('one'));
+    scene.telegram.say({ chat: GROUP, from: ANN, text: inGroup('one') });
+    await one.asked;
+    await write(inGroup('two'), GROUP);
+    await write(inGroup('three'), GROUP);
+    one.release();
+    const answers = await scene.untilAnswers(GROUP, 2);
+    expect(answers).toHaveLength(2);
+    expect(answers[0]).toContain('one');
+    expect(answers[1]).toContain('three');
+    expect(textOf(scene.model.requests.at(-1)?.body.messages.at(-1))).toMatch(/two[\s\S]*three/);
+  });
+});
