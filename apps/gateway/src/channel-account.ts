@@ -1,28 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import {
-  type AttachmentFetcher,
-  type ChannelAdapter,
-  type ChannelDefinition,
-  type ChannelState,
-  CODE_LENGTH,
-  COMMANDS,
-  chatHistory,
-  createIngress,
-  type DecisionRules,
-  type DeliveryWorker,
-  type Desks,
-  type MediaLimits,
-  oneTimeCode,
-  type Revision,
-  type Situation,
-  type SkillCommands,
-  startAttachmentFetcher,
-  startDeliveryWorker,
-  undeclared,
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  ChannelAdapter,
+  ChannelDefinition,
+  ChannelState,
+  DecisionRules,
+  Desks,
+  HttpFacet,
+  MediaLimits,
+  Situation,
+  SkillCommands,
 } from '@parley/channels';
 import {
   type Clock,
-  fromOutside,
   type LiveBus,
   type Logger,
   type Meter,
@@ -31,7 +20,10 @@ import {
 } from '@parley/contracts';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { GatewayError } from './gateway-error.ts';
+import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
+import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
+import { makeAdapter } from './accounts/make-adapter.ts';
+import { passingOn } from './accounts/pass-on.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -40,11 +32,12 @@ export interface AccountStatus {
   readonly state: ChannelState;
 }
 
-/** A connected account: its adapter, its ingress and its deliveries. */
+/** An account of this gateway: connected, or standing by while another gateway is. */
 export interface ChannelAccount {
-  readonly channel: string;
-  readonly account: string;
-  readonly adapter: ChannelAdapter;
+  /** Its adapter while it is connected. */
+  connected(): ChannelAdapter | undefined;
+  /** Its web routes; those of another gateway, while that one is connected. */
+  http(): HttpFacet | undefined;
   status(): AccountStatus;
   /** Takes no new messages; what is being stored is stored first. */
   stopReceiving(): Promise<void>;
@@ -68,6 +61,10 @@ export interface AccountDeps {
   /** For `/memory`, `/soul` and the like. */
   readonly desks?: Desks | undefined;
   readonly media: MediaLimits;
+  /** Which gateway is connected as which account; absent: this one, as there is no other. */
+  readonly rights?: AccountRights | undefined;
+  /** The secret that all gateways share, for requests they pass on. */
+  readonly token?: string | undefined;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
 }
@@ -80,118 +77,161 @@ export interface AccountPlan {
   readonly rules: DecisionRules;
 }
 
-const DELIVERY_CONCURRENCY = 50;
-const SWEEP_MS = 5_000;
+const TRY_AGAIN_MS = 5_000;
 
 /**
- * Opens one account: adapter, ingress, delivery. The platform library is loaded here and not before.
- * Rejects when the adapter cannot be made; a platform that is down is told through its state instead.
+ * Opens one account: connects it as soon as no other gateway is, and again whenever it has lost it to
+ * one. Rejects when the adapter cannot be made; a platform that is down is told through its state.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
-  const { definition, account } = plan;
-  const channel = definition.id;
-  const log = deps.log.child({ channel, account });
-  let state: ChannelState = { kind: 'starting' };
-  let files: AttachmentFetcher | undefined;
-  const receive = createIngress({
-    ...deps,
-    log,
-    lanes: deps.queues.lanes,
-    deliver: (to) => deps.queues.deliveries(to.channel, to.account).kick(to.chatId),
-    answersStrangers: definition.answersStrangers ?? true,
-    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
-    rules: plan.rules,
-  });
-  const connect = await definition.load();
-  const adapter: ChannelAdapter = connect({
-    account,
-    settings: plan.settings,
-    log,
-    clock: deps.clock,
-    values: deps.store.adapterValues(channel, account),
-    receive: async (message) => {
-      const outcome = await receive(message, adapter.capabilities);
-      if (message.attachments) files?.wake();
-      return outcome;
-    },
-    revise: async (revision) => {
-      await revise(deps.store, { channel, account }, revision);
-      files?.wake();
-    },
-    commands: [...COMMANDS, ...((await deps.skillCommands?.('others')) ?? [])],
-    report: (next) => {
-      state = next;
-      tell(log, next);
-      deps.onState?.({ channel, account, state });
-    },
-    history: (chatId, limit) => chatHistory(deps.store, { channel, account, chatId }, limit),
-  });
-  keepsItsWord(channel, adapter);
-  await adapter.start();
-  files = startFetching(deps, adapter, { channel, account, log });
-  const delivery = await startDelivery(deps, adapter, { channel, account, log });
-  return {
-    channel,
-    account,
-    adapter,
-    status: () => ({ channel, account, state }),
-    async stopReceiving() {
-      await files?.close();
-      await adapter.stop();
-    },
-    async close(graceMs) {
-      await Promise.all([files?.close(), delivery.close(graceMs)]);
-    },
-  };
+  const account = new OpenAccount(deps, plan);
+  await account.begin();
+  return account;
 }
 
-async function revise(
-  { inbox }: Pick<Store, 'inbox'>,
-  place: { readonly channel: string; readonly account: string },
-  revision: Revision,
-): Promise<void> {
-  if (revision.kind === 'deleted') {
-    const { chatId, messageId } = revision;
-    await inbox.revise({ ...place, chatId, messageId }, null);
-    return;
+class OpenAccount implements ChannelAccount {
+  readonly #deps: AccountDeps;
+  readonly #plan: AccountPlan;
+  readonly #name: { readonly channel: string; readonly account: string };
+  readonly #rights: AccountRights;
+  readonly #stopping = new AbortController();
+  readonly #settled = Promise.withResolvers<void>();
+  #state: ChannelState = { kind: 'starting' };
+  #adapter: ChannelAdapter | undefined;
+  #session: AccountSession | undefined;
+  #right: AccountRight | null = null;
+  #life: Promise<void> | undefined;
+
+  constructor(deps: AccountDeps, plan: AccountPlan) {
+    const { definition, account } = plan;
+    this.#name = { channel: definition.id, account };
+    this.#deps = { ...deps, log: deps.log.child(this.#name) };
+    this.#plan = plan;
+    const alone = everyRight(deps.store.outbox);
+    this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
-  const message = fromOutside(revision.message);
-  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+
+  /** Resolves when it is connected, or stands by. */
+  async begin(): Promise<void> {
+    this.#adapter = await this.#makeAdapter();
+    this.#life = this.#live();
+    try {
+      await this.#settled.promise;
+    } catch (error) {
+      this.#stopping.abort();
+      await this.#life;
+      throw error;
+    }
+  }
+
+  connected(): ChannelAdapter | undefined {
+    return this.#session && this.#adapter;
+  }
+
+  http(): HttpFacet | undefined {
+    const own = this.#adapter?.http;
+    if (this.#session !== undefined || own === undefined) return own;
+    const { token = '' } = this.#deps;
+    return passingOn(own, { name: this.#name, rights: this.#rights, token });
+  }
+
+  status(): AccountStatus {
+    return { ...this.#name, state: this.#state };
+  }
+
+  async stopReceiving(): Promise<void> {
+    this.#stopping.abort();
+    await this.#life;
+    await this.#session?.stopReceiving();
+    this.#report({ kind: 'stopped' });
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await this.#session?.close(graceMs);
+    if (this.#right !== null) await this.#release(this.#right);
+  }
+
+  /** Holds the account for as long as may be, over and over, until it is stopped. Never rejects. */
+  async #live(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#right = await this.#rights.obtain(
+        this.#name,
+        (holder) => this.#standBy(holder),
+        signal,
+      );
+      if (this.#right === null) break;
+      try {
+        await this.#serve(this.#right);
+      } catch (error) {
+        this.#deps.log.error({ error }, 'channel could not be opened');
+        await this.#adapter?.stop();
+        this.#adapter = undefined;
+        await this.#release(this.#right);
+        this.#settled.reject(error);
+        await sleep(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    this.#settled.resolve();
+  }
+
+  /** Until the right is lost or the account is stopped; then the session is left to `close`. */
+  async #serve(right: AccountRight): Promise<void> {
+    this.#adapter ??= await this.#makeAdapter();
+    const adapter = this.#adapter;
+    const session = await connectAccount({ ...this.#deps, name: this.#name, right }, adapter);
+    this.#session = session;
+    this.#settled.resolve();
+    await eitherOf(right.lost, this.#stopping.signal);
+    if (this.#stopping.signal.aborted) return;
+    this.#session = undefined;
+    this.#adapter = undefined;
+    this.#report({ kind: 'starting' });
+    await Promise.all([session.stopReceiving(), session.close(0)]);
+    this.#adapter = await this.#makeAdapter();
+  }
+
+  #makeAdapter(): Promise<ChannelAdapter> {
+    const { areShared } = this.#deps.rights ?? this.#rights;
+    return makeAdapter(
+      {
+        ...this.#deps,
+        isShared: areShared && this.#plan.definition.servedByAll === true,
+        wakeFiles: () => this.#session?.wakeFiles(),
+        report: (state) => this.#report(state),
+      },
+      this.#plan,
+    );
+  }
+
+  async #release(right: AccountRight): Promise<void> {
+    await right.release().catch((error: unknown) => {
+      this.#deps.log.warn({ reason: reasonOf(error) }, 'others must wait for this account');
+    });
+  }
+
+  #standBy(holder: string): void {
+    if (this.#state.kind === 'standby' && this.#state.holder === holder) return;
+    this.#report({ kind: 'standby', holder });
+    this.#settled.resolve();
+  }
+
+  #report(state: ChannelState): void {
+    // An adapter that was stopped for another gateway makes room for one that stands by.
+    const isEnding = this.#stopping.signal.aborted;
+    if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
+    this.#state = state;
+    tell(this.#deps.log, state);
+    this.#deps.onState?.(this.status());
+  }
 }
 
-function startFetching(
-  { store, queues, media, clock }: AccountDeps,
-  adapter: ChannelAdapter,
-  { channel, account, log }: { channel: string; account: string; log: Logger },
-): AttachmentFetcher {
-  const { attachments } = store;
-  const { files } = adapter;
-  return startAttachmentFetcher(
-    { attachments, files, lanes: queues.lanes, limits: media, clock, log },
-    { channel, account, sweepMs: SWEEP_MS },
-  );
-}
-
-function startDelivery(
-  deps: AccountDeps,
-  adapter: ChannelAdapter,
-  { channel, account, log }: { channel: string; account: string; log: Logger },
-): Promise<DeliveryWorker> {
-  const delivery = {
-    ...deps,
-    log,
-    outbox: deps.store.outbox,
-    capabilities: adapter.capabilities,
-    send: adapter.send.bind(adapter),
-  };
-  const queue = deps.queues.deliveries(channel, account);
-  return startDeliveryWorker(delivery, {
-    channel,
-    account,
-    queue,
-    concurrency: DELIVERY_CONCURRENCY,
-    sweepMs: SWEEP_MS,
-  });
+function eitherOf(...signals: AbortSignal[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const either = AbortSignal.any(signals);
+  if (either.aborted) resolve();
+  else either.addEventListener('abort', () => resolve(), { once: true });
+  return promise;
 }
 
 function tell(log: Logger, state: ChannelState): void {
@@ -199,16 +239,6 @@ function tell(log: Logger, state: ChannelState): void {
     log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
   else if (state.kind === 'retrying') log.warn({ reason: state.reason }, 'channel retries');
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
-}
-
-/** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
-function keepsItsWord(channel: string, adapter: ChannelAdapter): void {
-  const differences = undeclared(adapter);
-  if (differences.length === 0) return;
-  throw new GatewayError(
-    'adapter-undeclared',
-    `The adapter of ${channel} does not do what it declares: ${differences.join('; ')}. This is a defect of the adapter.`,
-  );
 }
 
 /** The status of an account that could not even be opened. */

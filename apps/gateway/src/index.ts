@@ -1,4 +1,5 @@
 export { pair } from '@parley/channels';
+export { type LeasedRightsDeps, leasedRights } from './accounts/leased-rights.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';

@@ -44,7 +44,7 @@ export interface GatewayOptions extends AccountDeps {
   readonly accounts: readonly PlannedAccount[];
   readonly http: { readonly host: string; readonly port: number; readonly token: string };
   /** Text of `/metrics`. */
-  readonly metrics: () => Promise<string>;
+  readonly metrics: (channels: readonly AccountStatus[]) => Promise<string>;
   /** What `parley status` shows besides the channels. */
   readonly report: () => Promise<object>;
   /** What the page shows of past prompts. */
@@ -70,7 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const broken: AccountStatus[] = [];
   const presence = startPresence({
     bus: options.bus,
-    adapterOf: (channel, account) => open.get(keyOf(channel, account))?.adapter,
+    adapterOf: (channel, account) => open.get(keyOf(channel, account))?.connected(),
     log: options.log,
   });
   const status = (): AccountStatus[] => [
@@ -80,7 +80,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const app: HttpAppOptions = {
     ...options.http,
     log: options.log,
-    metrics: options.metrics,
+    metrics: () => options.metrics(status()),
     status,
     report: async () => ({ channels: status(), ...(await options.report()) }),
     inspector: options.inspector,
@@ -94,12 +94,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       recent: (limit) => options.store.why.recent(limit),
     },
     ping: () => options.store.ping(),
-    channel: (channel, account) => open.get(keyOf(channel, account))?.adapter.http,
+    pingQueue: () => options.queues.depths(),
+    channel: (channel, account) => open.get(keyOf(channel, account))?.http(),
   };
   const http = await startHttp({ ...options.http, log: options.log }, async () =>
     (await import('./http/app.ts')).createHttpApp(app),
   );
-  await Promise.all(options.accounts.map((planned) => openPlanned(options, planned, open, broken)));
+  const deps = { ...options, token: options.http.token };
+  await Promise.all(options.accounts.map((planned) => openPlanned(deps, planned, open, broken)));
   const { store, clock, log } = options;
   const tidying = startSweep('old attachments', TIDY_MS, log, () =>
     store.attachments.forget(clock() - FILES_KEPT_MS, clock()),

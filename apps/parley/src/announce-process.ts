@@ -15,6 +15,11 @@ export interface AnnounceDeps {
   readonly log: Logger;
 }
 
+/** Where others reach a server of the machine `host` that listens on all its addresses. */
+function addressFrom(host: string, address: string): string {
+  return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
+}
+
 /** Says every few seconds that this process runs, and at the end that it does not; that is what it gives back. */
 export function announceProcess(
   { store, clock, log }: AnnounceDeps,
@@ -22,7 +27,9 @@ export function announceProcess(
 ): () => Promise<void> {
   const { version } = manifest;
   const startedAt = clock();
-  const row = { id, role, address, host: hostname(), pid: process.pid, version, startedAt };
+  const host = hostname();
+  const own = { id, role, host, pid: process.pid, version, startedAt };
+  const row = { ...own, address: addressFrom(host, address) };
   const beats = startSweep('process', BEAT_MS, log, () => store.processes.beat(row, clock()));
   return async () => {
     await beats.stop();

@@ -66,6 +66,10 @@ describe('how a channel is doing', () => {
     ],
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [
+      { kind: 'standby', holder: 'the gateway on one (7)' },
+      'stands by: the gateway on one (7) is connected',
+    ],
+    [
       { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },
       'not connected, tries again: no network',
     ],

@@ -119,6 +119,8 @@ export function channelLine({ state }: AccountStatus): string {
       return 'waits to be linked: scan its code, here or on the web page, with the phone';
     case 'connected':
       return `connected as ${state.as}`;
+    case 'standby':
+      return `stands by: ${state.holder} is connected`;
     case 'retrying':
       return `not connected, tries again: ${state.reason}`;
     case 'failed':

@@ -41,7 +41,9 @@ async function findNeighbour(
     const here = hostname();
     const running = await store.processes.list(Date.now() - PROCESS_GONE_AFTER_MS);
     const gateway = running.find(({ host, role }) => host === here && role !== 'worker');
-    return gateway === undefined ? null : { pid: gateway.pid, address: gateway.address };
+    if (gateway === undefined) return null;
+    const { pid, address } = gateway;
+    return { pid, address: address.replace(`//${here}:`, '//127.0.0.1:') };
   } finally {
     await store.close();
   }

@@ -1,9 +1,10 @@
-import type { GatewayOptions } from '@parley/gateway';
+import { type GatewayOptions, leasedRights } from '@parley/gateway';
 import { cronPage } from './cron-page.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
 import { skillCommandsOf } from './open-skills.ts';
 import type { PluggedIn } from './plug-in.ts';
+import { isShared } from './process-role.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { soulPage } from './soul-page.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -13,7 +14,19 @@ import { statusReport } from './status-report.ts';
 export function gatewayOptions(
   { folder, clock, token, port, onState }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  { shared, accounts, agent, model, mcp, metrics, inspector, soul, proactive, cron }: Parts,
+  {
+    processId,
+    shared,
+    accounts,
+    agent,
+    model,
+    mcp,
+    scrape,
+    inspector,
+    soul,
+    proactive,
+    cron,
+  }: Parts,
 ): GatewayOptions {
   return {
     ...shared,
@@ -25,8 +38,9 @@ export function gatewayOptions(
     desks: desksOf({ agent, soul, proactive }),
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
+    ...(isShared(settings) && { rights: leasedRights({ ...shared, owner: processId }) }),
     http: { host: settings.http.host, port: port ?? settings.http.port, token },
-    metrics: async () => metrics.render(),
+    metrics: scrape,
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;

@@ -5,6 +5,7 @@ import { type AccountStatus, CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
+import { refuseHalfRestored } from './backup/exchange-files.ts';
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
@@ -59,6 +60,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
+  refuseHalfRestored(folder.path);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
@@ -96,7 +98,7 @@ async function compose(
   if (gateway !== null) opened.defer(announceHere(folder, address));
   if (isShared(settings)) {
     const { announceProcess } = await import('./announce-process.ts');
-    opened.defer(announceProcess(shared, { id: parts.processId, role, address }));
+    opened.defer(announceProcess(shared, { id: parts.processId, role, address: server.address }));
   }
   return {
     address,

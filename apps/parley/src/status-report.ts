@@ -44,6 +44,7 @@ const ChannelState = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('starting') }),
   z.object({ kind: z.literal('pairing'), code: z.string() }),
   z.object({ kind: z.literal('connected'), as: z.string() }),
+  z.object({ kind: z.literal('standby'), holder: z.string() }),
   z.object({ kind: z.literal('retrying'), reason: z.string(), nextAttemptAt: z.number() }),
   z.object({ kind: z.literal('failed'), reason: z.string(), mend: z.string() }),
   z.object({ kind: z.literal('stopped') }),

@@ -14,6 +14,7 @@ function definition(front: WebFront): ChannelDefinition {
   return {
     id: front.channel,
     settings: z.strictObject({}),
+    servedByAll: true,
     async load() {
       const { createWebAdapter } = await import('./web-adapter.ts');
       return (context) => createWebAdapter(context, front);

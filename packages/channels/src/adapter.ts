@@ -20,6 +20,8 @@ export type ChannelState =
   | { readonly kind: 'pairing'; readonly code: string }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
+  /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
+  | { readonly kind: 'standby'; readonly holder: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
   /** It will not mend itself; `mend` says what a person must do. */
   | { readonly kind: 'failed'; readonly reason: string; readonly mend: string }
@@ -42,6 +44,8 @@ export interface ChannelContext<Settings> {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Other gateways may serve this account at the same time (`servedByAll`). */
+  readonly isShared?: boolean;
   /** What this account must remember between starts. */
   readonly values: AdapterValues;
   /**
@@ -138,5 +142,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly settings: z.ZodType<Settings>;
   /** False: nothing is ever said to a stranger here; an owner is told instead (F05). True by default. */
   readonly answersStrangers?: boolean;
+  /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
+  readonly servedByAll?: boolean;
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
 }

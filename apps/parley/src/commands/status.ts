@@ -6,6 +6,8 @@ import { type FoundGateway, findGateway } from '../find-gateway.ts';
 import { drawCode } from '../pairing-screen.ts';
 import { GatewayStatus } from '../status-report.ts';
 
+const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
+
 /** `parley status`: how the gateway on this data folder is doing; 0 when all its channels work. */
 export async function status(
   folder: DataFolder,
@@ -23,7 +25,7 @@ export async function status(
     if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
     print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
   }
-  return report.channels.every(({ state }) => state.kind === 'connected') ? 0 : 1;
+  return report.channels.every(({ state }) => WORKS.has(state.kind)) ? 0 : 1;
 }
 
 /** How the running gateway does. Throws CliError when it does not tell. */

@@ -1,0 +1,45 @@
+import type { OutboxRepository, RunningProcess } from '@parley/store';
+
+/** Who asks for what. */
+export interface AccountName {
+  readonly channel: string;
+  readonly account: string;
+}
+
+/** The right to be connected as an account and to send for it. */
+export interface AccountRight {
+  /** Fires when it is lost, a little before another gateway can have it: nothing may be sent any more. */
+  readonly lost: AbortSignal;
+  /** The outbox as whoever has this right may change it. */
+  readonly outbox: OutboxRepository;
+  /** Whether another gateway may go on at once with what is not sent yet. */
+  readonly isShared: boolean;
+  /** Gives it back, so that nobody has to wait for it. */
+  release(): Promise<void>;
+}
+
+/** Decides which gateway is connected as which account: one at a time (D09). */
+export interface AccountRights {
+  /** Whether there may be other gateways at all. */
+  readonly areShared: boolean;
+  /** Waits for the right; `standby` hears who has it meanwhile. Null once the signal fires. */
+  obtain(
+    name: AccountName,
+    standby: (holder: string) => void,
+    signal: AbortSignal,
+  ): Promise<AccountRight | null>;
+  /** The process that has the right now, as far as it is known. */
+  holder(name: AccountName): Promise<RunningProcess | null>;
+}
+
+/** A gateway that has its database to itself, or an account that any number may serve, needs no leave. */
+export function everyRight(outbox: OutboxRepository): AccountRights {
+  return {
+    areShared: false,
+    obtain: async (_name, _standby, signal) =>
+      signal.aborted
+        ? null
+        : { lost: new AbortController().signal, outbox, isShared: false, release: async () => {} },
+    holder: async () => null,
+  };
+}

@@ -1,0 +1,82 @@
+import {
+  type AttachmentFetcher,
+  type ChannelAdapter,
+  type DeliveryWorker,
+  startAttachmentFetcher,
+  startDeliveryWorker,
+} from '@parley/channels';
+import { ChannelError, type Logger } from '@parley/contracts';
+import type { AccountDeps } from '../channel-account.ts';
+import type { AccountName, AccountRight } from './account-rights.ts';
+
+/** An account while it is connected. */
+export interface AccountSession {
+  /** What was received may have brought files. */
+  wakeFiles(): void;
+  /** Takes no new messages; what is being stored is stored first. */
+  stopReceiving(): Promise<void>;
+  /** Ends the deliveries; sends that are under way get `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What connecting needs besides the adapter. */
+export interface ConnectDeps extends AccountDeps {
+  readonly name: AccountName;
+  /** Of this account. */
+  readonly log: Logger;
+  readonly right: AccountRight;
+}
+
+const DELIVERY_CONCURRENCY = 50;
+const SWEEP_MS = 5_000;
+
+/** Connects an account: its platform, its files, its deliveries. */
+export async function connectAccount(
+  deps: ConnectDeps,
+  adapter: ChannelAdapter,
+): Promise<AccountSession> {
+  await adapter.start();
+  const files = startFetching(deps, adapter);
+  const delivery = await startDelivery(deps, adapter);
+  const { right } = deps;
+  return {
+    wakeFiles: () => files.wake(),
+    async stopReceiving() {
+      await files.close();
+      await adapter.stop();
+    },
+    close: (graceMs) => delivery.close(graceMs, right.isShared ? 'hand-over' : undefined),
+  };
+}
+
+function startFetching(deps: ConnectDeps, { files }: ChannelAdapter): AttachmentFetcher {
+  const { store, queues, media: limits, clock, log, name } = deps;
+  const { attachments } = store;
+  const { lanes } = queues;
+  return startAttachmentFetcher(
+    { attachments, files, lanes, limits, clock, log },
+    { ...name, sweepMs: SWEEP_MS },
+  );
+}
+
+function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<DeliveryWorker> {
+  const { right, name, queues } = deps;
+  const { lost, outbox } = right;
+  const delivery = {
+    ...deps,
+    outbox,
+    capabilities: adapter.capabilities,
+    send: async (...[part, signal]: Parameters<ChannelAdapter['send']>) => {
+      // Whoever has the right now sends this part.
+      if (lost.aborted)
+        throw new ChannelError({ kind: 'transient' }, 'the account is served elsewhere');
+      return adapter.send(part, AbortSignal.any([signal, lost]));
+    },
+  };
+  return startDeliveryWorker(delivery, {
+    ...name,
+    queue: queues.deliveries(name.channel, name.account),
+    concurrency: DELIVERY_CONCURRENCY,
+    sweepMs: SWEEP_MS,
+  });
+}

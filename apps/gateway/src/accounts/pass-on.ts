@@ -1,0 +1,47 @@
+import type { HttpFacet } from '@parley/channels';
+import { reasonOf } from '@parley/contracts';
+import type { AccountName, AccountRights } from './account-rights.ts';
+
+/** What passing requests on needs. */
+export interface PassOnDeps {
+  readonly name: AccountName;
+  readonly rights: AccountRights;
+  /** Opens the other gateway: whoever asks was let in here already, or comes where everybody may. */
+  readonly token: string;
+}
+
+/** Says that a request was passed on once: a second time would be a circle. */
+const MARK = 'x-parley-passed-on';
+const WITHIN_MS = 20_000;
+
+/**
+ * The web routes of an account that another gateway is connected as: that gateway answers. So what a
+ * platform calls about is taken in one place and in its order, whichever gateway it reaches. While it
+ * is not known which one that is, 503 makes the caller try again.
+ */
+export function passingOn({ open }: HttpFacet, deps: PassOnDeps): HttpFacet {
+  return { ...(open && { open }), fetch: (request) => passOn(request, deps) };
+}
+
+async function passOn(request: Request, { name, rights, token }: PassOnDeps): Promise<Response> {
+  const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
+  if (holder === null) return again('No gateway serves this account just now.');
+  const { pathname, search } = new URL(request.url);
+  const headers = new Headers(request.headers);
+  for (const ours of ['host', 'cookie', 'origin', 'connection', 'content-length'])
+    headers.delete(ours);
+  headers.set('authorization', `Bearer ${token}`);
+  headers.set(MARK, '1');
+  const { method } = request;
+  const body = method === 'GET' || method === 'HEAD' ? null : await request.arrayBuffer();
+  try {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WITHIN_MS)]);
+    return await fetch(`${holder.address}${pathname}${search}`, { method, headers, body, signal });
+  } catch (error) {
+    return again(`The gateway that serves this account does not answer (${reasonOf(error)}).`);
+  }
+}
+
+function again(words: string): Response {
+  return new Response(`${words}\n`, { status: 503, headers: { 'retry-after': '2' } });
+}
