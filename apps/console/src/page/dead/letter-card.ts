@@ -38,7 +38,7 @@ export function LetterCard({ letter, isBusy, onWish }: LetterCardProps): VNode {
     words.map(({ from, text }, index) =>
       h('blockquote', { key: index, dir: 'auto' }, from !== '' && h('b', null, `${from}: `), text),
     ),
-    h('p', { class: 'beat-facts' }, factsOf(letter)),
+    factsOf(letter) !== '' && h('p', { class: 'beat-facts' }, factsOf(letter)),
     answer.kind === 'failed' && h('p', { class: 'trouble', role: 'alert' }, answer.reason),
     h(
       'p',

@@ -35,6 +35,12 @@ export function QueueLists({ queue }: { readonly queue: Queue }): VNode {
   );
 }
 
+/** How things stand, in one line. */
+export function queueSummary({ messages, turns, parts }: Queue): string {
+  const owed = count(parts.pending + parts.sending, 'part');
+  return `${count(messages, 'message')} waiting, ${count(turns, 'turn')} under way, ${owed} to be sent.`;
+}
+
 interface Row {
   readonly key: string;
   readonly name: string;

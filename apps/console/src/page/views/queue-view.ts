@@ -2,7 +2,7 @@ import { h, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { DeadSection } from '../dead/dead-section.ts';
 import { useAnswer } from '../prompt/use-answer.ts';
-import { QueueLists } from '../queue/queue-lists.ts';
+import { QueueLists, queueSummary } from '../queue/queue-lists.ts';
 import { readQueue } from '../queue/read-queue.ts';
 import { Icon } from '../ui/icons.ts';
 
@@ -35,6 +35,7 @@ export function QueueView(): VNode {
           'Refresh',
         ),
       ),
+      answer.kind === 'here' && h('p', { class: 'beat-facts' }, queueSummary(answer.value)),
       h(DeadSection, { round, onSettled: look }),
       answer.kind === 'failed' && h('p', { class: 'trouble', role: 'alert' }, answer.reason),
       answer.kind === 'here' && h(QueueLists, { queue: answer.value }),

@@ -1,0 +1,189 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { startWebScene, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+const ANN = 501;
+const BO = 502;
+const CLEO = 503;
+/** What a hostile text would like the page to take for its own. */
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
+  let scene: WebScene;
+  let telegram: TelegramDouble;
+  let page: Page;
+  beforeAll(async () => {
+    telegram = await startTelegramDouble();
+    const { token, apiRoot } = telegram;
+    const access = { direct: 'allowlist', allow: [BO, CLEO] };
+    scene = await startWebScene(chromiumPath ?? '', {
+      owners: [`telegram:${ANN}`],
+      channels: { telegram: { token, apiRoot, access } },
+    });
+    page = await scene.open({ viewport: { width: 1280, height: 860 } });
+    await page.getByRole('link', { name: 'Queue' }).click();
+    await page.getByText('Nothing was given up').waitFor();
+  });
+  afterAll(async () => {
+    await scene.close();
+    await telegram.close();
+  });
+
+  const dead = () => page.getByRole('region', { name: 'Dead letters' });
+  const card = (name: RegExp) => dead().getByRole('article', { name });
+  const press = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: true }).first().click();
+  const told = (words: string) => dead().getByRole('status').filter({ hasText: words }).waitFor();
+  const answers = (chat: number) =>
+    telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
+  const open = () => dead().getByRole('article').count();
+
+  it('[D06] [U03] shows what was given up, why, and its words as words', async () => {
+    telegram.fault({
+      kind: 'refuse',
+      code: 403,
+      description: 'Forbidden: bot was blocked by the user',
+      method: 'sendMessage',
+      chat: BO,
+    });
+    telegram.say({ chat: BO, text: `hello ${HOSTILE}` });
+    await card(/Not delivered telegram:502/).waitFor();
+    telegram.fault({ kind: 'reset', method: 'sendMessage', chat: ANN, after: true });
+    telegram.say({ chat: ANN, text: 'perhaps' });
+    await card(/Perhaps delivered telegram:501/).waitFor();
+    scene.model.fault({ kind: 'status', status: 401 });
+    telegram.say({ chat: CLEO, text: `a question that has no answer. ${'really '.repeat(80)}` });
+    await card(/Not answered telegram:503/).waitFor();
+    const text = await card(/Not delivered/).innerText();
+    expect(text).toContain('bot was blocked by the user');
+    expect(text).toContain(HOSTILE);
+    expect(await page.title()).not.toBe('1');
+    expect(await dead().innerText()).toContain('1 not delivered, 1 perhaps, 1 not answered.');
+    const long = card(/Not answered/);
+    await long.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => long.innerText()).toContain('really '.repeat(79));
+  });
+
+  it('[U03] tells what waits, what runs and what is still to be sent', async () => {
+    const answered = Promise.withResolvers<void>();
+    scene.model.reply(async () => {
+      await answered.promise;
+      return 'done';
+    });
+    telegram.say({ chat: ANN, text: 'slow one' });
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Turns under way' }).innerText(), {
+        timeout: 15_000,
+      })
+      .toMatch(/telegram:.*501/);
+    telegram.say({ chat: ANN, text: 'the next one' });
+    const waiting = page.getByRole('region', { name: 'Waiting for a turn' });
+    await expect.poll(() => waiting.innerText(), { timeout: 15_000 }).toContain('1 message');
+    answered.resolve();
+    await expect
+      .poll(() => waiting.innerText(), { timeout: 15_000 })
+      .toContain('No message waits.');
+    await page.getByText('Nothing is to be sent.').waitFor();
+    scene.model.reply(() => 'An answer at last.');
+  });
+
+  it('[D06] [U03] sends again by one press, and only after a question what may come twice', async () => {
+    await press(/^Send again: \d+$/);
+    await page.getByText('It may have arrived. Then it comes twice.').waitFor();
+    await press('Leave it');
+    expect(await open()).toBe(3);
+    await card(/Not delivered/)
+      .getByRole('button', { name: /^Send again/ })
+      .click();
+    await told('It is on the way again.');
+    await telegram.waitFor(() => answers(BO).some((text) => text.includes('hello')), 10_000);
+    await expect.poll(open).toBe(2);
+  });
+
+  it('[D06] [U03] works by keyboard alone', async () => {
+    await card(/Perhaps delivered/)
+      .getByRole('button', { name: /^Send again/ })
+      .focus();
+    await page.keyboard.press('Enter');
+    const leave = page.getByRole('button', { name: 'Leave it' });
+    await expect.poll(() => leave.evaluate((it) => it.matches(':focus'))).toBe(true);
+    await page.keyboard.press('Escape');
+    await expect
+      .poll(() => page.evaluate('document.activeElement.ariaLabel'))
+      .toMatch(/^Send again/);
+    await page.keyboard.press('Enter');
+    await leave.waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await told('It is on the way again.');
+    const sent = () => answers(ANN).filter((text) => text === 'You said: perhaps').length;
+    await telegram.waitFor(() => sent() === 2, 10_000);
+  });
+
+  it('[D06] [U03] asks again what had no answer, and drops for good what somebody says', async () => {
+    await card(/Not answered/)
+      .getByRole('button', { name: /^Ask again/ })
+      .click();
+    await telegram.waitFor(() => answers(CLEO).includes('An answer at last.'), 10_000);
+    await page.getByText('Nothing was given up').waitFor();
+    scene.model.fault({ kind: 'status', status: 401 }, 2);
+    telegram.say({ chat: CLEO, text: 'once more' });
+    await card(/Not answered/).waitFor();
+    telegram.say({ chat: BO, text: 'me, too' });
+    await expect.poll(open, { timeout: 15_000 }).toBe(2);
+    await press('Drop all');
+    await page.getByText('2 letters are never sent and never listed again.').waitFor();
+    await press('Drop 2');
+    await told('2 are dropped.');
+    await page.getByText('Nothing was given up').waitFor();
+  });
+
+  it('[U03] says so when the gateway does not answer', async () => {
+    await page.route('**/api/dead*', (route) => route.abort());
+    await press('Refresh');
+    await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+    await page.unroute('**/api/dead*');
+    await press('Refresh');
+    await page.getByText('Nothing was given up').waitFor();
+  });
+
+  it('[U03] nobody settles or sees anything without the token, or from another site', async () => {
+    const ask = (headers: Record<string, string>, method = 'POST') =>
+      fetch(`${scene.parley.address}/api/dead`, {
+        method,
+        headers,
+        ...(method === 'POST' && { body: '{"action":"drop","letters":[1]}' }),
+      });
+    const signedIn = { authorization: `Bearer ${scene.parley.token}` };
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({}, 'GET')).status).toBe(401);
+    expect((await fetch(`${scene.parley.address}/api/queue`)).status).toBe(401);
+    expect((await ask({ ...signedIn, origin: 'https://evil.example' })).status).toBe(403);
+    expect((await ask(signedIn)).status).toBe(200);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 320],
+  ] as const)('[U03] is readable in %s at %i pixels, and fits', async (colorScheme, width) => {
+    scene.model.fault({ kind: 'status', status: 401 });
+    telegram.say({ chat: CLEO, text: 'x'.repeat(400) });
+    const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
+    await own.goto(`${scene.parley.address}/#/queue`);
+    await own.getByRole('article').first().waitFor();
+    await own
+      .getByRole('button', { name: /^Drop: / })
+      .first()
+      .click();
+    expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
+    const fits = await own.evaluate(
+      '[document.documentElement, ...document.querySelectorAll("main, .letter, .top, .views")].every((box) => box.scrollWidth <= box.clientWidth)',
+    );
+    expect(fits).toBe(true);
+    await own.context().close();
+  });
+});
