@@ -1,4 +1,5 @@
 import type { LiveBus } from '@parley/contracts';
+import { keepLeases } from './keep-leases.ts';
 import { type LaneDeps, runLane } from './lane.ts';
 import type { StopReason } from './stop-reason.ts';
 import { startSweep } from './sweep.ts';
@@ -28,6 +29,7 @@ export async function startLaneWorker(
   deps: LaneDeps,
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
+  const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps };
   const running = new Map<string, AbortController>();
   const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);
   const unsubscribe = options.bus.subscribe((event) => {
@@ -41,7 +43,7 @@ export async function startLaneWorker(
     signal.addEventListener('abort', handBack, { once: true });
     running.set(conversationId, stop);
     try {
-      return await runLane(deps, conversationId, stop);
+      return await runLane(lanes, conversationId, stop);
     } finally {
       running.delete(conversationId);
       signal.removeEventListener('abort', handBack);

@@ -9,7 +9,7 @@ import {
 } from '@parley/contracts';
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
 import { collectPause } from './collect-pause.ts';
-import { keepLease, LEASE_MS } from './keep-lease.ts';
+import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 import type { StopReason } from './stop-reason.ts';
 
 /** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
@@ -28,6 +28,8 @@ export interface LaneDeps {
   readonly log: Logger;
   /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
   readonly leaseMs?: number;
+  /** Renews the lease together with those of other lanes; by itself when absent. */
+  readonly keepLease?: KeepLease;
 }
 
 /**
@@ -48,13 +50,15 @@ export async function runLane(
   stop: AbortController,
 ): Promise<number | null> {
   const { lanes, owner, busy, clock, newId, leaseMs = LEASE_MS } = deps;
-  const begun = await lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), clock());
+  const { keepLease = keepLeases(deps) } = deps;
+  const askedAt = clock();
+  const begun = await lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), askedAt);
   if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
   if (begun.kind === 'settling') return begun.retryInMs;
   if (begun.kind === 'none') return null;
   const { lease, turn } = begun;
   const lost: StopReason = 'lease-lost';
-  const endRenewal = keepLease(deps, lease, () => stop.abort(lost));
+  const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
   let ending: Ending = { left: false };
   try {
     ending = await runTurns(deps, turn, lease, stop.signal);

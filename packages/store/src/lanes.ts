@@ -58,8 +58,8 @@ export interface LaneRepository {
     | { kind: 'settling'; retryInMs: number }
     | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
   >;
-  /** Prolongs the lease; false when it was lost. */
-  renew(lease: Lease, until: number): Promise<boolean>;
+  /** Prolongs leases; gives back the conversations of those that were not lost. */
+  renew(leases: readonly Lease[], until: number): Promise<readonly string[]>;
   /** Gives the lane back; harmless when the lease was lost. */
   release(lease: Lease): Promise<void>;
   /** When the newest waiting message was received, null when none waits. Decides the collect pause. */

@@ -121,7 +121,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.command(message('m0'), { kind: 'pair', code: 'CODE' }, () => []);
   const lease = await hold(store);
   await store.lanes.acquire('web:c1', 'w2', 0, 1);
-  await store.lanes.renew(lease, 9);
+  await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
   await claim(store, lease, 't1', 'followup');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);

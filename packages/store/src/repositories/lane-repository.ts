@@ -32,17 +32,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
-    renew: (lease, until) =>
-      database.write(async (sql) => {
-        const result = await sql
-          .updateTable('conversation')
-          .set({ lease_until: until })
-          .where('id', '=', lease.conversationId)
-          .where('epoch', '=', lease.epoch)
-          .where('lease_owner', 'is not', null)
-          .executeTakeFirst();
-        return result.numUpdatedRows > 0n;
-      }, 'process'),
+    renew: (leases, until) => database.write((sql) => renewLeases(sql, leases, until), 'process'),
 
     release: (lease) => database.write((sql) => leaveLane(sql, lease), 'process'),
 
@@ -79,6 +69,37 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
           .execute();
       }),
   };
+}
+
+/** Leases in one query: far below what a query may hold, far above what one worker has. */
+const AT_ONCE = 200;
+
+async function renewLeases(
+  sql: Sql,
+  leases: readonly Lease[],
+  until: number,
+): Promise<readonly string[]> {
+  const renewed: string[] = [];
+  for (let from = 0; from < leases.length; from += AT_ONCE) {
+    const some = leases.slice(from, from + AT_ONCE);
+    const ids = some.map(({ conversationId }) => conversationId);
+    const rows = await sql
+      .updateTable('conversation')
+      .set({ lease_until: until })
+      .where('id', 'in', ids)
+      .where('lease_owner', 'is not', null)
+      .where((eb) =>
+        eb.or(
+          some.map(({ conversationId, epoch }) =>
+            eb.and([eb('id', '=', conversationId), eb('epoch', '=', epoch)]),
+          ),
+        ),
+      )
+      .returning('id')
+      .execute();
+    renewed.push(...rows.map(({ id }) => id));
+  }
+  return renewed;
 }
 
 interface LaneWork {

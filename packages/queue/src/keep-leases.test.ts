@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '@parley/contracts';
+import type { Lease } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { keepLeases } from './keep-leases.ts';
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** Leases of 100 ms that `renew` prolongs, and the names of those that were lost. */
+function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>) {
+  const lost: string[] = [];
+  const keep = keepLeases({
+    lanes: { renew },
+    clock: Date.now,
+    log: silentLogger,
+    leaseMs: 100,
+  });
+  return {
+    lost,
+    add(conversationId: string, askedAt = Date.now()) {
+      const end = keep({ conversationId, epoch: 1 }, askedAt, () => lost.push(conversationId));
+      ends.push(end);
+      return end;
+    },
+  };
+}
+
+const namesOf = (leases: readonly Lease[]) => leases.map(({ conversationId }) => conversationId);
+
+describe('the leases of a worker', () => {
+  it('[D05] are renewed together, by one query at a time', async () => {
+    const asked: (readonly string[])[] = [];
+    let atOnce = 0;
+    let most = 0;
+    const { add, lost } = keeping(async (leases) => {
+      asked.push(namesOf(leases));
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await sleep(50);
+      atOnce -= 1;
+      return namesOf(leases);
+    });
+    for (const name of ['a', 'b', 'c']) add(name);
+    await expect.poll(() => asked.length).toBeGreaterThan(3);
+    expect(asked.every((names) => names.join('') === 'abc')).toBe(true);
+    expect(most).toBe(1);
+    expect(lost).toEqual([]);
+  });
+
+  it('[D02] are lost each for itself', async () => {
+    const { add, lost } = keeping(async (leases) => namesOf(leases).filter((name) => name !== 'b'));
+    for (const name of ['a', 'b', 'c']) add(name);
+    await expect.poll(() => lost).toContain('b');
+    expect(new Set(lost)).toEqual(new Set(['b']));
+  });
+
+  it('[D02] are all lost when the database does not answer in time', async () => {
+    const { add, lost } = keeping(() => new Promise(() => {}));
+    for (const name of ['a', 'b']) add(name);
+    await expect.poll(() => new Set(lost)).toEqual(new Set(['a', 'b']));
+  });
+
+  it('[D02] run out counted from when they were asked for, not from when they were got', async () => {
+    const { add, lost } = keeping(() => Promise.reject(new Error('away')));
+    add('late', Date.now() - 90);
+    await expect.poll(() => lost).toContain('late');
+  });
+
+  it('are not renewed any more once they were given back', async () => {
+    let asked = 0;
+    const { add } = keeping(async (leases) => {
+      asked += 1;
+      return namesOf(leases);
+    });
+    add('a')();
+    await sleep(80);
+    expect(asked).toBe(0);
+  });
+});
