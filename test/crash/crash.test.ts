@@ -1,67 +1,76 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DURABLE_POINTS } from '@parley/contracts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type KillSite, killOf } from './kill.ts';
-import { runSeries } from './series.ts';
-import { NOTHING, type Tally } from './tally.ts';
-import { startTelegramSide } from './telegram-side.ts';
-import { openWebSide } from './web-side.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { DeploymentName } from './deployment.ts';
+import { killSites } from './kill.ts';
+import { runSeries, type SeriesResult } from './series.ts';
+import { addTallies, NOTHING } from './tally.ts';
 
-// The short form: at each point a kill early in a burst, and one deeper in it that is followed by one
-// of the next life. `npm run crash` is the long form.
+// The short form of the crash matrix: every site once. `npm run crash` is the long form.
 
-/** The first start comes first, since only an empty folder has one. */
-const ANYWHERE: readonly KillSite[] = ['start-up', 'moment', 'thinking'];
-const KILLS = [
-  ...ANYWHERE.map((site) => killOf(site, 0, Math.random)),
-  ...DURABLE_POINTS.flatMap((point) => [0, 3].map((round) => killOf(point, round, Math.random))),
-];
+const redisUrl = inject('redisUrl');
+const postgresUrl = inject('postgresUrl');
+
+const PEOPLE = { telegram: 4, discord: 4, whatsapp: 4, web: 3 };
+const PATIENCE_MS = 400_000;
 
 const root = mkdtempSync(join(tmpdir(), 'parley-crash-test-'));
-let telegram: Tally = NOTHING;
-let web: Tally = NOTHING;
-
-beforeAll(async () => {
-  // At the same time, because they wait for starting processes most of theirs.
-  [telegram, web] = await Promise.all([
-    runSeries({
-      folder: join(root, 'telegram'),
-      openSide: () => startTelegramSide(4),
-      kills: KILLS,
-    }),
-    runSeries({
-      folder: join(root, 'web'),
-      openSide: async (folder) => openWebSide(folder, 3),
-      kills: KILLS,
-    }),
-  ]);
-}, 180_000);
 afterAll(() => rmSync(root, { recursive: true }));
 
-describe('killed at every point of the durable path, again and again', () => {
-  it('was really killed, while people asked', () => {
-    for (const { kills, questions } of [telegram, web]) {
-      expect(kills).toBeGreaterThanOrEqual(KILLS.length);
-      expect(questions).toBeGreaterThan(KILLS.length);
-    }
+function promises(deployment: DeploymentName): void {
+  const sites = killSites(deployment);
+  let result: SeriesResult;
+  beforeAll(async () => {
+    const seed = Date.now() % 1_000_000;
+    const folder = join(root, deployment);
+    result = await runSeries({
+      deployment,
+      folder,
+      people: PEOPLE,
+      questions: 0,
+      sites,
+      rounds: 1,
+      seed,
+    });
+  }, PATIENCE_MS);
+
+  const all = () => [...result.tallies.values()].reduce(addTallies, NOTHING);
+
+  it('was really killed everywhere, while people of all channels asked', () => {
+    const spared = [...result.killed].filter(([, died]) => died === 0).map(([site]) => site);
+    expect(spared).toEqual([]);
+    expect([...result.tallies.keys()].sort()).toEqual(Object.keys(PEOPLE).sort());
+    for (const { questions } of result.tallies.values()) expect(questions).toBeGreaterThan(3);
   });
 
   it('[D01] [D04] loses no question and no part of an answer', () => {
-    expect(telegram).toMatchObject({ lost: 0, failed: 0 });
-    expect(web).toMatchObject({ lost: 0, failed: 0 });
+    expect(all()).toMatchObject({ lost: 0, lostOnes: [], failed: 0, misdirected: 0 });
   });
 
   it('[D02] keeps the order of each chat', () => {
-    expect([telegram.outOfOrder, web.outOfOrder]).toEqual([0, 0]);
+    expect(all()).toMatchObject({ outOfOrder: 0 });
   });
 
-  it('[D04] says nothing twice and is certain of all, where the channel knows repetitions', () => {
-    expect(web).toMatchObject({ doubled: 0, uncertain: 0 });
+  it('[D04] says nothing twice, and is certain of all where the channel knows repetitions', () => {
+    expect(all()).toMatchObject({ doubled: 0, untold: 0 });
+    for (const [channel, { uncertain }] of result.tallies)
+      if (channel !== 'telegram') expect([channel, uncertain]).toEqual([channel, 0]);
   });
 
-  it('[D04] says nothing twice on Telegram; at most one part of a chat is uncertain per kill, and told', () => {
-    expect(telegram).toMatchObject({ doubled: 0, untold: 0, beyondPromise: 0 });
+  it('ends by itself nowhere, whatever dies beside it', () => {
+    expect(result.crashes).toEqual([]);
   });
+}
+
+describe('all in one process, killed at every point of the durable path', () => {
+  promises('embedded');
 });
+
+// With servers of its own, since it kills them.
+describe.runIf(redisUrl && postgresUrl)(
+  '[D09] gateways, workers, Redis and PostgreSQL, killed at every point and together',
+  () => {
+    promises('distributed');
+  },
+);

@@ -1,54 +1,76 @@
 import { DURABLE_POINTS, type DurablePoint } from '@parley/contracts';
+import type { Chance } from '../privacy/chance.ts';
+import type { DeploymentName } from './deployment.ts';
 
-/** When Parley is killed in one round. */
+/** What can be killed: a kind of process, of which a deployment may have several. */
+export type VictimKind = 'parley' | 'gateway' | 'worker' | 'postgres' | 'redis';
+
+/** When what is killed in one round. */
 export type Kill =
-  /** At the nth passing of a named point; `again`: its next life as well, at the first one. */
+  /** Whoever passes a named point for the nth time; `again`: its next life as well, at the first one. */
   | {
       readonly kind: 'point';
       readonly point: DurablePoint;
       readonly nth: number;
       readonly again: boolean;
     }
-  /** While the model thinks about the nth request from now. */
+  /** Whoever may work on it, while the model thinks about the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
-  /** So many ms after a burst began. */
-  | { readonly kind: 'moment'; readonly afterMs: number }
-  /** One life after the other dies so many ms after it was started; questions wait meanwhile. */
+  /** These at once, whatever they do. Servers stay away for `awayMs`. */
+  | { readonly kind: 'moment'; readonly victims: readonly VictimKind[]; readonly awayMs: number }
+  /** One process, again and again so many ms after each start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };
 
 /** A row of the table: what its rounds have in common. */
-export type KillSite = DurablePoint | 'thinking' | 'moment' | 'start-up';
-export const KILL_SITES: readonly KillSite[] = [
-  ...DURABLE_POINTS,
-  'thinking',
-  'moment',
-  'start-up',
+export type KillSite = string;
+
+const TOGETHER: readonly (readonly VictimKind[])[] = [
+  ['gateway'],
+  ['worker'],
+  ['postgres'],
+  ['redis'],
+  ['gateway', 'worker'],
+  ['worker', 'postgres'],
+  ['gateway', 'redis'],
+  ['gateway', 'gateway'],
+  ['postgres', 'redis'],
 ];
 
-/** A burst passes each point about this often at least. */
-const PASSINGS = 6;
+const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ');
+
+/** Where a deployment is killed. */
+export function killSites(deployment: DeploymentName): readonly KillSite[] {
+  const moments = deployment === 'embedded' ? ['parley'] : TOGETHER.map(nameOf);
+  return [...DURABLE_POINTS, 'thinking', ...moments, 'start-up'];
+}
+
+/** So far into the load is looked for a point. */
+const PASSINGS = 12;
 /** One round in so many kills the next life, too. */
-const AGAIN_EVERY = 4;
-const LONGEST_MOMENT_MS = 300;
+const AGAIN_ONE_IN = 4;
+const LONGEST_AWAY_MS = 3_000;
 /** A start on a busy machine takes about this long. */
 const LONGEST_START_MS = 1_200;
 const LIVES_AT_START = 3;
 
-/** The kill of a round, from 0. `random` gives numbers in [0, 1). */
-export function killOf(site: KillSite, round: number, random: () => number): Kill {
-  const nth = 1 + (round % PASSINGS);
-  switch (site) {
-    case 'thinking':
-      return { kind: 'thinking', nth };
-    case 'moment':
-      return { kind: 'moment', afterMs: random() * LONGEST_MOMENT_MS };
-    case 'start-up': {
-      const afterMs = Array.from({ length: LIVES_AT_START }, () => random() * LONGEST_START_MS);
-      return { kind: 'start-up', afterMs };
-    }
-    default: {
-      const again = round % AGAIN_EVERY === AGAIN_EVERY - 1;
-      return { kind: 'point', point: site, nth, again };
-    }
+/** How a round at a site goes. */
+export function killAt(site: KillSite, chance: Chance): Kill {
+  const nth = 1 + chance.below(PASSINGS);
+  const point = DURABLE_POINTS.find((name) => name === site);
+  if (point !== undefined) {
+    return { kind: 'point', point, nth, again: chance.below(AGAIN_ONE_IN) === 0 };
   }
+  if (site === 'thinking') return { kind: 'thinking', nth };
+  if (site === 'start-up') {
+    const afterMs = Array.from({ length: LIVES_AT_START }, () => chance.below(LONGEST_START_MS));
+    return { kind: 'start-up', afterMs };
+  }
+  const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : togetherAt(site);
+  return { kind: 'moment', victims, awayMs: chance.below(LONGEST_AWAY_MS) };
+}
+
+function togetherAt(site: KillSite): readonly VictimKind[] {
+  const victims = TOGETHER.find((each) => nameOf(each) === site);
+  if (victims === undefined) throw new Error(`Nothing is killed at "${site}".`);
+  return victims;
 }

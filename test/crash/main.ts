@@ -2,93 +2,88 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { KILL_SITES, type KillSite, killOf } from './kill.ts';
-import { runSeries } from './series.ts';
-import type { Side } from './side.ts';
+import { DEPLOYMENTS } from './deployment.ts';
+import { killSites } from './kill.ts';
+import { conversations } from './people.ts';
+import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING, type Tally } from './tally.ts';
-import { startTelegramSide } from './telegram-side.ts';
-import { openWebSide } from './web-side.ts';
 
-// The long form of the crash check: every site, both channels, as many rounds as asked for, a table.
+// The long form of the crash matrix: every site, all channels, as many questions as asked for, tables.
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '20' },
+    conversations: { type: 'string', default: '1000' },
+    messages: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '4' },
+    deployment: { type: 'string', multiple: true },
     site: { type: 'string', multiple: true },
-    channel: { type: 'string', multiple: true },
-    chats: { type: 'string', default: '5' },
+    seed: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    quiet: { type: 'boolean', default: false },
   },
 });
 
-const SIDES: Readonly<Record<string, (folder: string) => Promise<Side>>> = {
-  telegram: () => startTelegramSide(Number(values.chats)),
-  web: async (folder) => openWebSide(folder, 3),
-};
-/** A new data folder each time, so that first starts and migrations are killed as well. */
-const STARTS_PER_FOLDER = 2;
-
 const COLUMNS: readonly (readonly [title: string, value: (tally: Tally) => number])[] = [
-  ['kills', ({ kills }) => kills],
+  ['chats', (tally) => tally.conversations],
   ['questions', ({ questions }) => questions],
   ['lost', ({ lost }) => lost],
   ['doubled', ({ doubled }) => doubled],
   ['out of order', ({ outOfOrder }) => outOfOrder],
+  ['elsewhere', ({ misdirected }) => misdirected],
   ['uncertain', ({ uncertain }) => uncertain],
   ['untold', ({ untold }) => untold],
-  ['too many', ({ beyondPromise }) => beyondPromise],
   ['failed', ({ failed }) => failed],
-  ['asked again', ({ askedAgain }) => askedAgain],
 ];
 
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const root = mkdtempSync(join(tmpdir(), 'parley-crash-'));
-let folders = 0;
-const rounds = Number(values.rounds);
-const sites = KILL_SITES.filter((site) => values.site?.includes(site) ?? true);
-const channels = Object.keys(SIDES).filter((name) => values.channel?.includes(name) ?? true);
-printRow(
-  'channel',
-  'killed at',
-  COLUMNS.map(([title]) => title),
-);
-let total = NOTHING;
-for (const channel of channels) {
-  for (const site of sites) {
-    const tally = await runSite(channel, site);
-    total = addTallies(total, tally);
-    printRow(
-      channel,
-      site,
-      COLUMNS.map(([, value]) => String(value(tally))),
-    );
-  }
+let faults = 0;
+for (const deployment of DEPLOYMENTS) {
+  if (values.deployment?.includes(deployment) === false) continue;
+  const sites = killSites(deployment).filter((site) => values.site?.includes(site) ?? true);
+  const result = await runSeries({
+    deployment,
+    folder: join(root, deployment),
+    people: conversations(Number(values.conversations)),
+    questions: Number(values.messages),
+    sites,
+    rounds: Number(values.rounds),
+    seed,
+    ...(values.quiet ? {} : { note: (line) => console.error(`${deployment}: ${line}`) }),
+  });
+  faults += print(deployment, result);
 }
-printRow(
-  '',
-  'all',
-  COLUMNS.map(([, value]) => String(value(total))),
-);
 if (values.keep) console.log(`The data folders are in ${root}.`);
 else rmSync(root, { recursive: true });
-const { lost, doubled, outOfOrder, untold, beyondPromise, failed } = total;
-process.exitCode = lost + doubled + outOfOrder + untold + beyondPromise + failed === 0 ? 0 : 1;
+process.exitCode = faults === 0 ? 0 : 1;
 
-async function runSite(channel: string, site: KillSite): Promise<Tally> {
-  const openSide = SIDES[channel];
-  if (openSide === undefined) throw new Error(`No channel ${channel}.`);
-  const kills = Array.from({ length: rounds }, (_, round) => killOf(site, round, Math.random));
-  const perFolder = site === 'start-up' ? STARTS_PER_FOLDER : rounds;
-  let sum = NOTHING;
-  for (let from = 0; from < rounds; from += perFolder) {
-    folders += 1;
-    const folder = join(root, `${folders}-${channel}-${site}`);
-    const tally = await runSeries({ folder, openSide, kills: kills.slice(from, from + perFolder) });
-    sum = addTallies(sum, tally);
+/** Gives back how many promises were broken. */
+function print(deployment: string, result: SeriesResult): number {
+  const { killed, tallies, crashes, failedStarts, askedAgain, ms } = result;
+  const deaths = [...killed.values()].reduce((sum, died) => sum + died, 0);
+  console.log(
+    `\n${deployment}: ${deaths} kills in ${(ms / 60_000).toFixed(1)} min, seed ${seed}\n`,
+  );
+  console.log('| killed at | died |\n|---|---:|');
+  for (const [site, died] of killed) console.log(`| ${site} | ${died} |`);
+  console.log(`\n| | ${COLUMNS.map(([title]) => title).join(' | ')} |`);
+  console.log(`|---|${'---:|'.repeat(COLUMNS.length)}`);
+  const all = [...tallies.values()].reduce(addTallies, NOTHING);
+  for (const [channel, tally] of [...tallies, ['all', all] as const]) {
+    console.log(`| ${channel} | ${COLUMNS.map(([, value]) => value(tally)).join(' | ')} |`);
   }
-  return sum;
+  console.log(`\nasked again: ${askedAgain}; starts that failed: ${failedStarts}`);
+  for (const { sender, number } of all.lostOnes) console.log(`Lost: s${sender}-n${number}`);
+  for (const words of crashes) console.log(`Ended by itself: ${words}`);
+  return crashes.length + faultsIn(all) + uncertainElsewhere(result);
 }
 
-function printRow(channel: string, site: string, cells: readonly string[]): void {
-  const padded = cells.map((cell, index) => cell.padStart(COLUMNS[index]?.[0].length ?? 0));
-  console.log(`| ${channel.padEnd(8)} | ${site.padEnd(15)} | ${padded.join(' | ')} |`);
+function faultsIn({ lost, doubled, outOfOrder, misdirected, untold, failed }: Tally): number {
+  return lost + doubled + outOfOrder + misdirected + untold + failed;
+}
+
+/** Only Telegram does not recognise what it is sent twice. */
+function uncertainElsewhere({ tallies }: SeriesResult): number {
+  const others = [...tallies].filter(([channel]) => channel !== 'telegram');
+  return others.reduce((sum, [, { uncertain }]) => sum + uncertain, 0);
 }

@@ -1,70 +1,204 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { startModelDouble } from '../model/index.ts';
-import { CrashRounds } from './crash-rounds.ts';
-import type { Kill } from './kill.ts';
-import type { Side } from './side.ts';
-import type { Tally } from './tally.ts';
-import { replyTo } from './words.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { type Chance, chanceFrom } from '../privacy/chance.ts';
+import type { Deployment, DeploymentName } from './deployment.ts';
+import { Executioner } from './executioner.ts';
+import { type KillSite, killAt } from './kill.ts';
+import { Load } from './load.ts';
+import { openDeployment } from './open-deployment.ts';
+import { closeSides, openSides, type People } from './people.ts';
+import { CHANNELS, type ChannelName, type Side } from './side.ts';
+import { type Tally, tallyChannel } from './tally.ts';
+import { askedIn, type Question, replyTo } from './words.ts';
 
-/** What a series of rounds runs on. */
+/** What a series of kills runs on. */
 export interface SeriesOptions {
+  readonly deployment: DeploymentName;
   /** Empty or absent; afterwards it holds what Parley left there. */
   readonly folder: string;
-  readonly openSide: (folder: string) => Promise<Side>;
-  readonly kills: readonly Kill[];
+  readonly people: People;
+  /** Questions altogether; more where the sites are not through by then. */
+  readonly questions: number;
+  /** In this order, again and again, until all is asked; each of them `rounds` times at least. */
+  readonly sites: readonly KillSite[];
+  readonly rounds: number;
+  /** Decides who asks what and who dies when; the rest is up to the machine. */
+  readonly seed: number;
+  readonly note?: (line: string) => void;
+}
+
+/** What came of a series. */
+export interface SeriesResult {
+  readonly killed: ReadonlyMap<KillSite, number>;
+  readonly tallies: ReadonlyMap<ChannelName, Tally>;
+  /** Lives that ended by themselves after they had started, with their last words: none is the promise. */
+  readonly crashes: readonly string[];
+  /** Starts that failed, which is no fault while the database is away. */
+  readonly failedStarts: number;
+  /** Model calls that repeat an earlier one: what kills cost. */
+  readonly askedAgain: number;
+  readonly ms: number;
 }
 
 /** Short, so that bursts become several turns, and long enough to be killed in. */
 const THINKING_MS = 40;
+/** Questions that wait for the model at most; people stop then. */
+const MOST_WAITING = 300;
+/** Before the next kill so many questions reach the model, or this time passes, in ms: a turn that was
+ * begun five times and never ended is given up, and rightly so. */
+const [PROGRESS, PROGRESS_WITHIN_MS] = [100, 8_000];
+/** When nothing moves any more for so long, what is missing is lost. */
+const PATIENCE_MS = 60_000;
+const LOOK_EVERY_MS = 250;
 
-/**
- * Kills Parley once or more in each round while people ask, lets it come to rest after each round,
- * ends it in order and counts what became of every question.
- */
-export async function runSeries(options: SeriesOptions): Promise<Tally> {
-  mkdirSync(options.folder, { recursive: true });
-  const side = await options.openSide(options.folder);
-  const requests = new Map<string, number>();
+/** Kills a deployment again and again while people ask, lets it come to rest, and counts. */
+export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
+  const began = Date.now();
+  const scene = await openScene(options);
+  const { deployment, load, executioner, sides } = scene;
+  try {
+    for (const one of deployment.processes) one.start();
+    await executioner.untilUp();
+    options.note?.(`up after ${Date.now() - began} ms`);
+    await scene.connected();
+    options.note?.(`connected after ${Date.now() - began} ms`);
+    await load.askAll();
+    await atRest(scene);
+    options.note?.(`everybody is known after ${Date.now() - began} ms`);
+    const killed = await killWhileAsking(options, scene);
+    await atRest(scene);
+    const tallies = await count(scene);
+    const words = await Promise.all(deployment.processes.map((one) => one.end()));
+    const crashes = deployment.processes.flatMap((one) => one.crashes);
+    return {
+      killed,
+      tallies,
+      crashes: [...crashes, ...words.filter((word) => word !== null)],
+      failedStarts: deployment.processes.reduce((sum, one) => sum + one.failedStarts.length, 0),
+      askedAgain: scene.askedAgain(),
+      ms: Date.now() - began,
+    };
+  } finally {
+    await deployment.close();
+    await Promise.all([closeSides(sides), scene.model.close()]);
+  }
+}
+
+interface Scene {
+  readonly sides: readonly Side[];
+  readonly deployment: Deployment;
+  readonly load: Load;
+  readonly executioner: Executioner;
+  readonly model: ModelDouble;
+  readonly chance: Chance;
+  /** Resolves when every channel has been connected once. */
+  connected(): Promise<void>;
+  askedAgain(): number;
+}
+
+async function openScene(options: SeriesOptions): Promise<Scene> {
+  const sides = await openSides(options.people, options.deployment, options.folder);
+  const load = new Load({ sides, chance: chanceFrom(options.seed), mostWaiting: MOST_WAITING });
   let replies = 0;
-  let onRequest = (): void => {};
+  let again = 0;
+  const known = new Set<string>();
   const model = await startModelDouble({
     latencyMs: THINKING_MS,
     reply(request) {
       replies += 1;
-      const reply = replyTo(request, replies);
-      const [, asked = ''] = / to (.*?) ok/.exec(reply) ?? [];
-      requests.set(asked, (requests.get(asked) ?? 0) + 1);
-      onRequest();
-      return reply;
+      const questions = askedIn(request);
+      load.hear(questions);
+      const name = namesOf(questions);
+      if (known.has(name)) again += 1;
+      known.add(name);
+      executioner.requested();
+      return replyTo(request, replies);
     },
   });
-  writeSettings(options.folder, side, model.baseUrl);
-  const crash = new CrashRounds(options.folder, side, (listener) => {
-    onRequest = listener;
+  const missing = new Set<string>(CHANNELS.filter((name) => sides.some((s) => s.channel === name)));
+  const allConnected = Promise.withResolvers<void>();
+  const deployment = await openDeployment(options.deployment, {
+    root: options.folder,
+    settings: settingsFor(sides, model.baseUrl),
+    hear(report) {
+      if (report.kind === 'pairing') for (const side of sides) side.scan?.(report.code);
+      if (report.kind !== 'connected') return;
+      missing.delete(report.channel);
+      if (missing.size === 0) allConnected.resolve();
+    },
   });
-  try {
-    for (const kill of options.kills) await crash.round(kill);
-    return await crash.count(askedAgain(requests));
-  } finally {
-    crash.abandon();
-    await Promise.all([side.close(), model.close()]);
+  const chance = chanceFrom(options.seed + 1);
+  const executioner = new Executioner(deployment, chance);
+  const scene = { sides, deployment, load, executioner, model, chance };
+  return { ...scene, connected: () => allConnected.promise, askedAgain: () => again };
+}
+
+/** Gives back how many died at each site. */
+async function killWhileAsking(
+  { sites, rounds, questions, note }: SeriesOptions,
+  { chance, executioner, load }: Scene,
+): Promise<ReadonlyMap<KillSite, number>> {
+  const began = Date.now();
+  let isOver = false;
+  const asking = load.askUntil(() => isOver);
+  const killed = new Map<KillSite, number>(sites.map((site) => [site, 0]));
+  for (let round = 0; round < rounds || load.total < questions; round += 1) {
+    for (const site of sites) {
+      if (round >= rounds && load.total >= questions) break;
+      const died = await executioner.carryOut(killAt(site, chance));
+      killed.set(site, (killed.get(site) ?? 0) + died);
+      note?.(
+        `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,
+      );
+      await progress(load);
+    }
+  }
+  isOver = true;
+  await asking;
+  return killed;
+}
+
+async function progress(load: Load): Promise<void> {
+  const { heard } = load;
+  const late = Date.now() + PROGRESS_WITHIN_MS;
+  while (load.heard < heard + PROGRESS && Date.now() < late) await sleep(LOOK_EVERY_MS);
+}
+
+/** Waits until everything is handed over and done; gives up when nothing moves any more. */
+async function atRest({ sides, deployment, load, model }: Scene): Promise<void> {
+  let last = '';
+  let movedAt = Date.now();
+  while (Date.now() - movedAt < PATIENCE_MS) {
+    const left = await deployment.stored.unfinished();
+    const handedOver = sides.every((side) => side.handedOver());
+    if (left === 0 && handedOver && load.waiting === 0) return;
+    const now = `${left} ${load.waiting} ${model.total}`;
+    if (now !== last) movedAt = Date.now();
+    last = now;
+    await sleep(LOOK_EVERY_MS);
   }
 }
 
-/** Requests about the same questions as an earlier one: what crashes cost in model calls. */
-function askedAgain(requests: ReadonlyMap<string, number>): number {
-  return [...requests.values()].reduce((sum, times) => sum + times - 1, 0);
+async function count({ sides, deployment, load }: Scene): Promise<Map<ChannelName, Tally>> {
+  const ended = await deployment.stored.endedParts();
+  const tallies = new Map<ChannelName, Tally>();
+  for (const side of sides) {
+    const chats = await side.look();
+    tallies.set(side.channel, tallyChannel(side.channel, chats, { asked: load.asked, ended }));
+  }
+  return tallies;
 }
 
-function writeSettings(folder: string, side: Side, modelUrl: string): void {
-  const settings = {
+function namesOf(questions: readonly Question[]): string {
+  return questions.map(({ sender, number }) => `${sender}-${number}`).join(' ');
+}
+
+function settingsFor(sides: readonly Side[], modelUrl: string): object {
+  return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
-    channels: side.settings,
+    channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
-    log: { level: 'warn', format: 'json' },
+    log: { level: process.env.CRASH_LOG ?? 'warn', format: 'json' },
   };
-  // JSON is YAML.
-  writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
 }

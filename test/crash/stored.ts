@@ -1,68 +1,60 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-
-const Ended = z.array(
-  z.object({ chat: z.string(), state: z.string(), notice: z.int(), body: z.string() }),
-);
-const Count = z.object({ count: z.int() });
 
 /** A part that was given up. */
 export interface EndedPart {
+  readonly channel: string;
   readonly chatId: string;
   readonly state: 'unknown' | 'failed';
   /** A notice of Parley's own, or a part of an answer. */
   readonly kind: 'notice' | 'answer';
   readonly text: string;
+  /** Why, in Parley's words. */
+  readonly error: string | null;
 }
 
-/** How much is still to be done, in rows: messages, turns and parts. Only while no kill is due. */
-export function unfinished(folder: string): number {
-  if (!existsSync(fileIn(folder))) return 0;
-  return query(folder, (database) => {
-    const row = database
-      .prepare(
-        `select (select count(*) from inbox where state <> 'done')
-              + (select count(*) from turn where state = 'running')
-              + (select count(*) from outbox where state in ('pending', 'sending')) as count`,
-      )
-      .get();
-    return Count.parse(row).count;
-  });
+/** What stands in Parley's database, read while no kill is due. */
+export interface Stored {
+  /** How much is still to be done, in rows: messages, turns and parts. Null: it cannot be said now. */
+  unfinished(): Promise<number | null>;
+  /** Parts that Parley could not or dared not send. */
+  endedParts(): Promise<readonly EndedPart[]>;
 }
 
-/** Parts that Parley could not or dared not send. */
-export function endedParts(folder: string): EndedPart[] {
-  return query(folder, (database) => {
-    const rows = database
-      .prepare(
-        `select chat_id as chat, state, turn_id is null as notice, body
-           from outbox where state in ('unknown', 'failed') order by seq`,
-      )
-      .all();
-    return Ended.parse(rows).map(({ chat, state, notice, body }) => ({
-      chatId: chat,
-      state: state === 'unknown' ? 'unknown' : 'failed',
-      kind: notice === 1 ? 'notice' : 'answer',
-      text: body,
-    }));
-  });
+/** In the SQL that both databases know. */
+export const UNFINISHED = `
+  select (select count(*) from inbox where state <> 'done')
+       + (select count(*) from turn where state = 'running')
+       + (select count(*) from outbox where state in ('pending', 'sending')) as count`;
+export const ENDED = `
+  select channel, chat_id as chat, state, case when turn_id is null then 1 else 0 end as notice,
+         body, error
+    from outbox where state in ('unknown', 'failed') order by seq`;
+
+const Counted = z.object({ count: z.coerce.number() });
+const Ended = z.array(
+  z.object({
+    channel: z.string(),
+    chat: z.string(),
+    state: z.enum(['unknown', 'failed']),
+    notice: z.coerce.number(),
+    body: z.string(),
+    error: z.string().nullable(),
+  }),
+);
+
+/** Reads the answer to `UNFINISHED`. */
+export function readCount(row: unknown): number {
+  return Counted.parse(row).count;
 }
 
-/**
- * Opened for one question and closed again: a connection of ours that is open while the victim dies
- * would keep its log files in use, and its next life would have nothing to recover.
- */
-function query<T>(folder: string, ask: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(fileIn(folder), { readOnly: true, timeout: 5_000 });
-  try {
-    return ask(database);
-  } finally {
-    database.close();
-  }
-}
-
-function fileIn(folder: string): string {
-  return join(folder, 'parley.db');
+/** Reads the answer to `ENDED`. */
+export function readEnded(rows: unknown): EndedPart[] {
+  return Ended.parse(rows).map(({ channel, chat, state, notice, body, error }) => ({
+    channel,
+    chatId: chat,
+    state,
+    kind: notice === 1 ? 'notice' : 'answer',
+    text: body,
+    error,
+  }));
 }

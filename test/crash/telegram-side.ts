@@ -1,38 +1,31 @@
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import type { Side } from './side.ts';
+import { type Side, sendersFrom } from './side.ts';
 import { ask } from './words.ts';
 
-const FIRST_CHAT = 500;
+const FIRST_SENDER = 10_001;
 
 /** Private chats with one bot; a question counts as handed over when a poll has confirmed it. */
 export async function startTelegramSide(chats: number): Promise<Side> {
   const double = await startTelegramDouble();
-  const senders = Array.from({ length: chats }, (_, index) => index + 1);
-  let asked = 0;
+  const senders = sendersFrom(FIRST_SENDER, chats);
   return {
     channel: 'telegram',
     settings: {
-      telegram: {
-        token: double.token,
-        apiRoot: double.apiRoot,
-        // What is measured is what survives, not how patiently it is sent.
-        pace: false,
-        access: { direct: 'open' },
-      },
+      token: double.token,
+      apiRoot: double.apiRoot,
+      // What is measured is what survives, not how patiently it is sent.
+      pace: false,
+      access: { direct: 'open' },
     },
-    askAll() {
-      asked += 1;
-      for (const sender of senders) {
-        double.say({ chat: FIRST_CHAT + sender, text: ask({ sender, number: asked }) });
-      }
-    },
+    senders,
+    ask: (question) => void double.say({ chat: question.sender, text: ask(question) }),
     handedOver: () => double.pendingUpdates().length === 0,
     look: async () =>
       senders.map((sender) => ({
-        chatId: String(FIRST_CHAT + sender),
-        asked: new Map([[sender, asked]]),
+        chatId: String(sender),
+        senders: [sender],
         texts: double
-          .conversation(FIRST_CHAT + sender)
+          .conversation(sender)
           .filter(({ from }) => from === 'bot')
           .map(({ text }) => text),
       })),

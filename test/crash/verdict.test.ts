@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judge, type Verdict } from './verdict.ts';
 import { replyTo, type Stretch, stretchesIn } from './words.ts';
 
-const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0 };
+const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0, misdirected: 0 };
 const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch => ({
   reply,
   part,
@@ -53,6 +53,11 @@ describe('the count after a crash', () => {
       ...FINE,
       ...wrong,
     });
+  });
+
+  it('finds an answer to somebody of another conversation', () => {
+    const asked = new Map([[2, 0]]);
+    expect(judge({ asked, heard: [s(1, [1])], uncertain: [] }).misdirected).toBe(1);
   });
 
   it('keeps the senders of a shared chat apart', () => {

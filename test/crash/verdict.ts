@@ -18,15 +18,25 @@ export interface Verdict {
   readonly doubled: number;
   /** Stretches after a later one of the same reply, and answers after that to a later question. */
   readonly outOfOrder: number;
+  /** Stretches that answer somebody of another conversation. */
+  readonly misdirected: number;
 }
 
 /** Counts what people see against what they asked (D01, D02, D04). */
 export function judge(seen: Seen): Verdict {
   return {
-    lost: questionsOf(seen.asked).filter((question) => !isAnswered(question, seen)).length,
+    lost: lostIn(seen).length,
     doubled: repeats(seen.heard.map(nameOf)) + answeredAgain(seen.heard),
     outOfOrder: stretchesOutOfOrder(seen.heard) + answersOutOfOrder(seen.heard),
+    misdirected: seen.heard.filter(({ answers }) =>
+      answers.some(({ sender }) => !seen.asked.has(sender)),
+    ).length,
   };
+}
+
+/** The questions that have no complete answer. */
+export function lostIn(seen: Seen): readonly Question[] {
+  return questionsOf(seen.asked).filter((question) => !isAnswered(question, seen));
 }
 
 function questionsOf(asked: ReadonlyMap<number, number>): Question[] {

@@ -1,68 +1,89 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Order, Report } from './victim-order.ts';
+import { type Life, type Order, Report } from './victim-order.ts';
 
-/** One life of Parley on a data folder. */
+/** How a life ended. */
+export type Death =
+  | { readonly kind: 'killed' }
+  /** After SIGTERM, with code 0. */
+  | { readonly kind: 'in-order' }
+  | { readonly kind: 'by-itself'; readonly wasReady: boolean; readonly lastWords: string };
+
+/** One life of a process of Parley. */
 export interface Victim {
-  /** Resolves when it has started; never when it dies before. */
-  readonly ready: Promise<void>;
-  /** Resolves when it was killed. Rejects, with its last words, when it ended in any other way. */
-  readonly dead: Promise<void>;
+  /** Resolves when it has started or died. */
+  readonly begun: Promise<void>;
+  readonly dead: Promise<Death>;
+  isReady(): boolean;
   isAlive(): boolean;
-  /** It kills itself at this point; resolves when it knows. */
-  arm(order: Order): Promise<void>;
+  /** Gives it an order or takes it back; resolves when it knows, or is dead. */
+  tell(command: Order | null): Promise<void>;
   kill(): void;
   /** Ends it as a supervisor does, and waits for it. */
-  end(): Promise<void>;
+  end(): Promise<Death>;
 }
 
-/** Starts a life; `armed` counts passings from its first breath. */
-export function startVictim(folder: string, armed?: Order): Victim {
-  const errors = openSync(join(folder, 'victim.err'), 'a');
-  const order = armed === undefined ? [] : [JSON.stringify(armed)];
-  const child = fork(join(import.meta.dirname, 'victim.ts'), [folder, ...order], {
+/** Starts a life; `hear` gets what it reports. */
+export function startVictim(life: Life, hear: (report: Report) => void): Victim {
+  const errors = openSync(join(life.folder, 'victim.err'), 'a');
+  const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(life)], {
     stdio: ['ignore', errors, errors, 'ipc'],
   });
   closeSync(errors);
-  const ready = told(child, 'ready');
-  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+  let isReady = false;
+  let isEnding = false;
+  const begun = Promise.withResolvers<void>();
+  child.on('message', (message) => {
+    const report = Report.parse(message);
+    if (report.kind === 'ready') {
+      isReady = true;
+      begun.resolve();
+    }
+    hear(report);
   });
-  const dead = exited.then(({ code, signal }) => {
-    if (signal === 'SIGKILL') return;
-    throw new Error(`The victim ended by itself (code ${code}, ${signal}): ${lastWords(folder)}`);
+  const dead = new Promise<Death>((resolve) => {
+    child.once('exit', (code, signal) => {
+      begun.resolve();
+      if (signal === 'SIGKILL') resolve({ kind: 'killed' });
+      else if (isEnding && code === 0) resolve({ kind: 'in-order' });
+      else {
+        const lastWords = `code ${code}, ${signal}: ${lastWordsIn(life.folder)}`;
+        resolve({ kind: 'by-itself', wasReady: isReady, lastWords });
+      }
+    });
   });
-  dead.catch(() => {}); // Somebody may begin to wait for it only later.
   return {
-    ready,
+    begun: begun.promise,
     dead,
+    isReady: () => isReady,
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    arm(next) {
-      const armedNow = told(child, 'armed');
-      child.send(next);
-      return armedNow;
-    },
+    tell: (command) => tell(child, command, dead),
     kill: () => void child.kill('SIGKILL'),
-    async end() {
+    end() {
+      isEnding = true;
       child.kill('SIGTERM');
-      const { code } = await exited;
-      if (code !== 0) throw new Error(`The victim did not end well: ${lastWords(folder)}`);
+      return dead;
     },
   };
 }
 
-function told(child: ChildProcess, what: Report): Promise<void> {
-  return new Promise((resolve) => {
-    const listen = (message: unknown): void => {
-      if (message !== what) return;
-      child.off('message', listen);
-      resolve();
-    };
-    child.on('message', listen);
-  });
+async function tell(
+  child: ChildProcess,
+  command: Order | null,
+  dead: Promise<Death>,
+): Promise<void> {
+  const { promise: obeys, resolve } = Promise.withResolvers<void>();
+  const listen = (message: unknown): void => {
+    if (Report.parse(message).kind === 'obeys') resolve();
+  };
+  child.on('message', listen);
+  // It may be dead already, which the exit tells better.
+  child.send({ command }, () => undefined);
+  await Promise.race([obeys, dead]);
+  child.off('message', listen);
 }
 
-function lastWords(folder: string): string {
+function lastWordsIn(folder: string): string {
   return readFileSync(join(folder, 'victim.err'), 'utf8').slice(-2_000);
 }

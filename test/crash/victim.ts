@@ -2,44 +2,44 @@ import { appendFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { locateDataFolder, startParley } from '@parley/cli';
-import type { DurablePoint } from '@parley/contracts';
-import { Order, type Report } from './victim-order.ts';
+import { Command, Life, type Report } from './victim-order.ts';
 
-// The whole of Parley as `parley start` composes it, but it kills itself at a point it is told:
-// SIGKILL, so that nothing is flushed, closed or handed back.
+// Parley as `parley start`, `gateway` or `worker` composes it, but it kills itself at a point it is
+// told: SIGKILL, so that nothing is flushed, closed or handed back.
 
 module.enableCompileCache();
-const [path, armed] = process.argv.slice(2);
+const { folder: path, role, armed } = Life.parse(JSON.parse(process.argv[2] ?? ''));
 const folder = locateDataFolder(path, {});
 
-let point: DurablePoint | undefined;
-let passingsLeft = 0;
-const obey = (order: Order): void => {
-  point = order.point;
-  passingsLeft = order.nth;
-};
+let order = armed ?? null;
+let passings = 0;
 const report = (what: Report): void => void process.send?.(what);
 
-if (armed !== undefined) obey(Order.parse(JSON.parse(armed)));
-process.on('message', (order) => {
-  obey(Order.parse(order));
-  report('armed');
+process.on('message', (message) => {
+  order = Command.parse(message).command;
+  passings = 0;
+  report({ kind: 'obeys' });
 });
 // Nobody is left to count: a victim must not outlive its harness.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const parley = await startParley({
   folder,
+  role,
   env: {},
   clock: Date.now,
   logTo: { write: (line) => appendFileSync(join(folder.path, 'victim.log'), line) },
+  onState({ channel, state }) {
+    if (state.kind === 'pairing') report({ kind: 'pairing', code: state.code });
+    if (state.kind === 'connected') report({ kind: 'connected', channel });
+  },
   pass(passed) {
-    if (passed !== point) return;
-    passingsLeft -= 1;
-    if (passingsLeft === 0) process.kill(process.pid, 'SIGKILL');
+    if (passed !== order?.point) return;
+    passings += 1;
+    if (passings === order.nth) process.kill(process.pid, 'SIGKILL');
   },
 });
 process.on('SIGTERM', () => void parley.close().then(() => process.exit(0)));
-report('ready');
+report({ kind: 'ready' });
 // A killed process writes no cache at its end, and the next ones are to start fast.
 module.flushCompileCache();

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Side } from './side.ts';
-import { ask } from './words.ts';
+import { type Side, sendersFrom } from './side.ts';
+import { ask, type Question } from './words.ts';
 
 const Instance = z.object({ address: z.string() });
 const History = z.object({
@@ -15,63 +15,72 @@ const History = z.object({
   ),
 });
 
+const FIRST_SENDER = 40_001;
 const TRY_AGAIN_MS = 50;
 const PATIENCE_MS = 3_000;
+/** The history ends at 200 entries, so it is read this often, and what was seen is kept. */
+const READ_EVERY_MS = 1_000;
 
 /**
- * Several tabs on the web page of a data folder. Each sends one question after the other and repeats
- * it under the same id until it is told that it is stored, as the page does.
+ * Several tabs on the web page of whichever gateway answers. Each sends one question after the other
+ * and repeats it under the same id until it is told that it is stored, as the page does.
  */
-export function openWebSide(folder: string, tabs: number): Side {
+export function openWebSide(folders: readonly string[], tabs: number): Side {
   const closing = new AbortController();
-  const waiting = new Map<number, number[]>();
+  const { signal } = closing;
+  const senders = sendersFrom(FIRST_SENDER, tabs);
+  const waiting = new Map(senders.map((sender) => [sender, [] as Question[]]));
   const parts = new Map<string, string>();
-  let asked = 0;
-  const sendAll = async (sender: number): Promise<void> => {
-    const queue = waiting.get(sender) ?? [];
-    for (let number = queue[0]; number !== undefined; number = queue[0]) {
-      await sendUntilStored(folder, sender, number, closing.signal);
-      if (closing.signal.aborted) return;
+  const read = async (): Promise<void> => {
+    for (const [id, text] of await readParts(folders)) parts.set(id, text);
+  };
+  const sendAll = async (queue: Question[]): Promise<void> => {
+    for (let next = queue[0]; next !== undefined; next = queue[0]) {
+      await sendUntilStored(folders, next, signal);
+      if (signal.aborted) return;
       queue.shift();
     }
   };
+  const keepReading = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // Nobody may be there at the moment.
+      await read().catch(() => undefined);
+      await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const reading = keepReading();
   return {
     channel: 'web',
     settings: {},
-    askAll() {
-      asked += 1;
-      for (let sender = 1; sender <= tabs; sender += 1) {
-        const queue = waiting.get(sender) ?? [];
-        waiting.set(sender, queue);
-        queue.push(asked);
-        // Otherwise it is still at an earlier one, and comes to this one by itself.
-        if (queue.length === 1) void sendAll(sender);
-      }
+    senders,
+    ask(question) {
+      const queue = waiting.get(question.sender) ?? [];
+      queue.push(question);
+      // Otherwise it is still at an earlier one, and comes to this one by itself.
+      if (queue.length === 1) void sendAll(queue);
     },
     handedOver: () => [...waiting.values()].every((queue) => queue.length === 0),
     async look() {
-      // The history ends at 200 entries, so what earlier looks saw is kept.
-      for (const [id, text] of await readParts(folder)) parts.set(id, text);
-      const senders = Array.from({ length: tabs }, (_, index) => [index + 1, asked] as const);
-      return [{ chatId: 'main', asked: new Map(senders), texts: [...parts.values()] }];
+      await read();
+      return [{ chatId: 'main', senders, texts: [...parts.values()] }];
     },
-    close: async () => closing.abort(),
+    async close() {
+      closing.abort();
+      await reading;
+    },
   };
 }
 
 async function sendUntilStored(
-  folder: string,
-  sender: number,
-  number: number,
+  folders: readonly string[],
+  question: Question,
   signal: AbortSignal,
 ): Promise<void> {
-  const body = JSON.stringify({
-    id: `tab-${sender}-${number}-question`,
-    text: ask({ sender, number }),
-  });
+  const { sender, number } = question;
+  const body = JSON.stringify({ id: `tab-${sender}-${number}-question`, text: ask(question) });
   while (!signal.aborted) {
     try {
-      const answer = await request(folder, 'messages', { method: 'POST', body });
+      const answer = await request(folders, 'messages', { method: 'POST', body });
       if (answer.ok) return;
     } catch {
       // Nobody is there at the moment, or died while answering.
@@ -80,14 +89,33 @@ async function sendUntilStored(
   }
 }
 
-async function readParts(folder: string): Promise<[id: string, text: string][]> {
-  const answer = await request(folder, 'history', {});
+async function readParts(folders: readonly string[]): Promise<[id: string, text: string][]> {
+  const answer = await request(folders, 'history', {});
   const { entries } = History.parse(await answer.json());
   return entries.flatMap((entry) => (entry.type === 'part' ? [[entry.partId, entry.text]] : []));
 }
 
+/** The first gateway that takes it. Throws when there is none. */
+async function request(
+  folders: readonly string[],
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  const failures: unknown[] = [];
+  for (const folder of folders) {
+    try {
+      const answer = await requestOf(folder, path, init);
+      if (answer.ok) return answer;
+      failures.push(`${folder} answers ${answer.status}`);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(failures, 'No gateway takes it');
+}
+
 /** The files are read each time: a new life has a new port. Throws when nobody can be reached. */
-function request(folder: string, path: string, init: RequestInit): Promise<Response> {
+function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
   const { address } = Instance.parse(
     JSON.parse(readFileSync(join(folder, 'gateway.json'), 'utf8')),
   );

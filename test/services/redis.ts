@@ -35,6 +35,27 @@ export function findRedis() {
 }
 
 async function startPrivate(program: string): Promise<ServiceStart> {
+  const { url, ...plan } = await prepare(program, ['save ""', 'appendonly no']);
+  const stop = await startGuarded({ ...plan, stopSignal: 'TERM' });
+  return { state: 'ready', value: url, stop };
+}
+
+/** How a server is started; `folder` is its own. */
+export interface RedisPlan {
+  readonly url: string;
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** A private server that keeps its data, for a test that starts and ends it itself. Throws when it cannot be had. */
+export async function prepareRedis(): Promise<RedisPlan> {
+  const found = findRedis();
+  if ('reason' in found) throw new Error(found.reason);
+  return prepare(found.path, ['save ""', 'appendonly yes', 'appendfsync everysec']);
+}
+
+async function prepare(program: string, keeping: readonly string[]): Promise<RedisPlan> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'));
   const port = await freePort();
   // Other users of this machine reach the port too, and an open Redis lets them write files as us.
@@ -43,19 +64,17 @@ async function startPrivate(program: string): Promise<ServiceStart> {
     `port ${port}`,
     'bind 127.0.0.1',
     `requirepass ${password}`,
-    'save ""',
-    'appendonly no',
+    ...keeping,
     `dir ${JSON.stringify(folder)}`,
   ];
   const file = join(folder, 'redis.conf');
   writeFileSync(file, settings.join('\n'), { mode: 0o600 });
-  const stop = await startGuarded({
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
     command: [program, file],
     folder,
-    stopSignal: 'TERM',
     isReady: () => answersPing(port, password),
-  });
-  return { state: 'ready', value: `redis://:${password}@127.0.0.1:${port}`, stop };
+  };
 }
 
 async function answersPing(port: number, password: string): Promise<boolean> {

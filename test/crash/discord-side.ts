@@ -1,0 +1,57 @@
+import { startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { type Side, sendersFrom } from './side.ts';
+import { ask } from './words.ts';
+
+const FIRST_SENDER = 20_001;
+/** Every so many chats is a direct one, of which Discord tells nothing after downtime. */
+const DIRECT_EVERY = 5;
+
+interface Room {
+  readonly sender: number;
+  readonly channel: string;
+  readonly isDirect: boolean;
+}
+
+/** Channels of a server, with one person each who mentions the bot, and direct chats between them. */
+export async function startDiscordSide(chats: number): Promise<Side> {
+  const double = await startDiscordDouble();
+  const rooms = sendersFrom(FIRST_SENDER, chats).map((sender, nth): Room => {
+    const isDirect = nth % DIRECT_EVERY === DIRECT_EVERY - 1;
+    const channel = isDirect
+      ? double.dmWith(personOf(sender))
+      : double.addChannel(double.guildId, `room-${sender}`);
+    return { sender, channel, isDirect };
+  });
+  const roomOf = new Map(rooms.map((room) => [room.sender, room]));
+  return {
+    channel: 'discord',
+    settings: {
+      token: double.token,
+      apiRoot: double.apiRoot,
+      access: { direct: 'open', groups: 'open' },
+    },
+    senders: rooms.map(({ sender }) => sender),
+    ask(question) {
+      const room = roomOf.get(question.sender);
+      if (room === undefined) throw new Error(`${question.sender} has no room`);
+      const text = room.isDirect ? ask(question) : `<@${double.me.id}> ${ask(question)}`;
+      double.say({ channel: room.channel, from: personOf(question.sender), text });
+    },
+    // Discord does not learn what was taken.
+    handedOver: () => true,
+    look: async () =>
+      rooms.map(({ sender, channel }) => ({
+        chatId: channel,
+        senders: [sender],
+        texts: double
+          .conversation(channel)
+          .filter(({ from }) => from === 'bot')
+          .map(({ content }) => content),
+      })),
+    close: () => double.close(),
+  };
+}
+
+function personOf(sender: number): string {
+  return String(200_000_000_000_000_000n + BigInt(sender));
+}

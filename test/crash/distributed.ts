@@ -1,0 +1,74 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { type Deployment, GATEWAY_FOLDERS, WORKER_FOLDERS } from './deployment.ts';
+import { KeptAlive } from './kept-alive.ts';
+import { startKillablePostgres, startKillableRedis } from './killable-server.ts';
+import { ENDED, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import type { Report, Role } from './victim-order.ts';
+
+/** The secret of the web page, which all gateways of an installation share. */
+const TOKEN = 'a-token-that-all-gateways-of-the-crash-matrix-share';
+
+/** Two gateways and two workers beside a PostgreSQL and a Redis of their own. */
+export async function distributed(
+  root: string,
+  settings: object,
+  hear: (report: Report) => void,
+): Promise<Deployment> {
+  const [postgres, redis] = await Promise.all([startKillablePostgres(), startKillableRedis()]);
+  const workspace = join(root, 'workspace');
+  const shared = {
+    ...settings,
+    store: { url: postgres.url },
+    queue: { url: redis.url },
+    agent: { workspace },
+  };
+  const keptAlive = (name: string, role: Role): KeptAlive => {
+    const folder = join(root, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(shared));
+    writeFileSync(join(folder, 'token'), TOKEN, { mode: 0o600 });
+    return new KeptAlive(name, { folder, role }, hear);
+  };
+  const processes = [
+    ...GATEWAY_FOLDERS.map((name) => keptAlive(name, 'gateway')),
+    ...WORKER_FOLDERS.map((name) => keptAlive(name, 'worker')),
+  ];
+  return {
+    name: 'distributed',
+    processes,
+    servers: [postgres, redis],
+    stored: storedAt(postgres.url),
+    async close() {
+      for (const one of processes) one.abandon();
+      await Promise.all([postgres.close(), redis.close()]);
+    },
+  };
+}
+
+function storedAt(url: string): Stored {
+  return {
+    async unfinished() {
+      try {
+        return await query(url, UNFINISHED, ([row]) => readCount(row));
+      } catch {
+        // The tables may not be made yet.
+        return null;
+      }
+    },
+    endedParts: () => query(url, ENDED, readEnded),
+  };
+}
+
+async function query<T>(url: string, sql: string, read: (rows: unknown[]) => T): Promise<T> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(sql);
+    return read(rows);
+  } finally {
+    await client.end();
+  }
+}

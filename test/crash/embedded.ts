@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Deployment, EMBEDDED_FOLDERS } from './deployment.ts';
+import { KeptAlive } from './kept-alive.ts';
+import { ENDED, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import type { Report } from './victim-order.ts';
+
+/** All of Parley in one process, with its tables in one file. */
+export function embedded(
+  root: string,
+  settings: object,
+  hear: (report: Report) => void,
+): Deployment {
+  const [name] = EMBEDDED_FOLDERS;
+  const folder = join(root, name);
+  mkdirSync(folder, { recursive: true });
+  // JSON is YAML.
+  writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
+  const parley = new KeptAlive(name, { folder, role: 'all' }, hear);
+  return {
+    name: 'embedded',
+    processes: [parley],
+    servers: [],
+    stored: storedIn(join(folder, 'parley.db')),
+    close: async () => parley.abandon(),
+  };
+}
+
+function storedIn(file: string): Stored {
+  return {
+    async unfinished() {
+      if (!existsSync(file)) return 0;
+      return query(file, (database) => readCount(database.prepare(UNFINISHED).get()));
+    },
+    endedParts: async () => query(file, (database) => readEnded(database.prepare(ENDED).all())),
+  };
+}
+
+/**
+ * Opened for one question and closed again: a connection of ours that is open while the victim dies
+ * would keep its log files in use, and its next life would have nothing to recover.
+ */
+function query<T>(file: string, ask: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  try {
+    return ask(database);
+  } finally {
+    database.close();
+  }
+}

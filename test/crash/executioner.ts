@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from '../privacy/chance.ts';
+import type { Deployment } from './deployment.ts';
+import type { KeptAlive } from './kept-alive.ts';
+import type { Kill, VictimKind } from './kill.ts';
+
+/** A point that is not passed within this time is left alone, in ms. */
+const PATIENCE_MS = 15_000;
+const LOOK_EVERY_MS = 10;
+/** Whoever was killed has to be back after this long, in ms. */
+const BACK_WITHIN_MS = 60_000;
+
+/** Kills parts of a deployment, which are started again at once. */
+export class Executioner {
+  readonly #deployment: Deployment;
+  readonly #chance: Chance;
+  #onRequest = (): void => {};
+
+  constructor(deployment: Deployment, chance: Chance) {
+    this.#deployment = deployment;
+    this.#chance = chance;
+  }
+
+  /** To be called at each request to the model. */
+  requested(): void {
+    this.#onRequest();
+  }
+
+  /** Carries one kill out; resolves with the number of processes that died of it, when all is up again. */
+  async carryOut(kill: Kill): Promise<number> {
+    const before = this.#kills();
+    switch (kill.kind) {
+      case 'point':
+        await this.#atPoint(kill);
+        break;
+      case 'thinking':
+        await this.#whileThinking(kill.nth);
+        break;
+      case 'moment':
+        await this.#together(kill.victims, kill.awayMs);
+        break;
+      case 'start-up':
+        await this.#atStart(kill.afterMs);
+        break;
+    }
+    await this.untilUp();
+    return this.#kills() - before;
+  }
+
+  /** Throws when somebody does not come back. */
+  async untilUp(): Promise<void> {
+    const { processes } = this.#deployment;
+    if (await until(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;
+    const away = processes.filter((one) => !one.isReady());
+    const words = away.flatMap(({ name, failedStarts }) => [name, ...failedStarts.slice(-1)]);
+    throw new Error(`Not started again within a minute: ${words.join('\n')}`);
+  }
+
+  #kills(): number {
+    const { processes, servers } = this.#deployment;
+    return [...processes, ...servers].reduce((sum, { kills }) => sum + kills, 0);
+  }
+
+  async #atPoint({ point, nth, again }: Extract<Kill, { kind: 'point' }>): Promise<void> {
+    const { processes } = this.#deployment;
+    const before = new Map(processes.map((one) => [one, one.kills]));
+    const died = () => processes.filter((one) => one.kills > (before.get(one) ?? 0));
+    if (again) for (const one of processes) one.armNext({ point, nth: 1 });
+    await Promise.all(processes.map((one) => one.tell({ point, nth })));
+    await until(() => died().length > 0, PATIENCE_MS);
+    for (const one of processes) one.armNext(undefined);
+    await Promise.all(
+      processes.filter((one) => !died().includes(one)).map((one) => one.tell(null)),
+    );
+    if (!again) return;
+    const [second] = died();
+    if (second === undefined) return;
+    const twice = (before.get(second) ?? 0) + 2;
+    await until(() => second.kills >= twice, PATIENCE_MS);
+    if (second.kills < twice) await second.tell(null);
+  }
+
+  async #whileThinking(nth: number): Promise<void> {
+    const workers = this.#deployment.processes.filter(({ role }) => role !== 'gateway');
+    let left = nth;
+    this.#onRequest = () => {
+      left -= 1;
+    };
+    await until(() => left <= 0, PATIENCE_MS);
+    this.#onRequest = () => {};
+    await this.#killOne(this.#chance.pick(workers));
+  }
+
+  async #together(victims: readonly VictimKind[], awayMs: number): Promise<void> {
+    const { processes, servers } = this.#deployment;
+    const left: KeptAlive[] = [...processes];
+    const dying: Promise<void>[] = [];
+    for (const kind of victims) {
+      const server = servers.find(({ name }) => name === kind);
+      if (server !== undefined) dying.push(server.killFor(awayMs));
+      else {
+        const role = kind === 'parley' ? 'all' : kind;
+        const victim = this.#chance.pick(left.filter((one) => one.role === role));
+        left.splice(left.indexOf(victim), 1);
+        dying.push(this.#killOne(victim));
+      }
+    }
+    await Promise.all(dying);
+  }
+
+  async #atStart(afterMs: readonly number[]): Promise<void> {
+    const victim = this.#chance.pick(this.#deployment.processes);
+    await this.#killOne(victim);
+    for (const ms of afterMs) {
+      await sleep(ms);
+      await this.#killOne(victim);
+    }
+  }
+
+  async #killOne(victim: KeptAlive): Promise<void> {
+    const { kills } = victim;
+    victim.kill();
+    await until(() => victim.kills > kills, PATIENCE_MS);
+  }
+}
+
+async function until(look: () => boolean, withinMs: number): Promise<boolean> {
+  const limit = Date.now() + withinMs;
+  while (!look()) {
+    if (Date.now() > limit) return false;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return true;
+}

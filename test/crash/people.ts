@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { type DeploymentName, EMBEDDED_FOLDERS, GATEWAY_FOLDERS } from './deployment.ts';
+import { startDiscordSide } from './discord-side.ts';
+import type { ChannelName, Side } from './side.ts';
+import { startTelegramSide } from './telegram-side.ts';
+import { openWebSide } from './web-side.ts';
+import { startWhatsAppSide } from './whatsapp-side.ts';
+
+/** How many chats each channel has; tabs, where it is the web page. */
+export type People = Readonly<Record<ChannelName, number>>;
+
+/** Tabs of the web page, which is one conversation. */
+const TABS = 3;
+
+/** So many conversations, in equal shares on the three platforms, and the web page. */
+export function conversations(count: number): People {
+  const share = Math.floor(count / 3);
+  const telegram = count - 2 * share;
+  return { telegram, discord: share, whatsapp: share, web: TABS };
+}
+
+/** Opens the channels that have people. */
+export async function openSides(
+  people: People,
+  deployment: DeploymentName,
+  root: string,
+): Promise<readonly Side[]> {
+  const { telegram, discord, whatsapp, web } = people;
+  const folders = deployment === 'embedded' ? EMBEDDED_FOLDERS : GATEWAY_FOLDERS;
+  const paths = folders.map((name) => join(root, name));
+  return Promise.all([
+    ...(telegram > 0 ? [startTelegramSide(telegram)] : []),
+    ...(discord > 0 ? [startDiscordSide(discord)] : []),
+    ...(whatsapp > 0 ? [startWhatsAppSide(whatsapp)] : []),
+    ...(web > 0 ? [openWebSide(paths, web)] : []),
+  ]);
+}
+
+/** Closes them all. */
+export async function closeSides(sides: readonly Side[]): Promise<void> {
+  await Promise.all(sides.map((side) => side.close()));
+}

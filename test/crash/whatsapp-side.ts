@@ -1,0 +1,59 @@
+import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
+import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import { type Side, sendersFrom } from './side.ts';
+import { ask } from './words.ts';
+
+const FIRST_SENDER = 30_001;
+
+/** Direct chats with one linked account; a question counts as handed over when the client has confirmed it. */
+export async function startWhatsAppSide(chats: number): Promise<Side> {
+  const unhush = hushLibsignal();
+  const double = await startWhatsAppDouble();
+  const people = new Map(
+    sendersFrom(FIRST_SENDER, chats).map((sender) => {
+      const person = double.addPerson({
+        name: `Person ${sender}`,
+        number: `4915${sender}00`,
+        lid: `77${sender}00`,
+        addressing: sender % 2 === 0 ? 'pn' : 'lid',
+      });
+      return [sender, person] as const;
+    }),
+  );
+  const problems: unknown[] = [];
+  let leaving = 0;
+  return {
+    channel: 'whatsapp',
+    settings: { url: double.url, pace: false, access: { direct: 'open' } },
+    senders: [...people.keys()],
+    ask(question) {
+      leaving += 1;
+      double
+        .say({ chat: people.get(question.sender)?.id ?? '', text: ask(question) })
+        .catch((reason: unknown) => void problems.push(reason))
+        .finally(() => {
+          leaving -= 1;
+        });
+    },
+    handedOver: () => leaving === 0 && double.waiting().length === 0,
+    async look() {
+      if (problems.length > 0) throw new AggregateError(problems, 'People could not write');
+      return [...people].map(([sender, person]) => ({
+        // As Parley names the chat: by the number, where it is known.
+        chatId: person.pn ?? person.lid,
+        senders: [sender],
+        texts: double
+          .conversation(person.id)
+          .filter(({ from }) => from === 'bot')
+          .map(({ text }) => text),
+      }));
+    },
+    scan(code) {
+      if (double.state() === 'pairing') double.scan(code);
+    },
+    close: async () => {
+      await double.close();
+      unhush();
+    },
+  };
+}
