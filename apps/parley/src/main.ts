@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addApprovalsCommand } from './commands/add-approvals-command.ts';
+import { addBackupCommands } from './commands/add-backup-commands.ts';
 import { addConfigCommand } from './commands/add-config-command.ts';
 import { addCronCommand } from './commands/add-cron-command.ts';
 import { addDeadCommand } from './commands/add-dead-command.ts';
@@ -93,6 +94,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addCronCommand(program, action, print);
   addDeadCommand(program, action, print);
   addWhyCommand(program, action, print);
+  addBackupCommands(program, action, print);
   addConfigCommand(program, action, print);
   return program;
 }

@@ -207,7 +207,9 @@ async function fill(database: TestDatabase, level: number): Promise<void> {
 async function copyOf(url: string): Promise<Copy> {
   await using snapshot = await openSnapshot(url);
   const { steps, tables, counters } = snapshot;
-  return { schema: { steps, tables, counters }, rows: await Array.fromAsync(snapshot.rows()) };
+  const rows: BackupRows[] = [];
+  for await (const some of snapshot.rows()) rows.push(some);
+  return { schema: { steps, tables, counters }, rows };
 }
 
 function restore(url: string, { schema, rows }: Copy, more: Partial<StoreRestore>) {

@@ -1,0 +1,92 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { BackupError } from './backup-error.ts';
+
+/** Something that comes to lie at `path`; `staged` null: the backup has nothing for that place. */
+export interface Exchange {
+  /** What the old one is called in the folder aside; unique. */
+  readonly name: string;
+  readonly path: string;
+  readonly staged: string | null;
+}
+
+const Marker = z.object({ aside: z.string(), file: z.string() });
+
+/** There while an exchange is under way, so that one that was cut off is not taken for a good state. */
+export function markerOf(dataFolder: string): string {
+  return join(dataFolder, 'restore-unfinished.json');
+}
+
+/** Throws BackupError `restore-unfinished` while a data folder is half old, half restored. */
+export function refuseHalfRestored(dataFolder: string): void {
+  const marker = readMarker(dataFolder);
+  if (marker === null) return;
+  throw new BackupError(
+    'restore-unfinished',
+    `A restore on ${dataFolder} was cut off in the middle. Run "parley restore ${marker.file}" once more; what was there before it lies in ${marker.aside}.`,
+  );
+}
+
+/**
+ * Puts what was staged in its place and what was there into the folder `aside`; nothing is deleted. One
+ * that was cut off is done once more with the same `aside`: what lies there already is the old state,
+ * and what stands in its place is half of a restore. `aside` is null when nothing was there.
+ */
+export function exchangeFiles(
+  dataFolder: string,
+  file: string,
+  exchanges: readonly Exchange[],
+  newAside: string,
+): { readonly aside: string | null } {
+  const aside = readMarker(dataFolder)?.aside ?? newAside;
+  writeFileSync(markerOf(dataFolder), JSON.stringify({ aside, file }), {
+    mode: 0o600,
+    flush: true,
+  });
+  for (const { name, path, staged } of exchanges) {
+    const kept = join(aside, name);
+    if (existsSync(path) && existsSync(kept)) rmSync(path, { recursive: true });
+    else if (existsSync(path)) move(path, kept);
+    if (staged !== null && existsSync(staged)) move(staged, path);
+  }
+  rmSync(markerOf(dataFolder));
+  return { aside: existsSync(aside) ? aside : null };
+}
+
+function readMarker(dataFolder: string): z.infer<typeof Marker> | null {
+  const path = markerOf(dataFolder);
+  return existsSync(path) ? Marker.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;
+}
+
+/** Another file system, or a folder that something is mounted on. */
+const CANNOT_RENAME: ReadonlySet<unknown> = new Set(['EXDEV', 'EBUSY', 'ENOTEMPTY', 'EPERM']);
+
+function move(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (!CANNOT_RENAME.has(code)) throw error;
+    copyOver(from, to);
+  }
+}
+
+/** A mounted folder cannot be moved, only emptied. What is half copied does not count as there. */
+function copyOver(from: string, to: string): void {
+  const isMounted = existsSync(to);
+  const copy = isMounted ? to : `${to}.copying`;
+  cpSync(from, copy, { recursive: true, preserveTimestamps: true });
+  if (!isMounted) renameSync(copy, to);
+  for (const name of readdirSync(from)) rmSync(join(from, name), { recursive: true });
+}
