@@ -5,8 +5,6 @@ import type { RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 
 const BEAT_MS = 5_000;
-/** A process that has not been heard of for so long is not shown, nor talked to. */
-export const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** What announcing needs. */
 export interface AnnounceDeps {

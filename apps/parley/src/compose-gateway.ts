@@ -4,6 +4,7 @@ import { newId } from './new-id.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
+import { isShared } from './process-role.ts';
 import { startBoot } from './start-boot.ts';
 import type { StartOptions } from './start-parley.ts';
 
@@ -19,7 +20,8 @@ export async function composeGateway(
 ): Promise<Gateway> {
   const gateway = await startGateway(gatewayOptions(options, plugged, parts));
   opened.defer(() => gateway.close(SEND_GRACE_MS));
-  const { shared, agent, accounts, owners } = parts;
-  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId }));
+  const { processId, shared, agent, accounts, owners } = parts;
+  const among = isShared(plugged.loaded.settings) ? { processId } : null;
+  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId, shared: among }));
   return gateway;
 }

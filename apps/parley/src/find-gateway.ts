@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { PROCESS_GONE_AFTER_MS } from './announce-process.ts';
 import type { DataFolder } from './data-folder.ts';
 import { findInstance, type Instance } from './instance-file.ts';
 import { checkSettings, type LoadedSettings } from './read-settings.ts';
@@ -35,7 +34,7 @@ async function findNeighbour(
 ): Promise<Instance | null> {
   if (url === undefined) return null;
   // Most installations keep their database in the data folder and never need this.
-  const { openStore } = await import('@parley/store');
+  const { openStore, PROCESS_GONE_AFTER_MS } = await import('@parley/store');
   const store = await openStore({ url, clock: Date.now });
   try {
     const here = hostname();

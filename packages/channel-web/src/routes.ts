@@ -1,4 +1,4 @@
-import type { ChannelContext, HistoryEntry } from '@parley/channels';
+import type { ChannelContext } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { EventHub } from './event-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { CHAT_ID, OWNER_ID } from './front.ts';
 import { readBody } from './read-body.ts';
-import type { WebHistoryEntry } from './web-event.ts';
+import { shownEntry } from './shown-entry.ts';
 
 /** What the routes of one front work with. */
 export interface RouteDeps {
@@ -34,7 +34,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   app.get('/history', async (c) => {
     const entries = await context.history(CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
-    return c.json({ entries: entries.map(shown), commands: context.commands });
+    return c.json({ entries: entries.map(shownEntry), commands: context.commands });
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
@@ -90,15 +90,6 @@ function inbound(
     sentAt,
     variables: {},
   };
-}
-
-function shown(entry: HistoryEntry): WebHistoryEntry {
-  if (entry.kind === 'inbound') {
-    const { messageId, text, at, outcome } = entry;
-    return { type: 'inbound', messageId, text, at, outcome };
-  }
-  const { partId, turnId, body, buttons, at } = entry;
-  return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
 }
 
 function parseJson(text: string): unknown {

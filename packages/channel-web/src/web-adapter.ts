@@ -1,18 +1,22 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
-import { createEventHub } from './event-hub.ts';
-import type { WebFront } from './front.ts';
+import { createEventHub, type EventHub } from './event-hub.ts';
+import { followingHub } from './follow-history.ts';
+import { CHAT_ID, type WebFront } from './front.ts';
+import { shownEntry } from './shown-entry.ts';
 import { createStreaming } from './streaming.ts';
 
 /** Shown typing fades in the page soon after this; repeated while the agent works. */
 const TYPING_EVERY_MS = 4_000;
+/** More than another gateway takes or sends between two looks. */
+const FOLLOWED_ENTRIES = 50;
 
 /** Connects a front of our own: nothing to log in to, so it is connected once it has started. */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
   front: WebFront,
 ): ChannelAdapter {
-  const hub = createEventHub();
+  const hub = hubOf(context);
   const closing = new AbortController();
   const underWay = new Set<Promise<Response>>();
   const answer = lazyRoutes(async () => {
@@ -51,6 +55,14 @@ export function createWebAdapter(
       },
     },
   };
+}
+
+/** Of one gateway alone, or of one among several. */
+function hubOf(context: ChannelContext<unknown>): EventHub {
+  const hub = createEventHub();
+  if (!context.isShared) return hub;
+  const newest = async () => (await context.history(CHAT_ID, FOLLOWED_ENTRIES)).map(shownEntry);
+  return followingHub(hub, { chatId: CHAT_ID, newest, log: context.log });
 }
 
 interface Routes {

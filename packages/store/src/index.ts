@@ -46,7 +46,6 @@ export {
 } from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { Interruption, Joining, LaneRepository } from './lanes.ts';
-export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type { HeldLease, LeaseRepository, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
@@ -64,7 +63,12 @@ export type {
 export type { OverheardRepository } from './overheard.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type { PinPlace } from './pins.ts';
-export type { ProcessRepository, ProcessRole, RunningProcess } from './processes.ts';
+export {
+  PROCESS_GONE_AFTER_MS,
+  type ProcessRepository,
+  type ProcessRole,
+  type RunningProcess,
+} from './processes.ts';
 export type {
   NewPrompt,
   PromptRepository,
@@ -72,6 +76,7 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
+export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,

@@ -1,6 +1,9 @@
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
+/** They say every few seconds that they run; one that has not been heard of for so long is gone. In ms. */
+export const PROCESS_GONE_AFTER_MS = 15_000;
+
 /** A process of the deployment as the others see it. */
 export interface RunningProcess {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import type { RunningProcess, Store } from '@parley/store';
+import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store } from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import { keepRight } from './keep-right.ts';
 
@@ -18,14 +18,12 @@ export interface LeasedRightsDeps {
 /** A dead gateway's accounts are free after this; another one asks every second (D09: 10 s). In ms. */
 export const LEASE_MS = 6_000;
 const ASK_AGAIN_MS = 1_000;
-/** A process that has not been heard of for so long is no process. In ms. */
-const GONE_AFTER_MS = 15_000;
 
 /** One gateway at a time per account, by leases in the database that all of them share. */
 export function leasedRights(deps: LeasedRightsDeps): AccountRights {
   const { store, owner, clock, log, leaseMs = LEASE_MS } = deps;
   const processes = (): Promise<readonly RunningProcess[]> =>
-    store.processes.list(clock() - GONE_AFTER_MS);
+    store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
   const ask = async (
     name: AccountName,
     standby: (holder: string) => void,
