@@ -16,6 +16,12 @@ async function letters(count: number): Promise<readonly { id: number; kind: stri
   await expect.poll(async () => (await look()).length, { timeout: 15_000 }).toBe(count);
   return look();
 }
+function refuse(
+  chat: number,
+  refusal: { readonly code: number; readonly description: string; readonly times?: number },
+): void {
+  scene.telegram.fault({ kind: 'refuse', method: 'sendMessage', chat, ...refusal });
+}
 const lastRequest = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
 describe('a part that the platform refused', () => {
@@ -54,14 +60,7 @@ describe('a part that the platform refused', () => {
   it('[D06] keeps its place among the parts of its answer, also when nobody runs meanwhile', async () => {
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(' ');
     scene.model.reply(() => words);
-    scene.telegram.fault({
-      kind: 'refuse',
-      code: 403,
-      description: 'Forbidden: bot was blocked by the user',
-      method: 'sendMessage',
-      chat: BO,
-      times: 100,
-    });
+    refuse(BO, { code: 403, description: 'Forbidden: bot was blocked by the user', times: 100 });
     scene.telegram.say({ chat: BO, text: 'a story' });
     const found = await letters(4);
     await scene.parley.end();
@@ -78,13 +77,7 @@ describe('a part that the platform refused', () => {
   });
 
   it('[D05] [D06] is known to the agent until it has arrived', async () => {
-    scene.telegram.fault({
-      kind: 'refuse',
-      code: 400,
-      description: 'Bad Request: not enough rights to send text messages to the chat',
-      method: 'sendMessage',
-      chat: ANN,
-    });
+    refuse(ANN, { code: 400, description: 'Bad Request: not enough rights to send messages' });
     scene.telegram.say({ chat: ANN, text: 'first' });
     const [letter] = await letters(1);
     const before = scene.answers(ANN).length;
@@ -99,13 +92,7 @@ describe('a part that the platform refused', () => {
   });
 
   it('[D06] dropped is never sent or listed again, and /why tells of it', async () => {
-    scene.telegram.fault({
-      kind: 'refuse',
-      code: 400,
-      description: 'Bad Request: no',
-      method: 'sendMessage',
-      chat: ANN,
-    });
+    refuse(ANN, { code: 400, description: 'Bad Request: no' });
     scene.telegram.say({ chat: ANN, text: 'lost' });
     const [letter] = await letters(1);
     const id = String(letter?.id);

@@ -47,8 +47,7 @@ export function readDeadPage(data: unknown): DeadPage {
   };
 }
 
-/** How many there are of each kind. */
-export function readCounts(data: unknown): DeadPage['counts'] {
+function readCounts(data: unknown): DeadPage['counts'] {
   const { refused, uncertain, unanswered } = fieldsOf(data);
   return {
     refused: numberOf(refused),
