@@ -21,7 +21,7 @@ import {
   type PromptAssembler,
   readIdentity,
 } from '@parley/prompt';
-import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
+import { openWorkspace, type Skills, type Workspace, type WorkspaceLock } from '@parley/workspace';
 import { openCharacter } from './open-character.ts';
 import { type MemoryStore, openMemory } from './open-memory.ts';
 import { openPrompt } from './open-prompt.ts';
@@ -64,6 +64,8 @@ export interface OpenAgentOptions extends Surroundings {
   readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
   readonly soul?: Pick<OpenSoul, 'governed' | 'begin'>;
+  /** Where several processes share the workspace. */
+  readonly lock?: WorkspaceLock | undefined;
 }
 
 /** Whose tools are all tools there are. */
@@ -72,7 +74,7 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 /** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, memoryStore, work = {} } = options;
-  const { soul } = options;
+  const { soul, lock } = options;
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
   const workspace = await openWorkspace({
@@ -81,6 +83,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     memory,
     log,
     ...(soul !== undefined && { governed: soul.governed }),
+    ...(lock !== undefined && { lock }),
   });
   await soul?.begin();
   // Skills, memory and tools know of each other; what is asked of the tools is asked in a turn.

@@ -13,7 +13,12 @@ import {
 import type { Clock, Logger, Meter } from '@parley/contracts';
 import { type ChatModel, createChatModel } from '@parley/models';
 import type { Store } from '@parley/store';
-import { type GovernedFile, openSoulFile, readSoulScenarios } from '@parley/workspace';
+import {
+  type GovernedFile,
+  openSoulFile,
+  readSoulScenarios,
+  type WorkspaceLock,
+} from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import { newId } from './new-id.ts';
 import type { LoadedSettings } from './read-settings.ts';
@@ -37,6 +42,8 @@ export interface OpenSoul {
 export interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
+  /** Where several processes share the workspace. */
+  readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
@@ -46,11 +53,11 @@ export interface OpenSoulDeps {
 /** Opens the soul of the agent of this installation. */
 export function openSoul(
   settings: LoadedSettings['settings'],
-  { folder, store, clock, log, models }: OpenSoulDeps,
+  { folder, store, lock, clock, log, models }: OpenSoulDeps,
 ): OpenSoul {
   const { agent, soul } = settings;
   const { souls } = store;
-  const file = openSoulFile(agent.workspace, newId);
+  const file = openSoulFile(agent.workspace, newId, lock);
   const guard = createSoulGuard({ agent: agent.id, souls, file, clock, log });
   const trial =
     soul.judge === false

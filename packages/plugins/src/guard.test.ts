@@ -19,6 +19,7 @@ const view: TurnAtHand['view'] = {
   read: async () => ({ kind: 'absent', reason: 'missing' }),
   list: async () => [],
   write: () => Promise.reject(new Error('nothing is written here')),
+  change: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };
 const turn: TurnAtHand = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };

@@ -56,7 +56,14 @@ export type {
 } from './skills/skills.ts';
 export type { GovernedFile } from './soul/governed-file.ts';
 export { readSoulScenarios, type SoulScenario } from './soul/read-scenarios.ts';
-export { openSoulFile, SOUL, type SoulFile, type SoulOnDisk, soulText } from './soul/soul-file.ts';
+export {
+  openSoulFile,
+  SOUL,
+  type SoulFile,
+  type SoulOnDisk,
+  soulText,
+  type WriteSoul,
+} from './soul/soul-file.ts';
 export { type CopyResult, copyIntoWorkspace } from './survey/copy-into-workspace.ts';
 export {
   type Survey,
@@ -65,4 +72,5 @@ export {
   surveyFolder,
 } from './survey/survey-folder.ts';
 export { WorkspaceError, type WorkspaceErrorCode } from './workspace-error.ts';
+export { type Hold, localLock, type WorkspaceLock } from './workspace-lock.ts';
 export type { AbsentFile, WorkspaceEntry, WorkspaceFile, WorkspaceView } from './workspace-view.ts';

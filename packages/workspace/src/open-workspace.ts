@@ -8,6 +8,7 @@ import { listMarkdown } from './list-markdown.ts';
 import { openMemoryVersions } from './memory/memory-versions.ts';
 import { seedFolder } from './seed-folder.ts';
 import type { GovernedFile } from './soul/governed-file.ts';
+import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { createView, type WorkspaceView } from './workspace-view.ts';
 
 /** How much of a workspace file is used. */
@@ -34,6 +35,8 @@ export interface OpenWorkspaceOptions {
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
   readonly governed?: GovernedFile;
+  /** Where several processes share the folder, what lets one at a time write; else this process alone. */
+  readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
   /** Names temporary files. */
@@ -54,17 +57,21 @@ export interface Workspace {
 
 /** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
-  const { log = silentLogger, clock = Date.now, newId = randomId } = options;
+  const { log = silentLogger, clock = Date.now, newId = randomId, lock = localLock() } = options;
   const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
-  const life = (folder: string) => openBootstrap({ folder, newId, log });
-  const created = await seedFolder(options.folder, options.templates, life(options.folder));
+  const life = (place: string, held: WorkspaceLock) =>
+    openBootstrap({ folder: place, newId, log, lock: held });
+  const created = await seedFolder(options.folder, options.templates, {
+    lock,
+    bootstrap: (held) => life(options.folder, held),
+  });
   const folder = await realpath(options.folder);
-  const writer = createFileWriter({ folder, maxBytes: limits.fileBytes, newId });
+  const writer = createFileWriter({ folder, maxBytes: limits.fileBytes, newId, lock });
   const sources = {
     files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
     names: () => listMarkdown(folder),
     writer,
-    versions: openMemoryVersions({ folder, newId, clock, alone: writer.alone }),
+    versions: openMemoryVersions({ folder, newId, clock, lock }),
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
     governed: options.governed,
@@ -72,7 +79,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   return {
     folder,
     created,
-    bootstrap: life(folder),
+    bootstrap: life(folder, lock),
     for: (reader) => createView(sources, reader),
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { reasonOf } from '@parley/contracts';
 import type { Bootstrap } from './bootstrap/bootstrap.ts';
 import { WorkspaceError } from './workspace-error.ts';
+import type { WorkspaceLock } from './workspace-lock.ts';
 
 /** The file whose absence means that a folder is not a workspace yet; copied last. */
 const MARK = 'AGENTS.md';
@@ -23,11 +24,27 @@ const FOLDERS = ['memory', 'skills', 'knowledge'];
 export async function seedFolder(
   folder: string,
   templates: string,
-  bootstrap: Pick<Bootstrap, 'mark' | 'keep'>,
+  { lock, bootstrap }: Seeding,
 ): Promise<readonly string[]> {
+  if (await isWorkspace(folder)) return [];
+  // Several processes may start for the first time on the same folder at once.
+  return lock.hold(async (hold) => {
+    if (await isWorkspace(folder)) return [];
+    return seed(folder, templates, bootstrap({ hold: (work) => work(hold) }));
+  });
+}
+
+/** What seeding needs besides the folders. */
+interface Seeding {
+  readonly lock: WorkspaceLock;
+  /** The life of BOOTSTRAP.md, under a lock that is held already. */
+  readonly bootstrap: (held: WorkspaceLock) => Pick<Bootstrap, 'mark' | 'keep'>;
+}
+
+async function isWorkspace(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (await exists(join(folder, MARK))) return [];
+    return await exists(join(folder, MARK));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-folder',
@@ -35,6 +52,13 @@ export async function seedFolder(
       error,
     );
   }
+}
+
+async function seed(
+  folder: string,
+  templates: string,
+  bootstrap: Pick<Bootstrap, 'mark' | 'keep'>,
+): Promise<readonly string[]> {
   const names = await templateNames(templates);
   // Noted before the first file is made, so that a start that is cut short is still a first one.
   if (names.includes(FIRST) && (await isUntouched(folder, names))) {

@@ -3,7 +3,7 @@ import { type Cut, cutText } from './cut-text.ts';
 import { isMemory } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import { parseFileName } from './file-name.ts';
-import type { FileWriter, WriteResult } from './file-writer.ts';
+import type { FileWriter, Unchanged, WriteResult } from './file-writer.ts';
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import type { ParsedFile } from './parse-file.ts';
@@ -50,9 +50,17 @@ export interface WorkspaceView {
    * is refused to all (W06).
    */
   write(name: string, text: string): Promise<WriteResult>;
+  /**
+   * Writes what `change` makes of the whole text of a file; null: there is none, and from `change`:
+   * nothing is to be written. Nobody else writes meanwhile, on whatever machine.
+   */
+  change(name: string, change: ChangeText): Promise<WriteResult | Unchanged>;
   /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
   readonly versions?: MemoryVersions;
 }
+
+/** A new text for an old one; called once, or not at all. */
+export type ChangeText = (text: string | null) => string | null;
 
 interface ViewSources {
   readonly files: FileCache;
@@ -90,7 +98,16 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
         'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
       );
     },
-    write: (name, text) => sources.writer.write({ reader, groupMemory, forgetful, name, text }),
+    write: (name, text) => sources.writer.write({ reader, groupMemory, forgetful, name }, text),
+    change: (name, change) =>
+      sources.writer.change({ reader, groupMemory, forgetful, name }, async () => {
+        const file = await visible(look, name);
+        if (!('kind' in file)) return change(file.text);
+        // What is there and cannot be read must not be replaced by what begins with nothing.
+        const { reason, detail = '' } = file;
+        const isThere = reason === 'too-large' || reason === 'unreadable';
+        return isThere ? { kind: 'refused', reason, detail } : change(null);
+      }),
     ...(reader.kind === 'owner' && !forgetful && { versions: sources.versions }),
   };
 }

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { type NewId, reasonOf } from '@parley/contracts';
 import type { FileName } from './file-name.ts';
 import { identityOf, walkPath } from './walk-path.ts';
+import type { Hold } from './workspace-lock.ts';
 
 /** Why the disk was left as it is. `detail` is for people. */
 export interface DiskRefusal {
   readonly kind: 'refused';
-  readonly reason: 'link' | 'twin' | 'not-a-file' | 'disk';
+  readonly reason: 'link' | 'twin' | 'not-a-file' | 'disk' | 'overtaken';
   readonly detail: string;
 }
 
@@ -33,14 +34,32 @@ export async function contentOf(
 }
 
 /**
+ * On a network file system other machines' changes are sure to be seen once the file has been opened, and
+ * not before: so it is opened once for nothing. Never throws.
+ */
+export async function lookAgain(folder: string, name: FileName): Promise<void> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(join(folder, ...name.segments), flags).catch(() => null);
+  await handle?.close();
+}
+
+/** How a file is written. */
+export interface WritingFile {
+  /** Names the temporary file beside it. */
+  readonly newId: NewId;
+  /** Whoever writes something that began with what stands there has the workspace to itself. */
+  readonly hold: Hold;
+}
+
+/**
  * Puts `bytes` where `name` says: whole or not at all, for its owner alone (0600), and never through
- * a link. Makes the folders on the way. `newId` names the temporary file beside it.
+ * a link. Makes the folders on the way.
  */
 export async function writeFileInside(
   folder: string,
   name: FileName,
   bytes: Uint8Array,
-  newId: NewId,
+  { newId, hold }: WritingFile,
 ): Promise<DiskResult> {
   try {
     const parents = name.segments.slice(0, -1);
@@ -49,7 +68,9 @@ export async function writeFileInside(
     const created = walkPath(folder, name).kind === 'missing';
     // Hidden, so that neither a listing nor a reading can meet it.
     const temporary = { segments: [...parents, `.${newId('w')}.tmp`] };
-    return (await replace(folder, temporary, name, bytes)) ?? { kind: 'written', created };
+    return (
+      (await replace({ folder, hold }, temporary, name, bytes)) ?? { kind: 'written', created }
+    );
   } catch (error) {
     return refused('disk', reasonOf(error));
   }
@@ -84,7 +105,7 @@ function obstacle(folder: string, name: FileName): DiskRefusal | null {
 
 /** Writes beside the target and renames over it. Null: done. */
 async function replace(
-  folder: string,
+  { folder, hold }: { readonly folder: string; readonly hold: Hold },
   temporary: Pick<FileName, 'segments'>,
   name: FileName,
   bytes: Uint8Array,
@@ -101,6 +122,7 @@ async function replace(
     if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
       return refused('link', `the folder of ${name.name} was replaced`);
     }
+    if (!hold.isMine()) return refused('overtaken', 'another process began to write meanwhile');
     await rename(path, join(folder, ...name.segments));
     done = true;
     return null;

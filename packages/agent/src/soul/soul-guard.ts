@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import type { SoulRepository, SoulVersion } from '@parley/store';
-import { type GovernedFile, SOUL, type SoulFile, type SoulOnDisk } from '@parley/workspace';
+import {
+  type GovernedFile,
+  SOUL,
+  type SoulFile,
+  type SoulOnDisk,
+  type WriteSoul,
+} from '@parley/workspace';
 import { soulDiff } from './soul-text.ts';
 
 /** What guarding SOUL.md needs. */
@@ -37,9 +43,13 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
     if (markOf(glance, applied) === seen) return applied;
     const age = glance === null ? SETTLED_MS : deps.clock() - glance.changedAt;
     if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
-    await bringTogether(deps, applied, await deps.file.read());
-    seen = markOf(deps.file.glance(), applied);
-    return applied ?? deps.souls.applied(deps.agent);
+    return deps.file.alone(async (write) => {
+      // Another process may have brought them together while this one waited.
+      const inUse = await deps.souls.applied(deps.agent);
+      await bringTogether({ ...deps, write }, inUse, await deps.file.read());
+      seen = markOf(deps.file.glance(), inUse);
+      return inUse ?? deps.souls.applied(deps.agent);
+    });
   };
   // One after another: two looks at the same edit would both put the file back.
   const inTurn = (when: Moment): Promise<SoulVersion | null> => {
@@ -69,7 +79,7 @@ function markOf(glance: ReturnType<SoulFile['glance']>, applied: SoulVersion | n
 
 /** What is to be done about a difference between file and database. */
 async function bringTogether(
-  deps: SoulGuardDeps,
+  deps: SoulGuardDeps & { readonly write: WriteSoul },
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {
@@ -96,7 +106,7 @@ async function bringTogether(
     await keepEdit(deps, applied, onDisk);
   }
   const head = onDisk.kind === 'file' ? onDisk.head : applied.head;
-  const written = await deps.file.write(applied.text, head);
+  const written = await deps.write(applied.text, head);
   if (written.kind === 'refused') {
     log.warn({ detail: written.detail }, 'SOUL.md could not be written; the text in use counts');
   } else log.info({ version: applied.number }, 'SOUL.md is written again as it is in use');

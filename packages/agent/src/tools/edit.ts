@@ -24,17 +24,37 @@ export const editTool: Tool = defineTool({
     const name = workspacePath(path, facts.workspace);
     const file = await view.read(name, WHOLE_FILE);
     if (file.kind === 'absent') return failed(absentWords(name, file));
-    const places = placesOf(file.text, old);
-    const [at] = places;
-    if (at === undefined) return failed(notFound(name, file.text, old));
-    if (places.length > 1) return failed(ambiguous(name, file.text, places));
-    if (old === replacement) return failed('`old` and `new` are the same: nothing was changed.');
-    const text = `${file.text.slice(0, at)}${replacement}${file.text.slice(at + old.length)}`;
-    const result = await view.write(name, text);
+    let edit: Edit = { text: null, outcome: failed(absentWords(name, GONE)) };
+    const result = await view.change(name, (text) => {
+      if (text !== null) edit = editOf(name, text, old, replacement);
+      return edit.text;
+    });
     if (result.kind === 'refused') return failed(`${name} was not changed: ${result.detail}.`);
-    return { text: `Changed ${name}:\n${replacedLines(file.text, at, old, replacement)}` };
+    return edit.outcome;
   },
 });
+
+/** The new text, or null where nothing is to be changed; and what the model is told. */
+interface Edit {
+  readonly text: string | null;
+  readonly outcome: ToolOutcome;
+}
+
+/** Somebody took it away a moment ago. */
+const GONE = { kind: 'absent', reason: 'missing' } as const;
+
+function editOf(name: string, text: string, old: string, replacement: string): Edit {
+  const unchanged = (words: string): Edit => ({ text: null, outcome: failed(words) });
+  const places = placesOf(text, old);
+  const [at] = places;
+  if (at === undefined) return unchanged(notFound(name, text, old));
+  if (places.length > 1) return unchanged(ambiguous(name, text, places));
+  if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
+  return {
+    text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
+    outcome: { text: `Changed ${name}:\n${replacedLines(text, at, old, replacement)}` },
+  };
+}
 
 function failed(text: string): ToolOutcome {
   return { text, failed: true };

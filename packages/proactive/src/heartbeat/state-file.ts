@@ -3,6 +3,7 @@ import type { WorkspaceView } from '@parley/workspace';
 import {
   type HeartbeatState,
   heartbeatStateText,
+  lastRunsOf,
   readHeartbeatState,
   withRun,
 } from './heartbeat-state.ts';
@@ -44,15 +45,16 @@ export function openStateFile(view: WorkspaceView, log: Logger): StateFile {
       return withLostRuns(state, begun);
     },
     async began(state, task, at, more = {}) {
-      const next = noted(
-        withRun(state, task.name, { at, cadenceMin: cadenceMinutes(task.cadence) }),
-        {
-          task: task.name,
-          at,
-          more,
-        },
-      );
-      const written = await view.write(STATE_FILE, heartbeatStateText(next));
+      const run = { at, cadenceMin: cadenceMinutes(task.cadence) };
+      const after = (before: HeartbeatState): HeartbeatState =>
+        noted(withRun(before, task.name, run), { task: task.name, at, more });
+      let next = after(state);
+      const written = await view.change(STATE_FILE, (text) => {
+        // What a person has written since the state was read stays, too.
+        const { state: today } = readHeartbeatState(text ?? '');
+        next = after(withLostRuns(today, lastRunsOf(state)));
+        return heartbeatStateText(next);
+      });
       if (written.kind === 'refused') {
         log.warn({ reason: written.detail }, `${STATE_FILE} could not be written`);
       }

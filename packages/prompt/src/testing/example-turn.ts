@@ -25,6 +25,7 @@ export function viewOf(
     list: async () => [],
     groupMemory: 'groups/here.md',
     write: async () => ({ kind: 'refused', reason: 'private', detail: 'a test writes nothing' }),
+    change: async () => ({ kind: 'unchanged' }),
   };
 }
 

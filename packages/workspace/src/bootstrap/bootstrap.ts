@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/contracts';
 import type { FileName } from '../file-name.ts';
 import { walkPath } from '../walk-path.ts';
-import { makeFolders, writeFileInside } from '../write-file.ts';
+import type { WorkspaceLock } from '../workspace-lock.ts';
+import { makeFolders, type WritingFile, writeFileInside } from '../write-file.ts';
 import { BootstrapMark } from './decide-bootstrap.ts';
 
 /** The life of BOOTSTRAP.md; its mark is kept in the workspace itself so that it survives restarts (W08). */
@@ -26,21 +27,27 @@ interface BootstrapOptions {
   readonly folder: string;
   readonly newId: NewId;
   readonly log: Logger;
+  readonly lock: WorkspaceLock;
 }
 
 /** The life of BOOTSTRAP.md in `folder`. */
 export function openBootstrap(options: BootstrapOptions): Bootstrap {
-  const { folder, log } = options;
+  const { folder, newId, log, lock } = options;
   return {
     mark: () => readMark(options),
     async keep(mark) {
-      const kept = await keepMark(options, mark);
+      const kept = await lock
+        .hold((hold) => keepMark(folder, mark, { newId, hold }))
+        .catch(reasonOf);
       if (kept !== null) log.warn({ reason: kept }, 'the first conversation could not be noted');
     },
     async retire() {
       try {
-        const place = await putAway(folder);
-        await rm(join(folder, ...MARK.segments), { force: true });
+        const place = await lock.hold(async () => {
+          const away = await putAway(folder);
+          await rm(join(folder, ...MARK.segments), { force: true });
+          return away;
+        });
         if (place !== null) log.info({ place }, 'the first conversation is over: put away');
       } catch (error) {
         log.warn({ reason: reasonOf(error) }, 'BOOTSTRAP.md could not be put away');
@@ -51,11 +58,12 @@ export function openBootstrap(options: BootstrapOptions): Bootstrap {
 
 /** Writes the mark; null, or why that did not work. */
 async function keepMark(
-  { folder, newId }: Pick<BootstrapOptions, 'folder' | 'newId'>,
+  folder: string,
   mark: BootstrapMark,
+  how: WritingFile,
 ): Promise<string | null> {
   const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
-  const result = await writeFileInside(folder, MARK, bytes, newId);
+  const result = await writeFileInside(folder, MARK, bytes, how);
   return result.kind === 'written' ? null : result.detail;
 }
 

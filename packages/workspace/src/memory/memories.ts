@@ -46,19 +46,13 @@ export interface Memories {
 
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** Makes one for a workspace. Changes follow one another, since each begins with what stands there. */
+/** Makes one for a workspace. */
 export function openMemories(): Memories {
   const entries = entryCache();
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => undefined);
-    return result;
-  };
   return {
     list: (view) => listMemories(entries, view),
-    save: (view, entry) => inTurn(() => saveMemory(entries, view, entry)),
-    remove: (view, isMeant, inNotes) => inTurn(() => removeFrom(entries, view, isMeant, inNotes)),
+    save: (view, entry) => saveMemory(entries, view, entry),
+    remove: (view, isMeant, inNotes) => removeFrom(entries, view, isMeant, inNotes),
   };
 }
 
@@ -85,9 +79,14 @@ async function saveMemory(
   const before = await listMemories(entries, view);
   const known = before.find((memory) => isSame(memory.entry, entry));
   if (known !== undefined) return { kind: 'known', ...known };
-  const written = await view.write(name, withEntry(await textOf(view, name), entry));
+  let twin: MemoryEntry | undefined;
+  const written = await view.change(name, (text) => {
+    // Another process may have been faster with the same.
+    twin = entries.of(name, text ?? '').find((one) => isSame(one, entry));
+    return twin === undefined ? withEntry(text, entry) : null;
+  });
   if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
-  return { kind: 'saved', name, entry };
+  return twin === undefined ? { kind: 'saved', name, entry } : { kind: 'known', name, entry: twin };
 }
 
 /** Said by the same person in the same words, or the same saving once more. */
@@ -107,28 +106,30 @@ async function removeFrom(
   const lines: { name: string; count: number }[] = [];
   const failed: { name: string; detail: string }[] = [];
   for (const name of await changeable(view)) {
-    const text = await textOf(view, name);
-    if (text === null) continue;
     const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
     const scope = scopeOfFile(name);
-    const rest = scope === null ? text : withoutEntries(text, scope, ids);
-    const kept =
-      scope === null
-        ? rest
-            .split('\n')
-            .filter((line) => !inNotes(line))
-            .join('\n')
-        : rest;
-    if (kept === text) continue;
-    const result = await view.write(name, kept);
+    let count = 0;
+    const result = await view.change(name, (text) => {
+      if (text === null) return null;
+      const kept = scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+      count = linesOf(text) - linesOf(kept);
+      return kept === text ? null : kept;
+    });
     if (result.kind === 'refused') failed.push({ name, detail: result.detail });
-    else if (scope === null) lines.push({ name, count: linesOf(text) - linesOf(kept) });
+    else if (scope === null && count > 0) lines.push({ name, count });
   }
   const old = await view.versions?.forget(inNotes);
   if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
   failed.push(...(old?.failed ?? []));
   const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
   return { memories: memories.filter(isGone), lines, failed };
+}
+
+function withoutLines(text: string, isMeant: (line: string) => boolean): string {
+  return text
+    .split('\n')
+    .filter((line) => !isMeant(line))
+    .join('\n');
 }
 
 /** The files of memories, and an owner's notes beside them. */

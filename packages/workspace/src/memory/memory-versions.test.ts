@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { localLock } from '../workspace-lock.ts';
 import { type MemoryVersions, MOST_VERSIONS, openMemoryVersions } from './memory-versions.ts';
 import { readVersionName, versionName } from './version-name.ts';
 
@@ -17,7 +18,7 @@ beforeEach(() => {
     ids += 1;
     return `${prefix}-${ids}`;
   };
-  versions = openMemoryVersions({ folder, newId, clock: () => now, alone: (work) => work() });
+  versions = openMemoryVersions({ folder, newId, clock: () => now, lock: localLock() });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

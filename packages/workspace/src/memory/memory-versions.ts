@@ -5,6 +5,7 @@ import { AudienceFrontMatter } from '../file-audience.ts';
 import type { FileName } from '../file-name.ts';
 import { readFrontMatter } from '../front-matter.ts';
 import { walkPath } from '../walk-path.ts';
+import type { Hold, WorkspaceLock } from '../workspace-lock.ts';
 import { contentOf, writeFileInside } from '../write-file.ts';
 import { headToKeep } from '../write-rules.ts';
 import { type MemoryVersion, readVersionName, versionName } from './version-name.ts';
@@ -65,8 +66,12 @@ export interface MemoryVersionsDeps {
   readonly folder: string;
   readonly newId: NewId;
   readonly clock: Clock;
-  /** Runs work when no other writing to the workspace is under way. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly lock: WorkspaceLock;
+}
+
+/** While nobody else writes. */
+interface Changing extends MemoryVersionsDeps {
+  readonly hold: Hold;
 }
 
 /** Where they lie in the workspace, for people. */
@@ -81,7 +86,9 @@ const MEMORY: FileName = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 
 /** Opens the versions of a workspace. */
 export function openMemoryVersions(deps: MemoryVersionsDeps): MemoryVersions {
-  const { folder, alone } = deps;
+  const { folder, lock } = deps;
+  const alone = <T>(work: (changing: Changing) => Promise<T>): Promise<T> =>
+    lock.hold((hold) => work({ ...deps, hold }));
   const list = () => listVersions(folder);
   return {
     current: async () => {
@@ -97,20 +104,20 @@ export function openMemoryVersions(deps: MemoryVersionsDeps): MemoryVersions {
       const text = readVersionName(name) === null ? null : await textAt(folder, whyPlace(name));
       return text === null ? [] : text.split('\n').filter((line) => line !== '');
     },
-    replace: (edit) => alone(() => replaceNow(deps, edit)),
-    restore: (name) => alone(() => restoreNow(deps, name)),
-    forget: (isMeant) => alone(() => forgetNow(deps, isMeant)),
+    replace: (edit) => alone((changing) => replaceNow(changing, edit)),
+    restore: (name) => alone((changing) => restoreNow(changing, name)),
+    forget: (isMeant) => alone((changing) => forgetNow(changing, isMeant)),
   };
 }
 
-async function replaceNow(deps: MemoryVersionsDeps, edit: MemoryEdit): Promise<MemoryChange> {
+async function replaceNow(deps: Changing, edit: MemoryEdit): Promise<MemoryChange> {
   const raw = await rawMemory(deps.folder);
   if ((raw === null ? null : bodyOf(raw)) !== edit.from) return { kind: 'changed' };
   const head = headToKeep(readFrontMatter(raw ?? '', AudienceFrontMatter));
   return writeKeeping(deps, raw, `${head}${edit.to.trimEnd()}\n`, edit.why);
 }
 
-async function restoreNow(deps: MemoryVersionsDeps, name: string): Promise<MemoryChange> {
+async function restoreNow(deps: Changing, name: string): Promise<MemoryChange> {
   const text = await rawVersion(deps.folder, name);
   if (text === null) return { kind: 'refused', detail: `there is no version ${name}` };
   const raw = await rawMemory(deps.folder);
@@ -119,14 +126,14 @@ async function restoreNow(deps: MemoryVersionsDeps, name: string): Promise<Memor
 
 /** The file as it was is kept first: whatever happens then, nothing is lost. */
 async function writeKeeping(
-  deps: MemoryVersionsDeps,
+  deps: Changing,
   before: string | null,
   after: string,
   why: readonly string[],
 ): Promise<MemoryChange> {
   if (before !== after) {
     if (before !== null) await keep(deps, before, []);
-    const written = await writeFileInside(deps.folder, MEMORY, Buffer.from(after), deps.newId);
+    const written = await writeFileInside(deps.folder, MEMORY, Buffer.from(after), deps);
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
   }
   await keep(deps, after, why);
@@ -134,7 +141,7 @@ async function writeKeeping(
 }
 
 /** Keeps a text unless it is the newest that is kept already. Throws when the disk does not let it. */
-async function keep(deps: MemoryVersionsDeps, text: string, why: readonly string[]): Promise<void> {
+async function keep(deps: Changing, text: string, why: readonly string[]): Promise<void> {
   const { folder, clock } = deps;
   const versions = await listVersions(folder);
   const newest = versions[0];
@@ -151,10 +158,10 @@ async function keep(deps: MemoryVersionsDeps, text: string, why: readonly string
 }
 
 async function forgetNow(
-  deps: MemoryVersionsDeps,
+  deps: Changing,
   isMeant: (line: string) => boolean,
 ): Promise<ForgottenLines> {
-  const { folder, newId } = deps;
+  const { folder } = deps;
   const failed: { name: string; detail: string }[] = [];
   let count = 0;
   for (const { name } of await listVersions(folder)) {
@@ -162,7 +169,7 @@ async function forgetNow(
       const lines = (await textAt(folder, place))?.split('\n') ?? [];
       const kept = lines.filter((line) => !isMeant(line));
       if (kept.length === lines.length) continue;
-      const result = await writeFileInside(folder, place, Buffer.from(kept.join('\n')), newId);
+      const result = await writeFileInside(folder, place, Buffer.from(kept.join('\n')), deps);
       if (result.kind === 'written') count += lines.length - kept.length;
       else failed.push({ name: place.name, detail: result.detail });
     }
@@ -170,12 +177,8 @@ async function forgetNow(
   return { count, failed };
 }
 
-async function put(
-  { folder, newId }: MemoryVersionsDeps,
-  place: FileName,
-  text: string,
-): Promise<void> {
-  const result = await writeFileInside(folder, place, Buffer.from(text), newId);
+async function put(deps: Changing, place: FileName, text: string): Promise<void> {
+  const result = await writeFileInside(deps.folder, place, Buffer.from(text), deps);
   if (result.kind === 'refused') throw new Error(`${place.name}: ${result.detail}`);
 }
 

@@ -3,7 +3,8 @@ import { AudienceFrontMatter } from '../file-audience.ts';
 import { readFrontMatter } from '../front-matter.ts';
 import { isBlank } from '../is-blank.ts';
 import { type FoundFile, walkPath } from '../walk-path.ts';
-import { contentOf, type DiskResult, writeFileInside } from '../write-file.ts';
+import { localLock, type WorkspaceLock } from '../workspace-lock.ts';
+import { contentOf, type DiskResult, lookAgain, writeFileInside } from '../write-file.ts';
 import { headToKeep } from '../write-rules.ts';
 
 /** The file whose text is decided elsewhere (W06). */
@@ -34,12 +35,19 @@ export interface SoulFile {
   /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws what the disk says. */
   glance(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null;
   read(): Promise<SoulOnDisk>;
-  /** Replaces the file, whole or not at all. Never throws. */
-  write(text: string, head: string): Promise<DiskResult>;
+  /** Runs work while nobody else writes to the workspace; it may write the file. */
+  alone<T>(work: (write: WriteSoul) => Promise<T>): Promise<T>;
 }
 
+/** Replaces the file, whole or not at all. Never throws. */
+export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
+
 /** The soul of the workspace in `folder`. */
-export function openSoulFile(folder: string, newId: NewId): SoulFile {
+export function openSoulFile(
+  folder: string,
+  newId: NewId,
+  lock: WorkspaceLock = localLock(),
+): SoulFile {
   return {
     glance() {
       const found = walkPath(folder, PLACE);
@@ -56,7 +64,13 @@ export function openSoulFile(folder: string, newId: NewId): SoulFile {
       const { body } = front;
       return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
     },
-    write: (text, head) => writeFileInside(folder, PLACE, Buffer.from(`${head}${text}\n`), newId),
+    alone: (work) =>
+      lock.hold(async (hold) => {
+        await lookAgain(folder, PLACE);
+        return work((text, head) =>
+          writeFileInside(folder, PLACE, Buffer.from(`${head}${text}\n`), { newId, hold }),
+        );
+      }),
   };
 }
 
