@@ -36,10 +36,11 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts. */
+/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it. */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
+  { allow = [BO] }: { readonly allow?: readonly number[] } = {},
 ): Promise<TelegramScene> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
@@ -58,7 +59,7 @@ export async function startTelegramScene(
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        access: { direct: 'pairing', allow: [BO], groups: 'allowlist', allowGroups: [GROUP] },
+        access: { direct: 'pairing', allow, groups: 'allowlist', allowGroups: [GROUP] },
       },
     },
     ...besides,

@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
+import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { type SlowProxy, startSlowProxy } from '../services/slow-proxy.ts';
+
+const postgresUrl = inject('postgresUrl');
+
+/** Chats of people who may write. */
+const CHATS = Array.from({ length: 12 }, (_, nth) => 600 + nth);
+
+describe.runIf(postgresUrl)('a database that is slow or away', () => {
+  let database: FreshDatabase;
+  let proxy: SlowProxy;
+  let scene: TelegramScene;
+  beforeAll(async () => {
+    database = await freshDatabase(postgresUrl ?? '');
+    proxy = await startSlowProxy(database.url);
+    scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
+  });
+  afterEach(async () => {
+    proxy.delay(0);
+  });
+  afterAll(async () => {
+    await scene.close();
+    await proxy.close();
+    await database.drop();
+  });
+
+  /** Everybody writes so many messages; each has a number, and all numbers grow. */
+  let written = 0;
+  const askAll = (count: number): void => {
+    for (let nth = 0; nth < count; nth += 1) {
+      written += 1;
+      for (const chat of CHATS) scene.telegram.say({ chat, text: `${chat} asks ${written}` });
+    }
+  };
+  const numbersIn = (chat: number): readonly number[] =>
+    scene.answers(chat).map((text) => Number(/asks (\d+)$/.exec(text)?.[1]));
+  /** Until the last message of each chat is answered; no answer is doubled or out of order, and no message is lost. */
+  const expectAllInOrder = async (): Promise<void> => {
+    for (const chat of CHATS) {
+      await scene.telegram.waitFor(() => numbersIn(chat).at(-1) === written, 50_000);
+      const numbers = numbersIn(chat);
+      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    }
+    // Messages that waited together have one answer, which names the last of them.
+    const asked = JSON.stringify(scene.model.requests.map(({ body }) => body.messages));
+    for (const chat of CHATS) {
+      for (let nth = 1; nth <= written; nth += 1) expect(asked).toContain(`${chat} asks ${nth}`);
+    }
+  };
+
+  it('[D02] [D05] of 200 ms a query answers all in order, and no lease is lost', async () => {
+    proxy.delay(200);
+    // Longer than a lease lives without renewal, with all turns at the same time.
+    const held = CHATS.map((chat) => scene.hold(`${chat} asks 1`));
+    askAll(3);
+    await Promise.all(held.map(({ asked }) => asked));
+    await new Promise((wake) => setTimeout(wake, 12_000));
+    for (const one of held) one.release();
+    await expectAllInOrder();
+    expect(scene.parley.out()).not.toContain('"fenced"');
+    expect(scene.parley.out()).not.toContain('lease not renewed');
+  });
+
+  it('[D01] [D05] that is away for 5 s loses nothing: what was not stored is not confirmed', async () => {
+    askAll(3);
+    await proxy.cut();
+    askAll(3);
+    await new Promise((wake) => setTimeout(wake, 5_000));
+    await proxy.mend();
+    await expectAllInOrder();
+    askAll(1);
+    await expectAllInOrder();
+  });
+});
