@@ -12,6 +12,7 @@ export {
 } from './dead-letters/dead-desk.ts';
 export { ShownLetter } from './dead-letters/shown-letter.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
+export type { RestoreWish } from './http/restore-routes.ts';
 export type { HttpServer } from './http/server.ts';
 export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {

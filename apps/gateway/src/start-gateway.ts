@@ -14,6 +14,7 @@ import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
+import type { RestoreWish } from './http/restore-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import type { SoulPage } from './http/soul-routes.ts';
 import { lookAtQueue } from './look-at-queue.ts';
@@ -55,6 +56,8 @@ export interface GatewayOptions extends AccountDeps {
   readonly soul?: SoulPage;
   /** Jobs with a timetable, for the page. */
   readonly cron?: CronPage;
+  /** Asks for a backup to be put back; without it this process cannot do that. */
+  readonly restore?: ((wish: RestoreWish) => void) | undefined;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -87,6 +90,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     heartbeat: options.heartbeat,
     soul: options.soul,
     cron: options.cron,
+    restore: options.restore,
     dead: deadDesk(options),
     queue: () => lookAtQueue(options.store, options.clock),
     why: {

@@ -12,7 +12,7 @@ import { statusReport } from './status-report.ts';
 
 /** What the gateway of this installation is started with. */
 export function gatewayOptions(
-  { folder, clock, token, port, onState }: StartOptions & OpenLog,
+  { folder, clock, token, port, onState, onRestore }: StartOptions & OpenLog,
   { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
   {
     processId,
@@ -49,6 +49,8 @@ export function gatewayOptions(
     inspector: inspector.shown,
     heartbeat: proactive.desk,
     cron: cronPage(cron),
+    // Where several processes share a database, whoever restores does it beside them.
+    ...(!isShared(settings) && { restore: onRestore }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, PassPoint } from '@parley/contracts';
-import { type AccountStatus, CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { type AccountStatus, CHANNEL_DEFINITIONS, type RestoreWish } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
@@ -47,6 +47,8 @@ export interface StartOptions {
   readonly channels?: readonly ChannelDefinition[];
   /** Hears how each channel account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
+  /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
+  readonly onRestore?: ((wish: RestoreWish) => void) | undefined;
 }
 
 /**

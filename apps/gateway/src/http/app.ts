@@ -11,6 +11,7 @@ import { addHealth, type HealthOptions } from './health-routes.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
+import { type RestoreWish, restoreRoutes } from './restore-routes.ts';
 import { addSignIn, refuse } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
 import { type WhyDesk, whyRoutes } from './why-routes.ts';
@@ -38,6 +39,8 @@ export interface HttpAppOptions extends HealthOptions {
   readonly queue?: (() => Promise<object>) | undefined;
   /** What `/api/why` tells of messages. */
   readonly why?: WhyDesk | undefined;
+  /** What `/api/restore` asks for; without it this process cannot restore. */
+  readonly restore?: ((wish: RestoreWish) => void) | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -73,6 +76,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.dead !== undefined) app.route('/api/dead', deadRoutes(options.dead));
   if (options.why !== undefined) app.route('/api/why', whyRoutes(options.why));
+  if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
   if (options.queue !== undefined) app.route('/api/queue', queueRoutes(options.queue));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

@@ -1,4 +1,5 @@
 import type { PassPoint } from '@parley/contracts';
+import type { RestoreWish } from '@parley/gateway';
 import { banner } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { createPairingScreen } from '../pairing-screen.ts';
@@ -21,15 +22,33 @@ export async function start(
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
+  for (;;) {
+    const wish = await runUntil(signal, { folder, env, clock: Date.now, pass, ...how });
+    if (wish === null) break;
+    const { restoreHere } = await import('../backup/restore-here.ts');
+    const { text } = await restoreHere(wish, folder, env);
+    process.stdout.write(`${text}\n\n`);
+  }
+  await new Promise<void>((written) => {
+    process.stdout.write('Parley has stopped; nothing is lost.\n', () => written());
+  });
+  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
+  process.exit(0);
+}
+
+/** Runs until somebody asks to stop (null), or for a backup to be put back before it starts again. */
+async function runUntil(signal: Promise<void>, options: StartOptions): Promise<RestoreWish | null> {
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const parley = await startParley({ folder, env, clock: Date.now, pass, onState, ...how });
+  const { promise: restore, resolve: onRestore } = Promise.withResolvers<RestoreWish>();
+  const parley = await startParley({ ...options, onState, onRestore });
   const shown = parley.banner().then((facts) => {
     process.stdout.write(banner(facts));
     return screen.open();
   });
-  await Promise.race([shown, signal]);
-  await signal;
+  const over = Promise.race([signal.then(() => null), restore]);
+  await Promise.race([shown, over]);
+  const wish = await over;
   const deadline = setTimeout(() => {
     process.stderr.write(
       'Parley could not end everything in time; what was running goes on at the next start.\n',
@@ -38,11 +57,7 @@ export async function start(
   }, EXIT_WITHIN_MS);
   await parley.close();
   clearTimeout(deadline);
-  await new Promise<void>((written) => {
-    process.stdout.write('Parley has stopped; nothing is lost.\n', () => written());
-  });
-  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
-  process.exit(0);
+  return wish;
 }
 
 /** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */
