@@ -8,7 +8,7 @@ import type { StartOptions } from './start-parley.ts';
 export async function composeHealth(
   { log, token, port }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
-  { shared: { store }, metrics }: Parts,
+  { shared: { store, queues }, scrape }: Parts,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly address: string }> {
   const server = await startHealthServer({
@@ -16,8 +16,9 @@ export async function composeHealth(
     port: port ?? http.port,
     token,
     log,
-    metrics: async () => metrics.render(),
+    metrics: () => scrape([]),
     ping: () => store.ping(),
+    pingQueue: () => queues.depths(),
   });
   opened.defer(() => server.close());
   return server;

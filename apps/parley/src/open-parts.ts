@@ -1,7 +1,4 @@
 import { openMcp } from '@parley/agent';
-import { reasonOf } from '@parley/contracts';
-import { type OpenBus, openBus, openQueues, type Queues } from '@parley/queue';
-import { openStore, type Store } from '@parley/store';
 import { createMetrics } from '@parley/telemetry';
 import { approvalsOf } from './approval-settings.ts';
 import { chooseModel } from './choose-model.ts';
@@ -12,12 +9,13 @@ import { messagesOf } from './message-settings.ts';
 import { newId } from './new-id.ts';
 import { openAgent } from './open-agent.ts';
 import { openCron } from './open-cron.ts';
+import { openDurable } from './open-durable.ts';
 import { openHeartbeat } from './open-heartbeat.ts';
 import type { OpenLog } from './open-log.ts';
+import { openScrape } from './open-scrape.ts';
 import { openSoul } from './open-soul.ts';
 import { planAccounts } from './plan-accounts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
 
 /** What gateway and worker are built on. */
@@ -35,7 +33,8 @@ export async function openParts(
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
-  const { store, queues, bus } = await openDurable(options, settings, opened);
+  const durable = await openDurable({ ...options, processId }, settings, opened);
+  const { store, queues, lock } = durable;
   const mcp = await openMcp(settings.mcp, { env, clock, random: Math.random, log });
   opened.defer(() => mcp.close());
   const wake = (conversationId: string) => queues.lanes.kick(conversationId);
@@ -47,10 +46,11 @@ export async function openParts(
   const { meter } = metrics;
   // The model is known later, and asked later still.
   const models = { model: () => model.model, meter };
-  const soul = openSoul(settings, { ...options, store, models });
+  const soul = openSoul(settings, { ...options, store, lock, models });
   const agent = await openAgent({
     ...options,
     soul,
+    lock,
     settings,
     plugins,
     mcp,
@@ -71,9 +71,7 @@ export async function openParts(
   const model = chooseModel(loaded, options, log);
   /** What both roles need. */
   const shared = {
-    store,
-    queues,
-    bus,
+    ...durable,
     log,
     meter,
     clock,
@@ -84,7 +82,7 @@ export async function openParts(
   return {
     processId,
     shared,
-    metrics,
+    scrape: openScrape(shared, metrics),
     agent,
     mcp,
     owners,
@@ -96,29 +94,4 @@ export async function openParts(
     cron,
     soul,
   };
-}
-
-/** The database, which holds the truth, and the queues, which only wake people up. */
-async function openDurable(
-  { folder, clock, log }: StartOptions & OpenLog,
-  settings: LoadedSettings['settings'],
-  opened: AsyncDisposableStack,
-): Promise<{ readonly store: Store; readonly queues: Queues; readonly bus: OpenBus }> {
-  const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
-  opened.defer(async () => {
-    try {
-      await store.close();
-    } catch (error) {
-      // Everything is committed by now; only the tidying of the log file is left for the next start.
-      log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
-    }
-  });
-  const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
-  const [queues, bus] = await Promise.all([openQueues(place), openBus(place)]);
-  opened.defer(async () => void (await Promise.all([queues.close(), bus.close()])));
-  // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
-  if (settings.store.url === undefined) {
-    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
-  }
-  return { store, queues, bus };
 }

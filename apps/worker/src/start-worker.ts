@@ -6,6 +6,7 @@ import {
   type TurnRunnerDeps,
   withHeartbeats,
   withSubAgents,
+  withTraces,
   yesterdaySource,
 } from '@parley/agent';
 import type { BusyPolicy, NewId } from '@parley/contracts';
@@ -57,7 +58,8 @@ export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
       queues.deliveries(channel, account).kick(chatId),
     wake: (conversationId: string) => queues.lanes.kick(conversationId),
   };
-  const runTurn = withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
+  const usual = withSubAgents(deps, createTurnRunner(deps));
+  const runTurn = withTraces(deps, withHeartbeats(deps, usual));
   const worker = await startLaneWorker(
     { lanes: store.lanes, runTurn, busy, collectPauseMs, owner, clock, newId, log },
     { queue: queues.lanes, bus, concurrency, sweepMs: SWEEP_MS },

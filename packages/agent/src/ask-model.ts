@@ -1,15 +1,25 @@
-import type { Clock, Meter, StepFacts } from '@parley/contracts';
+import {
+  type Clock,
+  type Meter,
+  type StepFacts,
+  silentTracer,
+  type Tracer,
+} from '@parley/contracts';
 import type { ChatModel, ModelFinish, ModelRequest, ModelToolCall } from '@parley/models';
 import type { JournalStep } from '@parley/store';
 import type { StepUsage } from './final-step.ts';
 
-/** When a step was begun, and what it tells of itself (D08). */
-export type StepTiming = NonNullable<JournalStep['timing']>;
+/** When the model was asked, and what that tells of itself (D08). */
+export type StepTiming = NonNullable<JournalStep['timing']> & {
+  readonly facts: Extract<StepFacts, { kind: 'model' }>;
+};
 
 /** What asking needs besides the request. */
 export interface AskDeps {
   readonly clock: Clock;
   readonly meter: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Called with each new piece of the answer, in order. */
   onText(text: string): void;
 }
@@ -25,6 +35,29 @@ export interface ModelAnswer {
 
 /** Asks the model and waits for all it says. Throws ModelError, also when aborted. */
 export async function askModel(
+  model: ChatModel,
+  request: ModelRequest,
+  deps: AskDeps,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  const { tracer = silentTracer, meter, clock } = deps;
+  const startedAt = clock();
+  let outcome = 'failed';
+  try {
+    return await tracer.span('parley.model', {}, async (span) => {
+      const answer = await listen(model, request, deps, signal);
+      const { kind: _kind, calls, ...facts } = answer.timing.facts;
+      span.note({ ...facts, calls: calls.length });
+      outcome = 'answered';
+      return answer;
+    });
+  } finally {
+    const ended = signal.aborted ? 'stopped' : outcome;
+    meter.observe('parley_model_seconds', clock() - startedAt, { outcome: ended });
+  }
+}
+
+async function listen(
   model: ChatModel,
   request: ModelRequest,
   deps: AskDeps,
@@ -60,7 +93,7 @@ function modelFacts(
   { model, usage, tries }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
-): StepFacts {
+): Extract<StepFacts, { kind: 'model' }> {
   return {
     kind: 'model',
     model,

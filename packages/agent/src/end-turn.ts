@@ -1,5 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, LiveEvent, PassPoint } from '@parley/contracts';
+import {
+  type Clock,
+  type LiveEvent,
+  type Meter,
+  type PassPoint,
+  silentMeter,
+  silentTracer,
+  type Tracer,
+} from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
@@ -20,6 +28,9 @@ export interface EndTurnDeps {
   /** Its calendar says to which day the usage belongs. */
   readonly agent: AgentPlace;
   readonly pass: PassPoint;
+  readonly meter?: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** How a turn ended, and why if it failed or stayed silent. */
@@ -96,7 +107,16 @@ export async function giveNotice(
 }
 
 async function commit(deps: EndTurnDeps, lease: Lease, turn: TurnCommit): Promise<Ending> {
-  const result = await deps.store.lanes.commit(lease, turn, deps.clock());
+  const { tracer = silentTracer, meter = silentMeter, clock } = deps;
+  const begunAt = clock();
+  const parts = turn.parts.length;
+  const result = await tracer.span('parley.outbox', { facts: { parts } }, ({ trace }) =>
+    deps.store.lanes.commit(lease, { ...turn, trace }, clock()),
+  );
+  meter.observe('parley_commit_seconds', clock() - begunAt, { outcome: turn.outcome });
+  for (const { route } of result === 'fenced' ? [] : turn.parts) {
+    meter.count('parley_outbox_queued_total', { channel: route.channel });
+  }
   if (result === 'fenced') return { outcome: 'fenced' };
   deps.pass('turn-committed');
   const { outcome, reason } = turn;

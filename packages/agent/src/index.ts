@@ -46,7 +46,7 @@ export { type SoulNoticeDeps, tellOfSoul } from './soul/soul-notices.ts';
 export type { SoulAnswer } from './soul/soul-proposals.ts';
 export type { SoulSettings } from './soul/soul-settings.ts';
 export { soulDiff } from './soul/soul-text.ts';
-export { momentOf, nameOf, scoreWords, standingOf, originOf } from './soul/soul-words.ts';
+export { momentOf, nameOf, originOf, scoreWords, standingOf } from './soul/soul-words.ts';
 export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
@@ -67,6 +67,7 @@ export {
   type ToolRegistryOptions,
   type ToolSet,
 } from './tools/tool-registry.ts';
+export { type TracedTurnDeps, withTraces } from './traced-turn.ts';
 export type { AgentPlace } from './turn-facts.ts';
 export { turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';

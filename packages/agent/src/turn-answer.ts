@@ -1,4 +1,11 @@
-import { type LiveBus, type Meter, type PassPoint, reasonOf } from '@parley/contracts';
+import {
+  type LiveBus,
+  type Meter,
+  type PassPoint,
+  reasonOf,
+  silentTracer,
+  type Tracer,
+} from '@parley/contracts';
 import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
@@ -39,6 +46,8 @@ export interface TurnAnswerDeps
   readonly spendGuard?: SpendGuard;
   readonly bus: LiveBus;
   readonly meter: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly pass: PassPoint;
 }
 
@@ -70,10 +79,15 @@ export async function turnAnswer(
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the model is told of exactly those tools that it is offered.
   const tools = toolsInMode(toolsOf(deps, reader), turn.mode);
-  const [prompt, past] = await Promise.all([
-    turnPrompt(turn, deps, { opened, additions, tools }),
-    readHistory(deps.store, turn, reader, deps.history.entries),
-  ]);
+  const { tracer = silentTracer, meter, clock } = deps;
+  const promptAt = clock();
+  const [prompt, past] = await tracer.span('parley.prompt', {}, () =>
+    Promise.all([
+      turnPrompt(turn, deps, { opened, additions, tools }),
+      readHistory(deps.store, turn, reader, deps.history.entries),
+    ]),
+  );
+  meter.observe('parley_prompt_seconds', clock() - promptAt);
   const now = wordsOf(opened, media, turn);
   const loop = {
     ...deps,

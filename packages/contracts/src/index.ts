@@ -25,3 +25,4 @@ export * from './step-facts.ts';
 export * from './timeline.ts';
 export * from './timetable.ts';
 export * from './todo-lines.ts';
+export * from './tracer.ts';

@@ -1,5 +1,11 @@
 import { type Logger, reasonOf } from '@parley/contracts';
-import { type JobsOptions, type WorkerOptions, withBackend } from 'bullmq';
+import {
+  type JobsOptions,
+  type JobType,
+  type Telemetry,
+  type WorkerOptions,
+  withBackend,
+} from 'bullmq';
 import { unknownUrl } from './open-bus.ts';
 import type { RedisPlace } from './redis-place.ts';
 
@@ -15,6 +21,7 @@ export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 export interface WakeUpJobs {
   add(name: string, data: WakeUp, options: JobsOptions): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  getJobCounts(...states: JobType[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
@@ -48,30 +55,52 @@ export interface QueueBackend {
   close(): void;
 }
 
+/** Who is told of trouble, and traces for OpenTelemetry where they are on. */
+export interface BackendOptions {
+  readonly log: Logger;
+  readonly telemetry?: Telemetry | undefined;
+}
+
+/** Schedules belong to no message, so their jobs are in no trace. */
+export function tracedQueue(
+  name: string,
+  telemetry: Telemetry | undefined,
+): { readonly telemetry?: Telemetry } {
+  return telemetry === undefined || name === 'schedules' ? {} : { telemetry };
+}
+
 /**
  * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).
  * Only the chosen one is imported. Throws QueueError for any other scheme.
  */
-export async function openBackend(place: RedisPlace, log: Logger): Promise<QueueBackend> {
-  if (place.url === 'memory:') return openMemory(log);
+export async function openBackend(
+  place: RedisPlace,
+  options: BackendOptions,
+): Promise<QueueBackend> {
+  if (place.url === 'memory:') return openMemory(options);
   if (!/^rediss?:\/\//.test(place.url)) throw unknownUrl(place.url);
   const { openRedisBackend } = await import('./redis-backend.ts');
-  return openRedisBackend(place, log);
+  return openRedisBackend(place, options);
 }
 
 /**
  * Wake-ups of one process need no file: whatever they were for stands in the tables, where the first
  * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
  */
-async function openMemory(log: Logger): Promise<QueueBackend> {
+async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
   const queues = openSqliteQueues({ file: ':memory:' });
   const { Queue, Worker } = withBackend(queues.backend);
   const connection = {};
   return {
-    newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, { connection }),
+    newQueue: (name): WakeUpJobs =>
+      new Queue<WakeUp>(name, { connection, ...tracedQueue(name, telemetry) }),
     newWorker: (name, process, tuning): WakeUpConsumer =>
-      new Worker<WakeUp>(name, process, { ...tuning, connection }),
+      new Worker<WakeUp>(name, process, {
+        ...tuning,
+        connection,
+        ...tracedQueue(name, telemetry),
+      }),
     onError: (queue, error) => log.warn({ queue, reason: reasonOf(error) }, 'queue error'),
     close: () => queues.close(),
   };

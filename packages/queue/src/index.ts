@@ -14,4 +14,4 @@ export {
 } from './scheduler.ts';
 export { type StopReason, stopReasonOf } from './stop-reason.ts';
 export { type Sweep, startSweep } from './sweep.ts';
-export type { WakeUpHandler, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
+export type { QueueDepth, WakeUpHandler, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';

@@ -165,6 +165,7 @@ describe('a worker of lanes', () => {
         handler = given;
         return { close: async () => {} };
       },
+      depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       close: async () => {},
     };
     await scene.write('twice');

@@ -1,6 +1,12 @@
-import type { Logger } from '@parley/contracts';
 import { createRedisBackend, withBackend } from 'bullmq';
-import type { QueueBackend, WakeUp, WakeUpConsumer, WakeUpJobs } from './backend.ts';
+import {
+  type BackendOptions,
+  type QueueBackend,
+  tracedQueue,
+  type WakeUp,
+  type WakeUpConsumer,
+  type WakeUpJobs,
+} from './backend.ts';
 import { connectRedis, NOT_THERE, type RedisConnection, whenReady } from './connect-redis.ts';
 import { lookAtRedis } from './look-at-redis.ts';
 import { redisOutage } from './redis-outage.ts';
@@ -11,7 +17,10 @@ import { queuePrefix, type RedisPlace } from './redis-place.ts';
  * while Redis is away, and all workers one that waits for it; each worker has one more of its own, on
  * which it waits for jobs. Resolves without Redis, too: it is tried until it is there.
  */
-export async function openRedisBackend(place: RedisPlace, log: Logger): Promise<QueueBackend> {
+export async function openRedisBackend(
+  place: RedisPlace,
+  { log, telemetry }: BackendOptions,
+): Promise<QueueBackend> {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const outage = redisOutage('queue', log);
   const open: RedisConnection[] = [];
@@ -30,12 +39,15 @@ export async function openRedisBackend(place: RedisPlace, log: Logger): Promise<
       // The version is looked at above, once; a queue that asked would wait for Redis to be there.
       const direct = { skipWaitingForReady: true, skipVersionCheck: true };
       const prefix = queuePrefix(place, name);
-      return new Queue<WakeUp>(name, { connection: asking, prefix, ...direct });
+      const traced = tracedQueue(name, telemetry);
+      return new Queue<WakeUp>(name, { connection: asking, prefix, ...direct, ...traced });
     },
     newWorker(name, process, tuning): WakeUpConsumer {
       working ??= connect('work');
       const prefix = queuePrefix(place, name);
-      return new Worker<WakeUp>(name, process, { ...tuning, connection: working, prefix });
+      const traced = tracedQueue(name, telemetry);
+      const options = { ...tuning, connection: working, prefix, ...traced };
+      return new Worker<WakeUp>(name, process, options);
     },
     onError: (_queue, error) => outage.note(error),
     close() {

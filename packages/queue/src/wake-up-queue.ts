@@ -12,6 +12,9 @@ export interface WakeUpWorker {
   close(graceMs: number): Promise<void>;
 }
 
+/** Wake-ups that wait for a worker, that one works on, and that are put off. */
+export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
+
 /**
  * Says "key X has work" to some worker, at most once at a time per key. A wake-up carries no data:
  * what there is to do stands in the tables, so a lost or doubled one does no harm.
@@ -21,6 +24,8 @@ export interface WakeUpQueue {
   kick(key: string): Promise<void>;
   /** Ready once the worker is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
+  /** How many wake-ups there are, by state; rejects when the queue does not answer. */
+  depth(): Promise<QueueDepth>;
   close(): Promise<void>;
 }
 
@@ -51,6 +56,11 @@ export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger
           'wake-up not stored; the sweep will find the work',
         );
       }
+    },
+    async depth() {
+      const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
+      const { waiting = 0, active = 0, delayed = 0 } = counts;
+      return { waiting, active, delayed };
     },
     work: (handler, concurrency) => startWorker(name, backend, log, handler, concurrency),
     close: () => queue.close(),

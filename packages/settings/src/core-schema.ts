@@ -8,6 +8,7 @@ import { Mcp } from './mcp-schema.ts';
 import { Queue } from './queue-schema.ts';
 import { Soul } from './soul-schema.ts';
 import { Spend } from './spend-schema.ts';
+import { Telemetry } from './telemetry-schema.ts';
 import { Tools } from './tools-schema.ts';
 import { Web } from './web-schema.ts';
 
@@ -312,6 +313,7 @@ export const CoreSettings = z.strictObject({
   inspector: Inspector,
   http: Http,
   log: Log,
+  telemetry: Telemetry,
   queue: Queue,
   store: Store,
 });

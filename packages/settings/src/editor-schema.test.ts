@@ -38,6 +38,7 @@ describe('settingsJsonSchema', () => {
       'inspector',
       'http',
       'log',
+      'telemetry',
       'queue',
       'store',
       'model',

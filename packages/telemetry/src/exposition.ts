@@ -3,7 +3,16 @@ import type { SeriesSet } from './series.ts';
 /** What `/metrics` answers as `content-type`: Prometheus's text format 0.0.4. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** A value read at the moment of the scrape. */
+/** Values of one gauge of the table, read at the moment of the scrape. */
+export interface GaugeReading {
+  readonly name: string;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels?: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** A value of the process itself. */
 export interface Sample {
   readonly name: string;
   readonly kind: 'counter' | 'gauge';
@@ -32,6 +41,16 @@ export function exposeSeries(name: string, set: SeriesSet): string[] {
     lines.push(sampleLine(`${name}_count`, labels, series.count));
   }
   return lines;
+}
+
+/** A gauge in Prometheus's text format; nothing where it has no value. */
+export function exposeGauge({ name, values }: GaugeReading, help: string): string[] {
+  if (values.length === 0) return [];
+  const lines = values.map(({ value, labels = {} }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+    return sampleLine(name, pairs, value);
+  });
+  return [...header(name, 'gauge', help), ...lines];
 }
 
 /** A value read now in Prometheus's text format. */

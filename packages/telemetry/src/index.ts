@@ -1,4 +1,4 @@
-export { METRICS_CONTENT_TYPE } from './exposition.ts';
+export { type GaugeReading, METRICS_CONTENT_TYPE } from './exposition.ts';
 export {
   createLogger,
   type LogDestination,

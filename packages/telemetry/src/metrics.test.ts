@@ -60,14 +60,47 @@ describe('createMetrics', () => {
   });
 
   it('[D10] gives every metric HELP and TYPE, counters _total, durations seconds', () => {
-    const text = createMetrics({ onMistake: throwing }).render();
+    const gauges = Object.entries(PARLEY_METRICS).flatMap(([name, { kind, labels }]) => {
+      const values = [{ value: 1, labels: Object.fromEntries(labels.map((l) => [l, 'x'])) }];
+      return kind === 'gauge' ? [{ name, values }] : [];
+    });
+    const text = createMetrics({ onMistake: throwing }).render(gauges);
+    const names = {
+      counter: /^parley_\w+_total$/,
+      histogram: /^parley_\w+_seconds$/,
+      gauge: /^parley_\w+(?<!_total)$/,
+    };
     for (const [name, { kind }] of Object.entries(PARLEY_METRICS)) {
-      expect(name).toMatch(kind === 'counter' ? /^parley_\w+_total$/ : /^parley_\w+_seconds$/);
+      expect(name).toMatch(names[kind]);
       expect(text).toMatch(new RegExp(`^# HELP ${name} .+\n# TYPE ${name} ${kind}$`, 'm'));
     }
     expect(text).toMatch(/^process_resident_memory_bytes [1-9]\d{6,}$/m);
     expect(text).toMatch(/^process_cpu_seconds_total \d/m);
     expect(text.endsWith('\n')).toBe(true);
+  });
+
+  it('[D10] shows gauges as they are read, and tells of one that nobody declared', () => {
+    const mistakes: string[] = [];
+    const { render } = createMetrics({ onMistake: (m) => mistakes.push(m) });
+    const values = [
+      { value: 3, labels: { kind: 'refused' } },
+      { value: 0, labels: { kind: 'uncertain' } },
+    ];
+    const text = render([
+      { name: 'parley_dead_letters', values },
+      { name: 'parley_turns_running', values: [] },
+    ]);
+    expect(text).toContain('parley_dead_letters{kind="refused"} 3\n');
+    expect(text).toContain('parley_dead_letters{kind="uncertain"} 0\n');
+    expect(text.match(/# TYPE parley_dead_letters/g)).toHaveLength(1);
+    expect(text).not.toContain('parley_turns_running');
+    expect(mistakes).toEqual([]);
+    render([{ name: 'parley_ingress_total', values }]);
+    render([{ name: 'parley_dead_letters', values: [{ value: 1 }] }]);
+    expect(mistakes).toEqual([
+      expect.stringContaining('no gauge parley_ingress_total'),
+      expect.stringContaining('labels (kind)'),
+    ]);
   });
 
   it('counts milliseconds into buckets of seconds', () => {

@@ -1,14 +1,14 @@
 import type { Meter } from '@parley/contracts';
-import { exposeSample, exposeSeries } from './exposition.ts';
-import { type MetricTable, PARLEY_METRICS } from './metric-table.ts';
+import { exposeGauge, exposeSample, exposeSeries, type GaugeReading } from './exposition.ts';
+import { type MetricDefinition, type MetricTable, PARLEY_METRICS } from './metric-table.ts';
 import { processSamples } from './process-samples.ts';
 import { SeriesSet } from './series.ts';
 
 /** A process's metrics: a meter to record with, and the text that `/metrics` answers. */
 export interface Metrics {
   readonly meter: Meter;
-  /** Prometheus's text format; serve it as `METRICS_CONTENT_TYPE`. */
-  render(): string;
+  /** Prometheus's text format, with these gauges; serve it as `METRICS_CONTENT_TYPE`. */
+  render(gauges?: readonly GaugeReading[]): string;
 }
 
 /** How metrics are made. */
@@ -26,7 +26,9 @@ export interface MetricsOptions {
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const { table = PARLEY_METRICS, onMistake = (mistake) => process.emitWarning(mistake) } = options;
   const sets = new Map<string, SeriesSet>();
-  for (const [name, definition] of Object.entries(table)) sets.set(name, new SeriesSet(definition));
+  for (const [name, definition] of Object.entries(table)) {
+    if (definition.kind !== 'gauge') sets.set(name, new SeriesSet(definition));
+  }
 
   function find(kind: 'counter' | 'histogram', name: string, labels: Labels, amount: number) {
     const set = sets.get(name);
@@ -53,11 +55,28 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         if (bucket !== -1) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
       },
     },
-    render: () => {
+    render: (gauges = []) => {
       const recorded = [...sets].flatMap(([name, set]) => exposeSeries(name, set));
-      return `${[...recorded, ...processSamples().flatMap(exposeSample)].join('\n')}\n`;
+      const read = gauges.flatMap((reading) => {
+        const mistake = mistakeInGauge(table[reading.name], reading);
+        if (mistake !== undefined) onMistake(mistake);
+        return mistake === undefined ? exposeGauge(reading, table[reading.name]?.help ?? '') : [];
+      });
+      return `${[...recorded, ...read, ...processSamples().flatMap(exposeSample)].join('\n')}\n`;
     },
   };
+}
+
+function mistakeInGauge(
+  definition: MetricDefinition | undefined,
+  { name, values }: GaugeReading,
+): string | undefined {
+  if (definition?.kind !== 'gauge') return `There is no gauge ${name}; declare it.`;
+  const declared = definition.labels.toSorted().join(', ');
+  const wrong = values.find(({ labels = {} }) => {
+    return Object.keys(labels).toSorted().join(', ') !== declared;
+  });
+  return wrong === undefined ? undefined : `${name} has the labels (${declared}).`;
 }
 
 type Labels = Readonly<Record<string, string>>;

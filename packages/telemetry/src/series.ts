@@ -1,4 +1,4 @@
-import type { MetricDefinition } from './metric-table.ts';
+import type { RecordedDefinition } from './metric-table.ts';
 
 /** The values of a metric's labels, in the order the metric declares them. */
 export type LabelValues = readonly string[];
@@ -17,10 +17,10 @@ export interface Series {
 
 /** The recorded series of one metric. */
 export class SeriesSet {
-  readonly definition: MetricDefinition;
+  readonly definition: RecordedDefinition;
   readonly #series = new Map<string, Series>();
 
-  constructor(definition: MetricDefinition) {
+  constructor(definition: RecordedDefinition) {
     this.definition = definition;
     // A series that starts at zero lets a rate be computed from its first increase on.
     if (definition.labels.length === 0) this.at([]);

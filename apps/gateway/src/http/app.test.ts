@@ -145,6 +145,15 @@ describe('the routes of the gateway', () => {
         },
       },
     ],
+    [
+      'is not ready without its queue',
+      503,
+      {
+        pingQueue: async () => {
+          throw new Error('gone');
+        },
+      },
+    ],
   ])('[D10] %s', async (_case, status, options) => {
     expect((await get('/readyz', {}, options)).status).toBe(status);
     expect((await get('/healthz', {}, options)).status).toBe(200);

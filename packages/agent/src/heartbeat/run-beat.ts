@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { BeatVerdict, JudgeBeat } from '@parley/contracts';
+import { type BeatVerdict, type JudgeBeat, silentTracer } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
 import type { BeatRun, BeatTurn, ClaimedTurn, Lease } from '@parley/store';
@@ -39,7 +39,11 @@ export async function runBeat(
     deps.log.info({ ...facts, outcome: ended.outcome }, 'heartbeat');
     return;
   }
-  const committed = await deps.store.heartbeats.commit(lease, ended, deps.clock());
+  const { tracer = silentTracer } = deps;
+  const committed = await tracer.span('parley.outbox', {}, ({ trace }) => {
+    const commit = { ...ended.commit, trace };
+    return deps.store.heartbeats.commit(lease, { ...ended, commit }, deps.clock());
+  });
   const { state, reason } = ended;
   deps.log.info({ ...facts, state, reason, committed }, 'heartbeat');
   if (committed === 'fenced') return;

@@ -1,4 +1,13 @@
-import type { Audience, Clock, Logger, Reader, StepFacts } from '@parley/contracts';
+import {
+  type Audience,
+  type Clock,
+  type Logger,
+  type Meter,
+  type Reader,
+  type StepFacts,
+  silentTracer,
+  type Tracer,
+} from '@parley/contracts';
 import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import {
@@ -29,6 +38,9 @@ export interface CallToolsDeps {
   readonly beforeActing?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly meter?: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'> & {
     /** Where the messages are Parley’s own: what stands behind them. */
     readonly origin?: TurnOrigin;
@@ -77,7 +89,7 @@ export function audienceOf({ kind, conversationId }: Reader): Audience {
 interface Outcome extends ToolOutcome {
   readonly foreign?: boolean;
   /** The tool itself was called. */
-  readonly ran?: true;
+  readonly ran?: boolean;
 }
 
 /** What a call tells of itself; a name that no tool has the model has made up. */
@@ -117,13 +129,15 @@ async function outcomeOf(
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
   const begunAt = clock();
-  const outcome = await runTool(
-    tool,
-    call,
-    { ...at, messages, moment, turnId, callId: key, clock, log },
-    limits,
-    stop,
-  );
+  const about = { ...at, messages, moment, turnId, callId: key, clock, log };
+  const { tracer = silentTracer } = deps;
+  const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
+    const ended = await runTool(tool, call, about, limits, stop);
+    span.note({ failed: ended.failed === true });
+    return ended;
+  });
+  const labels = { tool: tool.name, outcome: outcome.failed === true ? 'failed' : 'done' };
+  deps.meter?.observe('parley_tool_seconds', clock() - begunAt, labels);
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
   return { ...outcome, ran: true, foreign: tools.foreign.has(tool.name) };
 }

@@ -69,6 +69,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
       stop.throwIfAborted();
     }
     if (!(await journal.append(step, answer.timing))) return null;
+    deps.pass('step-journalled');
     if (step.kind === 'answer') return step;
   }
 }
@@ -110,7 +111,8 @@ async function askStep(
     said += text;
     stream.push(text);
   };
-  const ask: AskDeps = { clock: deps.clock, meter: deps.meter, onText };
+  const { clock, meter, tracer } = deps;
+  const ask: AskDeps = { clock, meter, tracer, onText };
   try {
     const answer = await askModel(deps.model, request, ask, stop);
     stream.end();

@@ -126,6 +126,7 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
 async function record(deps: DeliveryDeps, part: OutboundPart, receipt: Receipt): Promise<void> {
   const { channel, account, chatId } = part.route;
   await deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock());
+  deps.pass('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
   if (receipt.migratedTo === undefined) return;
   await deps.outbox.migrateChat({ channel, account, chatId }, receipt.migratedTo);

@@ -115,6 +115,7 @@ describe('the deliveries of an account', () => {
         handler = given;
         return { close: async () => {} };
       },
+      depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       close: async () => {},
     };
     await scene.owe('twice', ['one']);

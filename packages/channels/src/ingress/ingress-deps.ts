@@ -1,4 +1,12 @@
-import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute } from '@parley/contracts';
+import type {
+  Clock,
+  LiveBus,
+  Logger,
+  Meter,
+  PassPoint,
+  ReplyRoute,
+  Tracer,
+} from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DecisionRules } from './decide.ts';
@@ -28,6 +36,8 @@ export interface IngressDeps {
   readonly desks?: Desks | undefined;
   readonly log: Logger;
   readonly meter: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly pass: PassPoint;
 }

@@ -1,0 +1,41 @@
+import { reasonOf } from '@parley/contracts';
+import { openBus, openQueues } from '@parley/queue';
+import { openStore } from '@parley/store';
+import type { OpenLog } from './open-log.ts';
+import { openTraces } from './open-traces.ts';
+import type { LoadedSettings } from './read-settings.ts';
+import { workspaceLock } from './shared-lock.ts';
+import type { StartOptions } from './start-parley.ts';
+
+/**
+ * The database, which holds the truth, the queues and the bus, which only wake people up, and the traces
+ * through all of them.
+ */
+export async function openDurable(
+  { folder, clock, log, processId }: StartOptions & OpenLog & { readonly processId: string },
+  settings: LoadedSettings['settings'],
+  opened: AsyncDisposableStack,
+) {
+  const traces = await openTraces(settings.telemetry, { instance: processId, log }, opened);
+  const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
+  opened.defer(async () => {
+    try {
+      await store.close();
+    } catch (error) {
+      // Everything is committed by now; only the tidying of the log file is left for the next start.
+      log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
+    }
+  });
+  const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
+  const [queues, bus] = await Promise.all([
+    openQueues({ ...place, telemetry: traces?.queues }),
+    openBus(place),
+  ]);
+  opened.defer(async () => void (await Promise.all([queues.close(), bus.close()])));
+  // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
+  if (settings.store.url === undefined) {
+    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+  }
+  const lock = workspaceLock(settings, { store, processId, clock, log });
+  return { store, queues, bus, lock, tracer: traces?.tracer };
+}

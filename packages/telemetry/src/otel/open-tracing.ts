@@ -1,0 +1,48 @@
+import { type Logger, reasonOf, type Tracer } from '@parley/contracts';
+import type { BullMQOtel } from 'bullmq-otel';
+
+/** Where traces go, and what they say of this process. */
+export interface TracingOptions {
+  /** A collector’s address for traces, OTLP over HTTP as JSON. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly service: string;
+  /** Of the messages: 1 is all. */
+  readonly share: number;
+  /** Tells this process from others. */
+  readonly instance: string;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/** Traces that are on. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** For the queues: their jobs join the trace of whoever wakes them. */
+  readonly queues: BullMQOtel;
+  /** Sends what is left, within two seconds; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Switches traces on. Null, with one warning, where the parts for it are not installed: they are
+ * optional, and no answer depends on them.
+ */
+export async function openTracing(options: TracingOptions): Promise<Tracing | null> {
+  try {
+    const { startTracing } = await import('./start-tracing.ts');
+    return startTracing(options);
+  } catch (error) {
+    if (!isNotInstalled(error)) throw error;
+    options.log.warn(
+      { reason: reasonOf(error) },
+      'telemetry.otlp is set, but the parts for traces are not installed; nothing is traced. "npm install" without --omit=optional brings them',
+    );
+    return null;
+  }
+}
+
+function isNotInstalled(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND';
+}
