@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Logger } from '@parley/contracts';
 import pino from 'pino';
@@ -58,13 +59,32 @@ export function createLogger(options: LoggerOptions): Logger {
   return facade(log);
 }
 
-/** A closed pipe (`parley start 2>&1 | head`) must not end the process. */
-function standardError(): pino.DestinationStream {
-  const stream = pino.destination({ dest: STANDARD_ERROR, sync: true });
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-  return stream;
+/** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
+const BUSY = { waitMs: 20, times: 50 };
+
+/**
+ * Synchronous, and never the end of the process: a line that meets a closed pipe (`parley start 2>&1 |
+ * head`) or a full disk is lost, since there is no place left to tell of it.
+ */
+function standardError(): LogDestination {
+  return {
+    write(line) {
+      let rest = Buffer.from(line);
+      for (let waits = 0; rest.length > 0; ) {
+        try {
+          rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
+        } catch (thrown) {
+          if (!isBusy(thrown) || waits >= BUSY.times) return;
+          waits += 1;
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY.waitMs);
+        }
+      }
+    },
+  };
+}
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
 }
 
 /** Only what contracts promise, so that nobody comes to depend on pino. */

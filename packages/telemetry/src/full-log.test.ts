@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const PROGRAM = join(import.meta.dirname, 'testing/talkative.ts');
+/** Whatever is written there meets a full disk. */
+const FULL = '/dev/full';
+
+/** Runs a program that logs so many lines of 1 kB to a full disk; its memory in MB. */
+function talk(lines: number): { code: number | null; memory: number } {
+  const full = openSync(FULL, 'w');
+  try {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, String(lines)], {
+      stdio: ['ignore', 'pipe', full],
+    });
+    return { code: status, memory: Number(stdout) };
+  } finally {
+    closeSync(full);
+  }
+}
+
+describe.runIf(existsSync(FULL))('a log on a full disk', () => {
+  it('[D07] [D10] does not end the process, and what is kept of it is bounded', () => {
+    const few = talk(1);
+    const many = talk(20_000);
+    expect([few.code, many.code]).toEqual([0, 0]);
+    expect(many.memory - few.memory).toBeLessThan(15);
+  });
+});
