@@ -18,7 +18,9 @@ export interface Member {
   words(): string;
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal and waits for the end. */
-  end(signal?: NodeJS.Signals): Promise<{ readonly code: number | NodeJS.Signals; readonly ms: number }>;
+  end(
+    signal?: NodeJS.Signals,
+  ): Promise<{ readonly code: number | NodeJS.Signals; readonly ms: number }>;
 }
 
 /** Gateways and workers on a database, a Redis and a workspace of their own. */

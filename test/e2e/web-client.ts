@@ -21,7 +21,7 @@ export interface WebClient {
 }
 
 /** Talks to the web channel of a running Parley with its token. */
-export function webClient({ address, token }: ParleyProcess): WebClient {
+export function webClient({ address, token }: Pick<ParleyProcess, 'address' | 'token'>): WebClient {
   const headers = { authorization: `Bearer ${token}` };
   const get = async (path: string) => {
     const response = await fetch(`${address}${path}`, { headers });

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { webClient } from '../e2e/web-client.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+
+describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
+  });
+  afterEach(() => scene.close());
+
+  it('[D09] [D01] hold an account one at a time; another takes over when the first ends or dies', async () => {
+    const { deployment, stateOf, ask } = scene;
+    const first = await deployment.start('gateway');
+    await deployment.start('worker');
+    const second = await deployment.start('gateway');
+    expect(await stateOf(first)).toMatchObject({ kind: 'connected' });
+    const holder = expect.stringContaining(`(${first.pid})`);
+    expect(await stateOf(second)).toEqual({ kind: 'standby', holder });
+    await ask('one');
+    expect(await first.end()).toMatchObject({ code: 0 });
+    await ask('two');
+    expect(await stateOf(second)).toMatchObject({ kind: 'connected' });
+    const third = await deployment.start('gateway');
+    expect(await stateOf(third)).toMatchObject({ kind: 'standby' });
+    await second.end('SIGKILL');
+    await ask('three');
+    expect(await stateOf(third)).toMatchObject({ kind: 'connected' });
+    expect(await stateOf(third, 'discord')).toMatchObject({ kind: 'connected' });
+    expect(scene.answers()).toEqual(['You said: one', 'You said: two', 'You said: three']);
+  });
+
+  it('[D09] [D04] that was stopped like a paused machine sends nothing more when it wakes up', async () => {
+    const { deployment, stateOf, ask, telegram } = scene;
+    const paused = await deployment.start('gateway');
+    await deployment.start('worker');
+    await ask('one');
+    const other = await deployment.start('gateway');
+    telegram.fault({ kind: 'delay', method: 'sendMessage', ms: 2_000, times: 1 });
+    telegram.say({ chat: 501, text: 'two' });
+    await telegram.waitFor(() => telegram.calls('sendMessage').length === 2, 10_000);
+    paused.signal('SIGSTOP');
+    await ask('three', 30_000);
+    expect(await stateOf(other)).toMatchObject({ kind: 'connected' });
+    paused.signal('SIGCONT');
+    await expect.poll(() => stateOf(paused)).toMatchObject({ kind: 'standby' });
+    await sleep(1_000);
+    const said = scene.answers().filter((text) => text.startsWith('You said'));
+    expect(new Set(said).size).toBe(said.length);
+    expect(said).toContain('You said: three');
+    const uncertain = scene.answers().filter((text) => text.includes('interrupted while sending'));
+    expect(said.includes('You said: two') ? 1 : uncertain.length).toBe(1);
+    await ask('four');
+    expect(await stateOf(other)).toMatchObject({ kind: 'connected' });
+  });
+
+  it('[D09] [F03] serve the page all of them: what one takes, all show', async () => {
+    const { deployment } = scene;
+    const gateways = [
+      await deployment.start('gateway'),
+      await deployment.start('gateway'),
+    ] as const;
+    await deployment.start('worker');
+    const [here, there] = gateways.map(({ address }) =>
+      webClient({ address, token: deployment.token }),
+    );
+    const events = [listen(gateways[0].address), listen(gateways[1].address)];
+    await here?.post('hello');
+    for (const heard of events) {
+      await expect.poll(() => heard.parts()).toEqual([expect.stringContaining('You said: hello')]);
+    }
+    await there?.post('again');
+    for (const heard of events) await expect.poll(() => heard.parts()).toHaveLength(2);
+    expect(await here?.history()).toEqual(await there?.history());
+    for (const heard of events) heard.close();
+  });
+
+  /** Watches the web chat at a gateway; each part is counted once, by its id. */
+  function listen(address: string) {
+    const ended = new AbortController();
+    const parts = new Map<string, string>();
+    const watch = async (): Promise<void> => {
+      const headers = { authorization: `Bearer ${scene.deployment.token}` };
+      const url = `${address}/channels/web/default/events`;
+      const { body } = await fetch(url, { headers, signal: ended.signal });
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        for (const [, json = ''] of chunk.matchAll(/^data: (.*)$/gm)) {
+          const event = JSON.parse(json);
+          if (event.type === 'part') parts.set(event.partId, event.text);
+        }
+      }
+    };
+    watch().catch(() => undefined);
+    return { parts: () => [...parts.values()], close: () => ended.abort() };
+  }
+});

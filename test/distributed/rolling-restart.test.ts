@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { ANN, openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+const CHATS = 8;
+const PAUSE_MS = 60;
+
+describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
+  });
+  afterEach(() => scene.close());
+
+  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, doubled or out of order', async () => {
+    const { deployment } = scene;
+    for (const role of ['gateway', 'gateway', 'worker', 'worker'] as const) {
+      await deployment.start(role);
+    }
+    const load = startLoad(scene);
+    for (const member of deployment.members()) {
+      const ended = await member.end('SIGTERM');
+      expect(ended).toMatchObject({ code: 0 });
+      await deployment.start(member.role);
+    }
+    await sleep(500);
+    const asked = await load.stop();
+    await expect.poll(() => load.missing(), { timeout: 40_000 }).toEqual([]);
+    for (const [chat, questions] of asked) expect(load.seen(chat)).toEqual(questions);
+  });
+
+  it('[D09] [G16] goes on with the turns of a worker that was killed', async () => {
+    const { deployment, telegram, held } = scene;
+    await deployment.start('gateway');
+    const worker = await deployment.start('worker');
+    const never = held.hold('slow');
+    telegram.say({ chat: ANN, text: 'slow' });
+    await never.asked;
+    await deployment.start('worker');
+    await worker.end('SIGKILL');
+    await telegram.waitFor(() => scene.answers().includes('You said: slow'), 30_000);
+    never.release();
+    await scene.ask('next');
+    expect(scene.answers()).toEqual(['You said: slow', 'You said: next']);
+  });
+});
+
+/** People in Telegram and Discord who write on and on; each question is another one. */
+function startLoad({ telegram, discord, answers }: Scene) {
+  const stopped = new AbortController();
+  const asked = new Map<string, string[]>();
+  const places = [
+    ...Array.from({ length: CHATS }, (_, index) => {
+      const chat = ANN + index;
+      return {
+        name: `telegram ${chat}`,
+        say: (text: string) => void telegram.say({ chat, text }),
+        seen: () => answers(chat),
+      };
+    }),
+    ...Array.from({ length: CHATS }, (_, index) => {
+      const from = `2000000000000005${String(index).padStart(2, '0')}`;
+      const channel = discord.dmWith(from);
+      return {
+        name: `discord ${from}`,
+        say: (text: string) => void discord.say({ channel, text }),
+        seen: () =>
+          discord
+            .conversation(channel)
+            .filter((message) => message.from === 'bot')
+            .map(({ visible }) => visible),
+      };
+    }),
+  ];
+  const running = (async () => {
+    for (let number = 0; !stopped.signal.aborted; number += 1) {
+      const place = places[number % places.length];
+      if (place === undefined) return;
+      const text = `question ${number}`;
+      asked.set(place.name, [...(asked.get(place.name) ?? []), `You said: ${text}`]);
+      place.say(text);
+      await sleep(PAUSE_MS);
+    }
+  })();
+  const seen = (name: string) => places.find((place) => place.name === name)?.seen() ?? [];
+  return {
+    seen,
+    async stop() {
+      stopped.abort();
+      await running;
+      return asked;
+    },
+    missing: () =>
+      [...asked].flatMap(([name, questions]) => {
+        const there = new Set(seen(name));
+        return questions.filter((question) => !there.has(question)).map((one) => `${name}: ${one}`);
+      }),
+  };
+}

@@ -1,0 +1,85 @@
+import { textOf } from '../model/chat-request.ts';
+import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
+import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { type Deployment, type Member, openDeployment, type Services } from './deployment.ts';
+
+/** The first of the people who write in Telegram; the others have the numbers after it. */
+export const ANN = 501;
+
+/** How an account is doing at one of the gateways. */
+export interface SeenState {
+  readonly kind: string;
+  readonly holder?: string;
+}
+
+/** A deployment between Telegram, Discord and a model on loopback. */
+export interface Scene {
+  readonly telegram: TelegramDouble;
+  readonly discord: DiscordDouble;
+  readonly deployment: Deployment;
+  readonly held: HeldAnswers;
+  /** What the bot wrote in a chat of Telegram. */
+  answers(chat?: number): readonly string[];
+  /** Writes in a chat of Telegram and waits for the answer; gives back how long that took, in ms. */
+  ask(text: string, withinMs?: number): Promise<number>;
+  stateOf(member: Member, channel?: string): Promise<SeenState>;
+  close(): Promise<void>;
+}
+
+/** Opens it; nothing of Parley runs yet. Everybody may write. */
+export async function openScene(services: Services, settings: object = {}): Promise<Scene> {
+  const [telegram, discord, model] = await Promise.all([
+    startTelegramDouble(),
+    startDiscordDouble(),
+    startModelDouble(),
+  ]);
+  const held = new HeldAnswers();
+  answersTo(model, held);
+  const access = { direct: 'open' };
+  const deployment = await openDeployment(services, {
+    owners: [`telegram:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    lanes: { collectPauseMs: 50, busy: 'followup' },
+    channels: {
+      telegram: { token: telegram.token, apiRoot: telegram.apiRoot, access },
+      discord: { token: discord.token, apiRoot: discord.apiRoot, access },
+    },
+    ...settings,
+  });
+  const answers = (chat = ANN) =>
+    telegram
+      .conversation(chat)
+      .filter(({ from }) => from === 'bot')
+      .map(({ text }) => text);
+  return {
+    telegram,
+    discord,
+    deployment,
+    held,
+    answers,
+    async ask(text, withinMs = 20_000) {
+      const asked = Date.now();
+      telegram.say({ chat: ANN, text });
+      await telegram.waitFor(() => answers().includes(`You said: ${text}`), withinMs);
+      return Date.now() - asked;
+    },
+    async stateOf(member, channel = 'telegram') {
+      const { body } = await deployment.get(member, '/api/status');
+      return JSON.parse(body).channels.find((one: { channel: string }) => one.channel === channel)
+        .state;
+    },
+    async close() {
+      await deployment.close();
+      await Promise.all([telegram.close(), discord.close(), model.close()]);
+    },
+  };
+}
+
+function answersTo(model: ModelDouble, held: HeldAnswers): void {
+  model.reply(async ({ messages }) => {
+    const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    await held.pass(question);
+    return `You said: ${question}`;
+  });
+}
