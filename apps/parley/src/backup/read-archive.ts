@@ -46,10 +46,11 @@ async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
   let entries = 0;
   let extended: InstanceType<typeof Pax> | undefined;
   for (;;) {
-    const header = new Header(await bytes.exactly(BLOCK), 0, extended);
+    const header = new Header(await bytes.exactly(BLOCK));
     if (header.nullBlock) throw new Error('it ends too early');
     if (!header.cksumValid) throw new Error('the beginning of an entry is damaged');
-    const { path: name = '', size = 0 } = header;
+    const { size = 0 } = header;
+    const name = extended?.path ?? header.path ?? '';
     if (header.type === 'ExtendedHeader') {
       const text = await bytes.exactly(Math.min(size, LARGEST_NAME_BYTES));
       extended = Pax.parse(text.toString(), undefined, false);
