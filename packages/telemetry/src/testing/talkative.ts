@@ -5,4 +5,4 @@ import { createLogger } from '../logger.ts';
 const log = createLogger({ level: 'info', format: 'json', secrets: [] });
 const words = 'x'.repeat(1_000);
 for (let line = 0; line < Number(process.argv[2]); line += 1) log.info({ line }, words);
-console.log(Math.round(process.memoryUsage().rss / 1_048_576));
+process.stdout.write(String(Math.round(process.memoryUsage().rss / 1_048_576)));
