@@ -150,6 +150,21 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     expect(made).toContain('AGENTS.md');
   });
 
+  it('[W07] reads what another process has written since, although nobody tells it', async () => {
+    await writer('ada', 1).ended;
+    const here = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES });
+    const view = here.for({ kind: 'owner', conversationId: 'c' });
+    // Long enough for the file to be kept.
+    await sleep(100);
+    expect(await view.read('memory/project.md')).toMatchObject({
+      text: expect.stringContaining('ada knows 0'),
+    });
+    await writer('bob', 1).ended;
+    expect(await view.read('memory/project.md')).toMatchObject({
+      text: expect.stringContaining('bob knows 0'),
+    });
+  });
+
   it('[D09] goes on within ten seconds when the process that wrote was killed', async () => {
     const victim = writer('ada', 100_000);
     await expect.poll(() => readSaved().length).toBeGreaterThan(20);
