@@ -1,5 +1,5 @@
 import { whyAnswerText } from '@parley/channels/timeline-text';
-import { WhyAnswer } from '@parley/contracts';
+import { WhyAnswer } from '@parley/contracts/timeline';
 import { openStore } from '@parley/store';
 import { askRunning } from '../ask-gateway.ts';
 import type { DataFolder } from '../data-folder.ts';

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/contracts';
 import type { AdmittedMessage, WhyRepository } from '@parley/store';
-import type { CommandDecision, TypedCommand } from './command.ts';
+import type { TypedCommand } from './command.ts';
 
 /** What looking for one message needs. */
 export interface AnswerWhyDeps {
@@ -8,17 +8,15 @@ export interface AnswerWhyDeps {
 }
 
 /**
- * The timeline of the message that `/why` names, or replies to; undefined where it names none, and for
- * all other commands. Only messages of this chat are looked for.
+ * The timeline of the message that `/why` names, or replies to; undefined where it names none. Only
+ * messages of this chat are looked for.
  */
 export async function answerWhy(
   { store }: AnswerWhyDeps,
   { message, route, receivedAt }: AdmittedMessage,
-  decision: CommandDecision,
   { argument }: TypedCommand,
   audience: 'owner' | 'others',
 ): Promise<string | undefined> {
-  if (decision.kind !== 'run' || decision.name !== 'why') return undefined;
   const named = argument === '' ? message.replyTo?.messageId : argument;
   if (named === undefined) return undefined;
   const { whyAnswerText } = await import('./timeline-text.ts');

@@ -11,7 +11,6 @@ import type {
   WhyRepository,
 } from '@parley/store';
 import { personId } from './access.ts';
-import { answerWhy } from './answer-why.ts';
 import { approvalEffect } from './approval.ts';
 import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
 import type { DecisionRules } from './decide.ts';
@@ -74,7 +73,7 @@ export async function carryOut(
     stories: await storiesFor(deps, decision, route),
     todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
     desk:
-      (await answerWhy(deps, admitted, decision, command, audience)) ??
+      (await whyFor(deps, admitted, decision, command, audience)) ??
       (await askDesk(deps.desks ?? {}, admitted, decision, command, audience)),
     statusLine: await statusLineFor(deps, decision, audience),
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
@@ -123,6 +122,19 @@ function lanesToWake(conversationId: string, { mode, approval }: CommandResult):
     ...(mode?.runsPlan === true ? [conversationId] : []),
     ...(approval?.kind === 'decided' ? [approval.approval.conversationId] : []),
   ];
+}
+
+/** Few ever ask for all of one message, so what tells it is loaded then. */
+async function whyFor(
+  deps: CommandDeps,
+  admitted: AdmittedMessage,
+  decision: CommandDecision,
+  command: TypedCommand,
+  audience: 'owner' | 'others',
+): Promise<string | undefined> {
+  if (decision.kind !== 'run' || decision.name !== 'why') return undefined;
+  const { answerWhy } = await import('./answer-why.ts');
+  return answerWhy(deps, admitted, command, audience);
 }
 
 /** How many messages `/why` tells of: what fits on a telephone. */

@@ -1,10 +1,6 @@
-import {
-  nameOfMessage,
-  shortDuration,
-  type Timeline,
-  type TimelineEntry,
-  type WhyAnswer,
-} from '@parley/contracts';
+import type { Timeline, TimelineEntry, WhyAnswer } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
+import { nameOfMessage } from '@parley/contracts/timeline';
 
 /**
  * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the

@@ -1,4 +1,5 @@
-import { shortDuration, type TimelineEntry } from '@parley/contracts';
+import type { TimelineEntry } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
 import type { MessageFacts, TakenFacts } from './message-facts.ts';
 import { entry, lasting } from './words.ts';
 

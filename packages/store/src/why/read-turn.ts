@@ -1,4 +1,4 @@
-import { StepFacts } from '@parley/contracts';
+import { StepFacts } from '@parley/contracts/step-facts';
 import type { Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import { readApprovalRow } from '../repositories/approval-row.ts';

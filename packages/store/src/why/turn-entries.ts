@@ -1,4 +1,5 @@
-import { type StepFacts, shortDuration, type TimelineEntry } from '@parley/contracts';
+import type { StepFacts, TimelineEntry } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
 import type { Approval } from '../approvals.ts';
 import type { TimedStep, TurnFacts } from './message-facts.ts';
 import { counted, entry, lasting } from './words.ts';

@@ -1,4 +1,4 @@
-import { shortDuration } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
 import { waitsFor } from './inbound-entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 
