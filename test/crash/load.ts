@@ -12,7 +12,7 @@ const LOOK_AGAIN_MS = 20;
 export interface LoadOptions {
   readonly sides: readonly Side[];
   readonly chance: Chance;
-  /** People stop to ask while so many questions have not reached the model. */
+  /** People of a channel ask nothing new while so many of their questions have not reached the model. */
   readonly mostWaiting: number;
 }
 
@@ -20,18 +20,13 @@ export interface LoadOptions {
 export class Load {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();
-  readonly #sideOf = new Map<number, Side>();
-  readonly #senders: readonly number[];
-  /** Questions that the model was asked, by name. */
-  readonly #heard = new Set<string>();
+  /** Questions that have not reached the model, by side and name. */
+  readonly #waiting: ReadonlyMap<Side, Set<string>>;
   #total = 0;
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    for (const side of options.sides) {
-      for (const sender of side.senders) this.#sideOf.set(sender, side);
-    }
-    this.#senders = [...this.#sideOf.keys()];
+    this.#waiting = new Map(options.sides.map((side) => [side, new Set()]));
   }
 
   /** How many questions each person has asked. */
@@ -45,39 +40,59 @@ export class Load {
 
   /** Questions that the model has not been asked yet. */
   get waiting(): number {
-    return this.#total - this.heard;
-  }
-
-  /** Questions that the model has been asked. */
-  get heard(): number {
-    return this.#heard.size;
+    return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   /** The model was asked these. */
   hear(questions: readonly Question[]): void {
-    for (const { sender, number } of questions) this.#heard.add(`${sender}-${number}`);
+    for (const names of this.#waiting.values()) {
+      for (const question of questions) names.delete(nameOf(question));
+    }
   }
 
   /** Everybody asks one more. */
   async askAll(): Promise<void> {
-    for (const sender of this.#senders) await this.#ask(sender);
+    for (const side of this.#options.sides) {
+      for (const sender of side.senders) await this.#ask(side, sender);
+    }
   }
 
   /** People ask, somebody a few questions at a time, until `enough`. */
   async askUntil(enough: () => boolean): Promise<void> {
-    const { chance } = this.#options;
+    const { sides, chance, mostWaiting } = this.#options;
     while (!enough()) {
-      const sender = chance.pick(this.#senders);
-      for (let left = 1 + chance.below(LONGEST_BURST); left > 0; left -= 1) await this.#ask(sender);
+      const free = sides.filter((side) => (this.#waiting.get(side)?.size ?? 0) < mostWaiting);
+      if (free.length === 0) await sleep(LOOK_AGAIN_MS);
+      else {
+        const side = sideOfSomebody(free, chance);
+        const sender = chance.pick(side.senders);
+        for (let left = 1 + chance.below(LONGEST_BURST); left > 0; left -= 1)
+          await this.#ask(side, sender);
+      }
     }
   }
 
-  async #ask(sender: number): Promise<void> {
-    while (this.waiting >= this.#options.mostWaiting) await sleep(LOOK_AGAIN_MS);
+  async #ask(side: Side, sender: number): Promise<void> {
     const number = (this.#asked.get(sender) ?? 0) + 1;
     this.#asked.set(sender, number);
     this.#total += 1;
-    this.#sideOf.get(sender)?.ask({ sender, number });
+    this.#waiting.get(side)?.add(nameOf({ sender, number }));
+    side.ask({ sender, number });
     await sleep(PAUSE_MS);
   }
+}
+
+/** A side with twice as many people is chosen twice as often. */
+function sideOfSomebody(sides: readonly Side[], chance: Chance): Side {
+  const people = sides.reduce((sum, { senders }) => sum + senders.length, 0);
+  let nth = chance.below(people);
+  for (const side of sides) {
+    if (nth < side.senders.length) return side;
+    nth -= side.senders.length;
+  }
+  throw new Error('There is nobody to ask.');
+}
+
+function nameOf({ sender, number }: Question): string {
+  return `${sender}-${number}`;
 }

@@ -42,8 +42,8 @@ export interface SeriesResult {
 
 /** Short, so that bursts become several turns, and long enough to be killed in. */
 const THINKING_MS = 40;
-/** Questions that wait for the model at most; people stop then. */
-const MOST_WAITING = 300;
+/** Questions of one channel that wait for the model at most; its people stop then. */
+const MOST_WAITING = 100;
 /** Before the next kill so many questions reach the model, or this time passes, in ms: a turn that was
  * begun five times and never ended is given up, and rightly so. */
 const [PROGRESS, PROGRESS_WITHIN_MS] = [100, 8_000];
@@ -159,9 +159,10 @@ async function killWhileAsking(
 }
 
 async function progress(load: Load): Promise<void> {
-  const { heard } = load;
+  const heard = () => load.total - load.waiting;
+  const enough = heard() + PROGRESS;
   const late = Date.now() + PROGRESS_WITHIN_MS;
-  while (load.heard < heard + PROGRESS && Date.now() < late) await sleep(LOOK_EVERY_MS);
+  while (heard() < enough && Date.now() < late) await sleep(LOOK_EVERY_MS);
 }
 
 /** Waits until everything is handed over and done; gives up when nothing moves any more. */

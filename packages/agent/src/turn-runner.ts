@@ -75,6 +75,7 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
     const { turnId, conversationId } = turn;
     const { route, receivedAt } = leadingMessage(asBegun(turn));
     const startedAt = deps.clock();
+    deps.pass('turn-claimed');
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
     let ended: Ended = { outcome: 'handed-back' };

@@ -5,9 +5,9 @@ import type {
   SignalKeyStoreWithTransaction,
   SocketConfig,
 } from '@whiskeysockets/baileys';
+import { lockOf, type Repository, sealFirst } from './seal-first.ts';
 
 type MakeRepository = SocketConfig['makeSignalRepository'];
-type Repository = ReturnType<MakeRepository>;
 
 /** A stanza's attributes: who wrote, where, when, under which id. */
 export type Envelope = BinaryNode['attrs'];
@@ -72,10 +72,12 @@ export class SealedMail {
       if (!hasTransactions(keys)) throw new TypeError('Baileys gives keys without transactions');
       const known = repository.lidMapping;
       return {
-        ...repository,
+        ...sealFirst(repository, keys),
         decryptMessage: (sealed) =>
-          this.#track(sealed.ciphertext, { keys, lock: sealed.jid, known }, () =>
-            repository.decryptMessage(sealed),
+          this.#track(
+            sealed.ciphertext,
+            { keys, lock: lockOf(repository, sealed.jid), known },
+            () => repository.decryptMessage(sealed),
           ),
         decryptGroupMessage: (sealed) =>
           this.#track(sealed.msg, { keys, lock: sealed.group, known }, () =>

@@ -5,10 +5,13 @@
 export const DURABLE_POINTS = [
   'received',
   'inbox-committed',
+  'turn-claimed',
   'model-called',
+  'step-journalled',
   'turn-committed',
   'part-sending',
   'part-sent',
+  'part-recorded',
 ] as const;
 export type DurablePoint = (typeof DURABLE_POINTS)[number];
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AdapterValue, memoryValues } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { accepted, openScene, type Scene } from './adapter-scene.ts';
+import { accepted, failureOf, noSignal, openScene, part, type Scene } from './adapter-scene.ts';
 
 /** What one person wrote has arrived, each once, in this order, and the server keeps nothing more. */
 async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
@@ -161,5 +161,26 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await double.waitFor(() => texts().length > 1);
     await double.say({ chat: ann.id, text: 'new' });
     await arrived(open, ['first', ...waited, 'new']);
+  });
+
+  it('[D04] it ends after sending: what the message was sealed with was stored before it left', async () => {
+    const values = memoryValues();
+    let isDead = false;
+    const dying = {
+      ...values,
+      set: async (changes: readonly AdapterValue[]) => {
+        if (isDead && changes.some(({ kind }) => kind === 'session')) throw new Error('it ends');
+        await values.set(changes);
+      },
+    };
+    const open = await openScene({ values: dying });
+    const { double, adapter } = open;
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'first' });
+    await arrived(open, ['first']);
+    isDead = true;
+    const failure = await failureOf(adapter.send(part(ann.id, 'answer'), noSignal()));
+    expect(failure.kind).toBe('transient');
+    expect(double.sends()).toEqual([]);
   });
 });
