@@ -1,6 +1,7 @@
 import type { SentPart } from '@parley/contracts';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { raw } from '../kysely.ts';
+import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { NewPrompt } from '../prompts.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
@@ -192,3 +193,27 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
     await look.close();
   }
 }
+
+const postgresUrl = inject('postgresUrl');
+
+describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
+  it('[P17] [D09] are whole although another one has taken words out of a text they share', async () => {
+    const databases = bothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
+    for (const database of databases) {
+      const here = await database.openEmpty();
+      const there = await openStore({ url: database.url(), clock: () => 0 });
+      await here.prompts.record(prompt('t1', ['my secret garden', 'shared']));
+      await there.forgetting.forget({
+        conversations: ['discord:default:g1'],
+        ownersToo: false,
+        words: ['secret'],
+        mark: '[forgotten]',
+      });
+      await here.prompts.record(prompt('t2', ['my secret garden', 'shared']));
+      const texts = (await here.prompts.ofTurn('t2'))?.parts.map(({ text }) => text);
+      expect(texts).toEqual(['my secret garden', 'shared']);
+      await there.close();
+      await database.dispose();
+    }
+  });
+});

@@ -25,10 +25,13 @@ export function promptRepository(database: Database): PromptRepository & { texts
   return {
     async record(prompt) {
       const texts = prompt.parts.map(({ text }) => hashed(text));
-      const fresh = distinct(texts).filter(({ hash }) => !known.has(hash, prompt.at));
+      const all = distinct(texts);
+      const fresh = all.filter(({ hash }) => !known.has(hash, prompt.at));
       const row = rowOf(prompt, texts);
       await database.write(async (sql) => {
-        await keepTexts(sql, fresh, prompt.at);
+        const gone = await takenAway(database, sql, all);
+        const lost = all.filter((text) => gone.has(text.hash) && !fresh.includes(text));
+        await keepTexts(sql, [...fresh, ...lost].sort(byHash), prompt.at);
         await sql
           .insertInto('turn_prompt')
           .values(row)
@@ -78,8 +81,30 @@ export function promptRepository(database: Database): PromptRepository & { texts
 
 /** In one order for everybody, so that two turns that share texts never wait for each other in a ring. */
 function distinct(texts: readonly HashedText[]): HashedText[] {
-  const byHash = new Map(texts.map((text) => [text.hash, text]));
-  return [...byHash.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  const found = new Map(texts.map((text) => [text.hash, text]));
+  return [...found.values()].sort(byHash);
+}
+
+const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
+
+/**
+ * Which of these texts are not in the database, whatever this process remembers: another one may have
+ * taken words out of them (P17). SQLite belongs to one process, which is told.
+ */
+async function takenAway(
+  { dialect }: Database,
+  sql: Sql,
+  texts: readonly HashedText[],
+): Promise<ReadonlySet<string>> {
+  if (dialect === 'sqlite' || texts.length === 0) return new Set();
+  const hashes = texts.map(({ hash }) => hash);
+  const rows = await sql
+    .selectFrom('prompt_text')
+    .select('hash')
+    .where('hash', 'in', hashes)
+    .execute();
+  const there = new Set(rows.map(({ hash }) => hash));
+  return new Set(hashes.filter((hash) => !there.has(hash)));
 }
 
 async function keepTexts(sql: Sql, texts: readonly HashedText[], now: number): Promise<void> {
