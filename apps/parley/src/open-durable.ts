@@ -7,12 +7,21 @@ import type { LoadedSettings } from './read-settings.ts';
 import { workspaceLock } from './shared-lock.ts';
 import type { StartOptions } from './start-parley.ts';
 
+/** Each role hears of other processes what concerns it. */
+const HEARS = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
+
 /**
  * The database, which holds the truth, the queues and the bus, which only wake people up, and the traces
  * through all of them.
  */
 export async function openDurable(
-  { folder, clock, log, processId }: StartOptions & OpenLog & { readonly processId: string },
+  {
+    folder,
+    clock,
+    log,
+    processId,
+    role = 'all',
+  }: StartOptions & OpenLog & { readonly processId: string },
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
@@ -29,7 +38,7 @@ export async function openDurable(
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
   const [queues, bus] = await Promise.all([
     openQueues({ ...place, telemetry: traces?.queues }),
-    openBus(place),
+    openBus({ ...place, hears: HEARS[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([queues.close(), bus.close()])));
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
