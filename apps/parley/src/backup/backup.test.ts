@@ -141,6 +141,8 @@ describe('restoring', () => {
       (bytes: Buffer) => bytes.subarray(0, bytes.length / 2),
       'backup-damaged',
     ],
+    ['that was packed again without its end', withoutEnd, 'backup-damaged'],
+    ['cut off in its first entry', (bytes: Buffer) => bytes.subarray(0, 400), 'backup-damaged'],
     ['cut off before its end', (bytes: Buffer) => bytes.subarray(0, -400), 'backup-damaged'],
     ['with another content', (bytes: Buffer) => swap(bytes, 'before', 'BEFORE'), 'backup-damaged'],
     [
@@ -238,6 +240,11 @@ function contentOf(path: string): Record<string, string> {
       .filter((name) => !name.startsWith('lock') && statSync(join(path, name)).isFile())
       .map((name) => [name, readFileSync(join(path, name), 'base64')]),
   );
+}
+
+function withoutEnd(bytes: Buffer): Buffer {
+  const content = gunzipSync(bytes);
+  return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
 /** The same archive with other words of the same length in it. */

@@ -1,9 +1,11 @@
-/** Takes bytes from a stream in the portions that somebody wants. Throws when it ends before that. */
+/** Takes bytes from a stream in the portions that somebody wants. Throws `tooShort` when it ends before that. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
+  readonly #tooShort: () => Error;
   #ready: Buffer = Buffer.alloc(0);
 
-  constructor(source: AsyncIterable<Buffer>) {
+  constructor(source: AsyncIterable<Buffer>, tooShort: () => Error) {
+    this.#tooShort = tooShort;
     this.#source = source[Symbol.asyncIterator]();
   }
 
@@ -11,7 +13,7 @@ export class ByteReader {
   async some(most: number): Promise<Buffer> {
     while (this.#ready.length === 0) {
       const next = await this.#source.next();
-      if (next.done === true) throw new Error('it ends too early');
+      if (next.done === true) throw this.#tooShort();
       this.#ready = next.value;
     }
     const taken = this.#ready.subarray(0, most);

@@ -29,14 +29,26 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const unzipped = createGunzip();
   // Node's `pipeline` would end this one as soon as nobody reads; each passes its failure on by itself.
   disk.on('error', (reason) => unzipped.destroy(reason));
+  // It may fail before anybody reads from it; whoever does then is told.
+  unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
-    yield* entriesOf(new ByteReader(unzipped));
+    const tooShort = () => damaged(file, new Error('it ends too early'));
+    yield* entriesOf(new ByteReader(told(file, unzipped), tooShort));
   } catch (reason) {
     throw explained(file, reason);
   } finally {
     disk.destroy();
     unzipped.destroy();
+  }
+}
+
+/** Content is read by whoever got the entry, who shall hear the same of it. */
+async function* told(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (reason) {
+    throw explained(file, reason);
   }
 }
 

@@ -1,0 +1,151 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { freshDatabase } from '../services/fresh-database.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+const postgresUrl = inject('postgresUrl');
+
+let scene: TelegramScene;
+let elsewhere: DataFolder;
+let file: string;
+beforeEach(async () => {
+  scene = await startTelegramScene({}, { lanes: { busy: 'followup', collectPauseMs: 0 } });
+  elsewhere = makeDataFolder({});
+  rmSync(join(elsewhere.path, 'parley.yaml'));
+  file = join(elsewhere.path, 'backup.tar.gz');
+});
+afterEach(async () => {
+  await scene.close();
+  elsewhere.remove();
+});
+
+describe('a backup', () => {
+  it('[D01] in the middle of traffic has each message wholly in it or wholly out', async () => {
+    const people = [ANN, BO];
+    let said = 0;
+    const talking = setInterval(() => {
+      said += 1;
+      for (const chat of people) scene.telegram.say({ chat, text: `message ${said}` });
+    }, 150);
+    await scene.untilAnswers(BO, 3, 30_000);
+    const { code, out, err } = await parley(scene.folder, 'backup', file);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('the credentials of WhatsApp');
+    await scene.untilAnswers(BO, scene.answers(BO).length + 3, 30_000);
+    clearInterval(talking);
+    const restored = await parley(elsewhere, 'restore', file);
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    const database = new DatabaseSync(join(elsewhere.path, 'parley.db'), { readOnly: true });
+    for (const chat of people) {
+      const texts = column(
+        database,
+        `select message ->> 'text' from inbox where chat_id = '${chat}' order by seq`,
+      );
+      expect(texts.length).toBeGreaterThan(2);
+      expect(texts).toEqual(texts.map((_text, index) => `message ${index + 1}`));
+    }
+    expect(column(database, "select count(*) from inbox where state <> 'done'")).toEqual([0]);
+    // What is answered has its history and its answer; what is not has neither.
+    const turns = database
+      .prepare(
+        `select state, (select count(*) from outbox where turn_id = turn.id) as parts,
+          (select count(*) from transcript where turn_id = turn.id) as entries,
+          (select count(*) from inbox where turn_id = turn.id) as messages from turn`,
+      )
+      .all();
+    for (const { state, parts, entries, messages } of turns) {
+      expect([parts, entries]).toEqual(state === 'answered' ? [1, 2] : [0, 0]);
+      expect(messages).toBeGreaterThan(0);
+    }
+    expect(turns.some(({ state }) => state === 'answered')).toBe(true);
+    database.close();
+  });
+
+  it('[D04] put back while Parley runs repeats nothing, holds back what was open, and goes on', async () => {
+    scene.telegram.say({ chat: ANN, text: 'one' });
+    await scene.untilAnswers(ANN, 1);
+    const held = scene.hold('two');
+    scene.telegram.say({ chat: ANN, text: 'two' });
+    await held.asked;
+    expect(await parley(scene.folder, 'backup', file)).toMatchObject({ code: 0 });
+    held.release();
+    await scene.untilAnswers(ANN, 2);
+
+    const damaged = `${file}.damaged`;
+    writeFileSync(damaged, readFileSync(file));
+    truncateSync(damaged, 900);
+    const refused = await parley(scene.folder, 'restore', damaged);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Nothing was changed') });
+    scene.telegram.say({ chat: ANN, text: 'three' });
+    await scene.untilAnswers(ANN, 3);
+
+    const restored = await parley(scene.folder, 'restore', file);
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    expect(restored.out).toContain(`Process ${scene.parley.pid} ends what it does`);
+    expect(restored.out).toContain('1 unanswered conversation');
+    expect(restored.out).toContain('before-restore-');
+    scene.telegram.say({ chat: ANN, text: 'four' });
+    const answers = await scene.untilAnswers(ANN, 4);
+    expect(answers).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said: ${text}`));
+    const dead = await parley(scene.folder, 'dead', 'list');
+    expect(dead.out).toContain('two');
+    expect(dead.out).not.toContain('three');
+    expect(await scene.parley.end()).toMatchObject({ code: 0 });
+    expect(scene.answers(ANN)).toHaveLength(4);
+  });
+
+  it.runIf(postgresUrl)('[D09] takes an installation to PostgreSQL, and back', async () => {
+    const database = await freshDatabase(postgresUrl ?? '');
+    scene.telegram.say({ chat: ANN, text: 'one' });
+    await scene.untilAnswers(ANN, 1);
+    const held = scene.hold('two');
+    scene.telegram.say({ chat: ANN, text: 'two' });
+    await held.asked;
+    await scene.parley.end();
+    expect(await parley(scene.folder, 'backup', file)).toMatchObject({ code: 0 });
+    const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
+    const large = makeDataFolder({ ...settings, store: { url: database.url } });
+    let running: ParleyProcess | undefined;
+    try {
+      const moved = await parley(large, 'restore', file, '--go-on');
+      expect([moved.code, moved.err]).toEqual([0, '']);
+      held.release();
+      running = await startParleyProcess(large.path);
+      expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
+      const back = join(elsewhere.path, 'back.tar.gz');
+      expect(await parley(large, 'backup', back)).toMatchObject({ code: 0 });
+      await running.end();
+      const small = await parley(scene.folder, 'restore', back, '--go-on');
+      expect([small.code, small.err]).toEqual([0, '']);
+      await scene.startAgain();
+      scene.telegram.say({ chat: ANN, text: 'three' });
+      expect(await scene.untilAnswers(ANN, 3)).toHaveLength(3);
+      const [asked] = scene.model.requests.slice(-1);
+      expect(JSON.stringify(asked)).toContain('two');
+    } finally {
+      await running?.end('SIGKILL');
+      large.remove();
+      await database.drop();
+    }
+  });
+});
+
+function parley(folder: Pick<DataFolder, 'path'>, ...args: readonly string[]) {
+  return runParley(['--data', folder.path, ...args]);
+}
+
+function column(database: DatabaseSync, query: string): readonly unknown[] {
+  return database
+    .prepare(query)
+    .all()
+    .map((row) => Object.values(row)[0]);
+}
