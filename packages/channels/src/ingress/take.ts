@@ -108,33 +108,43 @@ async function accept(
 ): Promise<IngressOutcome> {
   const { limits, busy = 'collect' } = deps.rules;
   const { channel, chat } = admitted.message;
-  const hasRoom = await room.hasRoom();
+  const inItsConversation = limits.waitingPerConversation;
   // Without any room it is asked all the same: a message that is known is never refused.
-  const inItsConversation = hasRoom ? limits.waitingPerConversation : 0;
-  const stored = await store(deps, admitted, inItsConversation);
+  const { stored, hasRoom } = await storeIn(room, (hasAny) =>
+    store(deps, admitted, hasAny ? inItsConversation : 0),
+  );
   if (stored === 'full') {
     const bound = hasRoom ? 'conversation' : 'all';
     deps.meter.count('parley_overflow_total', { channel, bound });
-    if (bound === 'all') {
-      await explain.noRoom(admitted);
-      return {
-        kind: 'refused',
-        reason: `${limits.waitingInAll} messages of all chats wait already`,
-      };
-    }
-    await explain.overflow(admitted, inItsConversation);
-    return {
-      kind: 'refused',
-      reason: `${inItsConversation} messages of this conversation wait already`,
-    };
+    if (hasRoom) await explain.overflow(admitted, inItsConversation);
+    else await explain.noRoom(admitted);
+    const reason = hasRoom
+      ? `${inItsConversation} messages of this conversation wait already`
+      : `${limits.waitingInAll} messages of all chats wait already`;
+    return { kind: 'refused', reason };
   }
   deps.pass('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.kick(admitted.conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
-  room.took();
   if (busyIn(busy, chat.type) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
   }
   return { kind: 'accepted', conversationId: admitted.conversationId };
+}
+
+/** Stores a message where there is room, and tells the room in any case whether it waits now. */
+async function storeIn(
+  room: WaitingRoom,
+  storeWhere: (hasRoom: boolean) => ReturnType<typeof store>,
+) {
+  const hasRoom = await room.enter();
+  let stays = false;
+  try {
+    const stored = await storeWhere(hasRoom);
+    stays = stored === 'stored';
+    return { stored, hasRoom };
+  } finally {
+    if (hasRoom) room.leave(stays);
+  }
 }
