@@ -79,6 +79,7 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
         timeout: 15_000,
       })
       .toMatch(/telegram:.*501/);
+    await page.getByText('by this process').waitFor();
     telegram.say({ chat: ANN, text: 'the next one' });
     const waiting = page.getByRole('region', { name: 'Waiting for a turn' });
     await expect.poll(() => waiting.innerText(), { timeout: 15_000 }).toContain('1 message');
@@ -109,13 +110,14 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
       .focus();
     await page.keyboard.press('Enter');
     const leave = page.getByRole('button', { name: 'Leave it' });
-    await expect.poll(() => leave.evaluate((it) => it.matches(':focus'))).toBe(true);
+    const isOnLeave = () => leave.evaluate((it) => it.matches(':focus'));
+    await expect.poll(isOnLeave).toBe(true);
     await page.keyboard.press('Escape');
     await expect
       .poll(() => page.evaluate('document.activeElement.ariaLabel'))
       .toMatch(/^Send again/);
     await page.keyboard.press('Enter');
-    await leave.waitFor();
+    await expect.poll(isOnLeave).toBe(true);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await told('It is on the way again.');

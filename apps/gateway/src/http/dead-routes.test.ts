@@ -1,9 +1,6 @@
-import { openStore } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import type { DeadDesk, DeadOrder } from '../dead-letters/dead-desk.ts';
-import { lookAtQueue } from '../look-at-queue.ts';
 import { deadRoutes } from './dead-routes.ts';
-import { queueRoutes } from './queue-routes.ts';
 
 const orders: DeadOrder[] = [];
 const asked: object[] = [];
@@ -59,21 +56,5 @@ describe('dead letters over HTTP', () => {
     const before = orders.length;
     expect((await ask('/', body)).status).toBe(400);
     expect(orders).toHaveLength(before);
-  });
-});
-
-describe('the queue over HTTP', () => {
-  it('[U03] tells what waits, runs and is to be sent', async () => {
-    const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
-    const response = await queueRoutes(() => lookAtQueue(store, () => 7)).request('/');
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await response.json()).toMatchObject({
-      now: 7,
-      messages: 0,
-      waiting: [],
-      parts: { pending: 0 },
-      dead: { refused: 0 },
-    });
-    await store.close();
   });
 });

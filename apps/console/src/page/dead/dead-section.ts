@@ -21,6 +21,7 @@ export function DeadSection({
   const answer = useAnswer(path, readDeadPage, round);
   const onWish = async (wish: LetterWish): Promise<void> => {
     setBusy(true);
+    setNews(undefined);
     setNews(await settleLetters(wish));
     setBusy(false);
     onSettled();

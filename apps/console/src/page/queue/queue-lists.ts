@@ -1,11 +1,12 @@
 import { h, type VNode } from 'preact';
 import { amount } from '../ui/amount.ts';
-import type { Owed, Queue, Running, Waiting } from './read-queue.ts';
+import type { Owed, Process, Queue, Running, Waiting } from './read-queue.ts';
 import { spanOf } from './span.ts';
 
 /** What waits, runs and is still to be sent: where it stays longest stands first. */
 export function QueueLists({ queue }: { readonly queue: Queue }): VNode {
-  const { now, waiting, running, outgoing, messages, conversations, turns, parts } = queue;
+  const { now, waiting, running, outgoing, processes, messages, conversations, turns, parts } =
+    queue;
   return h(
     'div',
     null,
@@ -27,6 +28,14 @@ export function QueueLists({ queue }: { readonly queue: Queue }): VNode {
       facts: `${count(parts.pending + parts.sending, 'part')} of answers.`,
       rows: outgoing.map((row) => owedRow(row, now)),
     }),
+    // One process alone does not announce itself.
+    processes.length > 0 &&
+      h(QueueList, {
+        name: 'Processes',
+        none: '',
+        facts: `${count(processes.length, 'process', 'processes')}.`,
+        rows: processes.map((row) => processRow(row, now)),
+      }),
     h(
       'p',
       { class: 'beat-facts' },
@@ -90,6 +99,18 @@ function owedRow({ account, pending, sending, chats, oldestAt }: Owed, now: numb
   return { key: account, name: account, words, span: spanOf(now - oldestAt) };
 }
 
-function count(number: number, noun: string): string {
-  return `${amount(number)} ${noun}${number === 1 ? '' : 's'}`;
+const ROLES: Readonly<Record<string, string>> = {
+  all: 'Gateway and worker',
+  gateway: 'Gateway',
+  worker: 'Worker',
+};
+
+function processRow({ role, host, pid, version, startedAt }: Process, now: number): Row {
+  const name = `${ROLES[role] ?? role} on ${host}`;
+  const words = `process ${pid}, version ${version}`;
+  return { key: `${host} ${pid}`, name, words, span: spanOf(now - startedAt) };
+}
+
+function count(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${amount(number)} ${number === 1 ? noun : nouns}`;
 }

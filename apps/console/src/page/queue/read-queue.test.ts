@@ -9,12 +9,14 @@ describe('the queue of the page', () => {
       messages: 2,
       running: [{ turnId: 't', conversationId: 'web:c', owner: null, isSuspended: true }],
       outgoing: [{ channel: 'web', account: 'default', pending: 1 }],
+      processes: [{ role: 'worker', host: 'h', pid: 7 }],
     });
     expect(queue).toMatchObject({
       messages: 2,
       waiting: [],
       running: [{ turn: 't', conversation: 'web:c', owner: '', isSuspended: true }],
       outgoing: [{ account: 'web/default', pending: 1, sending: 0 }],
+      processes: [{ role: 'worker', host: 'h', pid: 7, version: '' }],
       parts: { sent: 0 },
     });
     for (const odd of [null, 'x', [], { waiting: 7 }])

@@ -29,6 +29,15 @@ export interface Owed {
   readonly oldestAt: number;
 }
 
+/** One of the processes that do the work. */
+export interface Process {
+  readonly role: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly startedAt: number;
+}
+
 /** The work that is not done yet, by the clock of the gateway. */
 export interface Queue {
   readonly now: number;
@@ -38,6 +47,7 @@ export interface Queue {
   readonly waiting: readonly Waiting[];
   readonly running: readonly Running[];
   readonly outgoing: readonly Owed[];
+  readonly processes: readonly Process[];
   /** Parts of answers by how they stand. */
   readonly parts: Readonly<Record<'pending' | 'sending' | 'sent' | 'unknown' | 'failed', number>>;
 }
@@ -54,6 +64,7 @@ export function readQueue(data: unknown): Queue {
     waiting: listOf(fields.waiting).map(readWaiting),
     running: listOf(fields.running).map(readRunning),
     outgoing: listOf(fields.outgoing).map(readOwed),
+    processes: listOf(fields.processes).map(readProcess),
     parts: {
       pending: numberOf(parts.pending),
       sending: numberOf(parts.sending),
@@ -82,6 +93,17 @@ function readRunning(data: unknown): Running {
     attempts: numberOf(fields.attempts),
     owner: textOf(fields.owner),
     isSuspended: fields.isSuspended === true,
+  };
+}
+
+function readProcess(data: unknown): Process {
+  const { role, host, pid, version, startedAt } = fieldsOf(data);
+  return {
+    role: textOf(role),
+    host: textOf(host),
+    pid: numberOf(pid),
+    version: textOf(version),
+    startedAt: numberOf(startedAt),
   };
 }
 
