@@ -21,20 +21,21 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
   return {
     accept: (admitted, room = Number.POSITIVE_INFINITY) =>
       database.write(async (sql) => {
-        const seq = await insertOnce(database, sql, admitted, 'waiting');
+        await enterLane(database, sql, admitted);
+        const { conversationId, message } = admitted;
+        // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
+        const isFull = (await countWaiting(sql, conversationId)) >= room;
+        if (isFull && !(await isKnown(sql, message))) return 'full';
+        const seq = await insertOnce(sql, admitted, 'waiting');
         if (seq === null) return 'duplicate';
-        // Counted with the new one in place, so that two at once cannot both take the last room.
-        if ((await countWaiting(sql, admitted.conversationId)) > room) {
-          await takeBack(sql, admitted);
-          return 'full';
-        }
         await insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
         return 'stored';
       }),
 
     command: (admitted, effect, answer) =>
       database.write(async (sql): Promise<CommandResult> => {
-        const seq = await insertOnce(database, sql, admitted, 'done');
+        await enterLane(database, sql, admitted);
+        const seq = await insertOnce(sql, admitted, 'done');
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
         const found = await applyCommand(sql, admitted, effect);
@@ -157,15 +158,29 @@ async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return row.count;
 }
 
-/** Removes a message that this very transaction has stored. */
-async function takeBack(sql: Sql, { message }: AdmittedMessage): Promise<void> {
-  await sql
-    .deleteFrom('inbox')
-    .where('channel', '=', message.channel)
-    .where('account', '=', message.account)
-    .where('chat_id', '=', message.chat.id)
-    .where('message_id', '=', message.messageId)
-    .execute();
+/** Whoever writes to the inbox of a lane waits for those before: what one counts, no other changes. */
+async function enterLane(
+  database: Database,
+  sql: Sql,
+  { conversationId, receivedAt }: AdmittedMessage,
+): Promise<void> {
+  await ensureConversation(sql, conversationId, receivedAt);
+  if (database.dialect === 'postgres') await lockConversation(database, sql, conversationId);
+}
+
+async function isKnown(
+  sql: Sql,
+  { channel, account, chat, messageId }: InboundMessage,
+): Promise<boolean> {
+  const row = await sql
+    .selectFrom('inbox')
+    .select('seq')
+    .where('channel', '=', channel)
+    .where('account', '=', account)
+    .where('chat_id', '=', chat.id)
+    .where('message_id', '=', messageId)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /**
@@ -173,15 +188,10 @@ async function takeBack(sql: Sql, { message }: AdmittedMessage): Promise<void> {
  * beforehand: two gateways may be told of the same message at the same moment (F08).
  */
 async function insertOnce(
-  database: Database,
   sql: Sql,
   admitted: AdmittedMessage,
   state: 'waiting' | 'done',
 ): Promise<number | null> {
-  await ensureConversation(sql, admitted.conversationId, admitted.receivedAt);
-  if (database.dialect === 'postgres') {
-    await lockConversation(database, sql, admitted.conversationId);
-  }
   const row = await sql
     .insertInto('inbox')
     .values(newInboxRow(admitted, state))
