@@ -4,7 +4,7 @@ import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const CHATS = 8;
-const PAUSE_MS = 60;
+const PAUSE_MS = 150;
 
 describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   let scene: Scene;
@@ -13,11 +13,16 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, doubled or out of order', async () => {
+  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, doubled or out of order', {
+    timeout: 240_000,
+  }, async () => {
     const { deployment } = scene;
     for (const role of ['gateway', 'gateway', 'worker', 'worker'] as const) {
       await deployment.start(role);
     }
+    const [first] = deployment.members();
+    if (first === undefined) throw new Error('nothing was started');
+    await expect.poll(() => scene.stateOf(first, 'discord')).toMatchObject({ kind: 'connected' });
     const load = startLoad(scene);
     for (const member of deployment.members()) {
       const ended = await member.end('SIGTERM');
