@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '@parley/store';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
+
+let scene: TelegramScene;
+afterEach(() => scene.close());
+
+const FLOODER = 601;
+const OTHERS = [602, 603, 604];
+const MESSAGES = 10_000;
+/** A machine that is busy takes its time for the flood; the model is held meanwhile. */
+const PATIENT = { firstTokenMs: 300_000, chunkMs: 300_000, totalMs: 300_000 };
+/** Of one conversation, as the settings say when nothing is said. */
+const MAY_WAIT = 50;
+
+/** Resident memory of a process, in MB. */
+function memoryOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+/** Looks into the database of the running process, as a second reader. */
+async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T>) {
+  const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
+  const store = await openStore({ url, clock: Date.now });
+  try {
+    return await look(store);
+  } finally {
+    await store.close();
+  }
+}
+
+describe('one chat with 10,000 messages', () => {
+  it('[D05] [D07] [D08] keeps nobody waiting; each is answered or refused for a stated reason, and the person is told', {
+    timeout: 300_000,
+  }, async () => {
+    scene = await startTelegramScene({ timeouts: PATIENT }, {}, { allow: [FLOODER, ...OTHERS] });
+    const held = scene.hold('flood 1');
+    scene.telegram.say({ chat: FLOODER, text: 'flood 1' });
+    await held.asked;
+    const before = memoryOf(scene.parley.pid);
+    for (let nth = 2; nth <= MESSAGES; nth += 1) {
+      scene.telegram.say({ chat: FLOODER, text: `flood ${nth}` });
+    }
+    for (let round = 1; round <= 3; round += 1) {
+      for (const chat of OTHERS) scene.telegram.say({ chat, text: `round ${round}` });
+      for (const chat of OTHERS) {
+        const answers = await scene.untilAnswers(chat, round, 120_000);
+        expect(answers.at(-1)).toBe(`You said: round ${round}`);
+      }
+    }
+    const place = { channel: 'telegram', account: 'default', chatId: `${FLOODER}` };
+    const stories = await inStore((store) => store.decisions.stories(place, 2 * MESSAGES));
+    expect(stories).toHaveLength(MESSAGES);
+    const refused = stories.filter(({ outcome }) => outcome === 'refused');
+    expect(new Set(refused.map(({ reason }) => reason))).toEqual(
+      new Set([`${MAY_WAIT} messages of this conversation wait already`]),
+    );
+    expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
+    expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
+    // Told once a minute, not ten thousand times.
+    const told = scene.answers(FLOODER);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.length).toBeLessThan(5);
+    expect(told[0]).toContain('I did not take that one: 50 of your messages still wait');
+    expect(memoryOf(scene.parley.pid) - before).toBeLessThan(150);
+    held.release();
+    await scene.telegram.waitFor(
+      () => scene.answers(FLOODER).at(-1) === `You said: flood ${MAY_WAIT + 1}`,
+      30_000,
+    );
+    const answered = await inStore((store) => store.decisions.stories(place, 2 * MESSAGES));
+    expect(answered.filter(({ turn }) => turn?.outcome === 'answered')).toHaveLength(MAY_WAIT + 1);
+  });
+});
+
+describe('all chats together', () => {
+  it('[D07] may wait up to a bound; beyond it each is told, and what was refused is noted', async () => {
+    const chats = Array.from({ length: 12 }, (_, nth) => 700 + nth);
+    const limits = { waitingInAll: 4 };
+    const lanes = { concurrency: 1, collectPauseMs: 0 };
+    scene = await startTelegramScene({}, { limits, lanes }, { allow: chats });
+    const [first = 0, ...rest] = chats;
+    const held = scene.hold('the first');
+    scene.telegram.say({ chat: first, text: 'the first' });
+    await held.asked;
+    for (const chat of rest) scene.telegram.say({ chat, text: `from ${chat}` });
+    const refused = await scene.telegram.waitFor(() => {
+      const told = rest.filter((chat) => scene.answers(chat).length > 0);
+      return told.length === rest.length - 4 && told;
+    }, 20_000);
+    for (const chat of refused) {
+      expect(scene.answers(chat)).toEqual([
+        expect.stringContaining('messages of other chats wait'),
+      ]);
+    }
+    const [chat = 0] = refused;
+    const place = { channel: 'telegram', account: 'default', chatId: `${chat}` };
+    expect(await inStore((store) => store.decisions.stories(place, 9))).toMatchObject([
+      { outcome: 'refused', reason: '4 messages of all chats wait already' },
+    ]);
+    held.release();
+    for (const one of rest.filter((each) => !refused.includes(each))) {
+      expect(await scene.untilAnswers(one, 1, 20_000)).toEqual([`You said: from ${one}`]);
+    }
+    scene.telegram.say({ chat, text: 'and now?' });
+    expect((await scene.untilAnswers(chat, 2, 20_000)).at(-1)).toBe('You said: and now?');
+  });
+});
