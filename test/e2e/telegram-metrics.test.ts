@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PARLEY_METRICS } from '../../packages/telemetry/src/metric-table.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+
+const SENT = 'parley_outbox_parts_total';
 
 /** One line of Prometheus's text format. */
 interface Sample {
@@ -41,7 +43,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     before = read(await scrape());
     scene.telegram.say({ chat: ANN, text: 'what is there?' });
     await scene.untilAnswers(ANN, 1);
-    await expect.poll(async () => sum(read(await scrape()), 'parley_outbox_parts_total')).toBe(1);
+    await vi.waitFor(async () => expect(sum(read(await scrape()), SENT)).toBe(1), 10_000);
     text = await scrape();
     after = read(text);
   });
