@@ -11,6 +11,7 @@ import { openWorkspace } from '@parley/workspace';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type SharedLockDeps, sharedLock } from './shared-lock.ts';
+import { whileHeld } from './while-held.ts';
 import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
 
 const postgresUrl = inject('postgresUrl');
@@ -94,6 +95,24 @@ describe('a lock that processes share', () => {
     expect(readdirSync(folder)).not.toContain('notes.md');
     expect(lines.length).toBeLessThan(3);
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('work that one of all processes does', () => {
+  it('[D09] is done by whoever comes first, and by nobody else meanwhile', async () => {
+    const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    const deps = { leases: store.leases, name: 'soul:main', clock: Date.now, log: silentLogger };
+    const done: string[] = [];
+    const begin = (owner: string) =>
+      whileHeld({ ...deps, owner }, async () => {
+        await sleep(20);
+        done.push(owner);
+      });
+    const results = await Promise.all([begin('one'), begin('two'), begin('three')]);
+    expect(done).toEqual(['one']);
+    expect(results.map(({ kind }) => kind)).toEqual(['done', 'busy', 'busy']);
+    expect(await begin('two')).toMatchObject({ kind: 'done' });
+    await store.close();
   });
 });
 

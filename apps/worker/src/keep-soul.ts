@@ -5,6 +5,8 @@ import { type Sweep, startSweep } from '@parley/queue';
 /** What looking after SOUL.md needs. */
 export interface KeepSoulDeps extends SoulNoticeDeps {
   readonly keeper: SoulKeeper;
+  /** Where there are several workers: runs work in one of them, and not at all in the others. */
+  readonly once?: ((work: () => Promise<void>) => Promise<void>) | undefined;
   readonly log: Logger;
 }
 
@@ -15,11 +17,12 @@ const LOOK_EVERY_MS = 5_000;
  * tells the owner; also what happened or was due while nothing ran.
  */
 export function keepSoul(deps: KeepSoulDeps): Sweep {
-  const { keeper, clock, log } = deps;
+  const { keeper, clock, log, once = (work) => work() } = deps;
   const ending = new AbortController();
   const sweep = startSweep('soul', LOOK_EVERY_MS, log, async () => {
     await keeper.look();
-    await keeper.evaluate(ending.signal);
+    // A model is asked, which costs; everything else does no harm when several do it.
+    await once(() => keeper.evaluate(ending.signal));
     await keeper.applyDue(clock());
     await tellOfSoul(deps);
   });
