@@ -28,6 +28,8 @@ export interface ParleyProcess {
   /** All it has written so far. */
   out(): string;
   err(): string;
+  /** Waits until it has ended by itself. */
+  over(): Promise<Ended>;
   /** Sends the signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -65,6 +67,11 @@ export async function startParleyProcess(data: string, program?: string): Promis
   await bannerOf(child, ended);
   const { address = '', token = '' } =
     /Chat now +(?<address>\S+)\/\?token=(?<token>\S+)/.exec(child.out())?.groups ?? {};
+  const over = async (): Promise<Ended> => {
+    const asked = Date.now();
+    const [code, by] = await ended;
+    return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
+  };
   return {
     pid: child.process.pid ?? 0,
     data,
@@ -72,11 +79,10 @@ export async function startParleyProcess(data: string, program?: string): Promis
     token,
     out: child.out,
     err: child.err,
-    async end(signal = 'SIGTERM') {
-      const asked = Date.now();
+    over,
+    end(signal = 'SIGTERM') {
       child.process.kill(signal);
-      const [code, by] = await ended;
-      return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
+      return over();
     },
   };
 }

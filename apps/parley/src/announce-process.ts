@@ -8,9 +8,11 @@ const BEAT_MS = 5_000;
 
 /** What announcing needs. */
 export interface AnnounceDeps {
-  readonly store: Pick<Store, 'processes'>;
+  readonly store: Pick<Store, 'processes' | 'newerParley'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Hears that a newer Parley has changed the database, at most once. */
+  readonly onOutdated?: ((version: string) => void) | undefined;
 }
 
 /** Where others reach a server of the machine `host` that listens on all its addresses. */
@@ -20,7 +22,7 @@ function addressFrom(host: string, address: string): string {
 
 /** Says every few seconds that this process runs, and at the end that it does not; that is what it gives back. */
 export function announceProcess(
-  { store, clock, log }: AnnounceDeps,
+  { store, clock, log, onOutdated }: AnnounceDeps,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
 ): () => Promise<void> {
   const { version } = manifest;
@@ -28,7 +30,14 @@ export function announceProcess(
   const host = hostname();
   const own = { id, role, host, pid: process.pid, version, startedAt };
   const row = { ...own, address: addressFrom(host, address) };
-  const beats = startSweep('process', BEAT_MS, log, () => store.processes.beat(row, clock()));
+  let isOutdated = false;
+  const beats = startSweep('process', BEAT_MS, log, async () => {
+    if (isOutdated) return;
+    const newer = await store.newerParley();
+    isOutdated = newer !== null;
+    if (newer === null) await store.processes.beat(row, clock());
+    else onOutdated?.(newer);
+  });
   return async () => {
     await beats.stop();
     await store.processes.leave(id);

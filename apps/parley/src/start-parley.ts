@@ -47,6 +47,8 @@ export interface StartOptions {
   readonly channels?: readonly ChannelDefinition[];
   /** Hears how each channel account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
+  /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
+  readonly onOutdated?: ((version: string) => void) | undefined;
   /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
   readonly onRestore?: ((wish: RestoreWish) => void) | undefined;
 }
@@ -100,7 +102,12 @@ async function compose(
   if (gateway !== null) opened.defer(announceHere(folder, address));
   if (isShared(settings)) {
     const { announceProcess } = await import('./announce-process.ts');
-    opened.defer(announceProcess(shared, { id: parts.processId, role, address: server.address }));
+    opened.defer(
+      announceProcess(
+        { ...shared, onOutdated: options.onOutdated },
+        { id: parts.processId, role, address: server.address },
+      ),
+    );
   }
   return {
     address,

@@ -49,17 +49,24 @@ export interface AppliedStep {
   readonly parley_version: string;
 }
 
+/** The newest step that was applied and that this Parley does not know. */
+export function newerStep(
+  applied: readonly AppliedStep[],
+  migrations: readonly Migration[],
+): AppliedStep | null {
+  const known = new Set(migrations.map(({ number }) => number));
+  const unknown = applied.filter(({ number }) => !known.has(number));
+  return unknown.toSorted((a, b) => b.number - a.number)[0] ?? null;
+}
+
 /** Throws StoreError `store-newer` when a step was applied that this Parley does not know. */
 export function refuseNewer(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
   name: string,
 ): void {
-  const known = new Set(migrations.map(({ number }) => number));
-  const unknown = applied
-    .filter(({ number }) => !known.has(number))
-    .toSorted((a, b) => b.number - a.number)[0];
-  if (unknown === undefined) return;
+  const unknown = newerStep(applied, migrations);
+  if (unknown === null) return;
   throw new StoreError(
     'store-newer',
     `The data in ${name} was written by Parley ${unknown.parley_version}, which is newer than this one ` +

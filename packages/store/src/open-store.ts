@@ -1,7 +1,7 @@
 import type { Clock, NewId } from '@parley/contracts';
 import type { Database } from './database.ts';
 import { raw } from './kysely.ts';
-import { migrate, refuseNewer } from './migrate.ts';
+import { migrate, newerStep, refuseNewer } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -99,6 +99,12 @@ export function storeOn(database: Database, newId: NewId): Store {
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {
       await database.read((sql) => raw`select 1`.execute(sql));
+    },
+    async newerParley() {
+      const applied = await database.read((sql) =>
+        sql.selectFrom('parley_migration').select(['number', 'parley_version']).execute(),
+      );
+      return newerStep(applied, MIGRATIONS)?.parley_version ?? null;
     },
     close: () => database.close(),
   };

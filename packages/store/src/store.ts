@@ -60,5 +60,7 @@ export interface Store {
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */
   ping(): Promise<void>;
+  /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
+  newerParley(): Promise<string | null>;
   close(): Promise<void>;
 }

@@ -22,33 +22,48 @@ export async function start(
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
-  for (;;) {
-    const wish = await runUntil(signal, { folder, env, clock: Date.now, pass, ...how });
-    if (wish === null) break;
+  const options = { folder, env, clock: Date.now, pass, ...how };
+  let ending = await runToItsEnd(signal, options);
+  while (ending.kind === 'restore') {
     const { restoreHere } = await import('../backup/restore-here.ts');
-    const { text } = await restoreHere(wish, folder, env);
+    const { text } = await restoreHere(ending.wish, folder, env);
     process.stdout.write(`${text}\n\n`);
+    ending = await runToItsEnd(signal, options);
   }
+  const words =
+    ending.kind === 'stop'
+      ? 'Parley has stopped; nothing is lost.'
+      : `Parley ${ending.version} has changed the database, so this older one has stopped; nothing is lost. Start the newer one here, too.`;
   await new Promise<void>((written) => {
-    process.stdout.write('Parley has stopped; nothing is lost.\n', () => written());
+    process.stdout.write(`${words}\n`, () => written());
   });
   // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
-  process.exit(0);
+  process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
-/** Runs until somebody asks to stop (null), or for a backup to be put back before it starts again. */
-async function runUntil(signal: Promise<void>, options: StartOptions): Promise<RestoreWish | null> {
+/** Why a Parley ends: it was asked to, or to restore before it starts again, or it is too old by now. */
+type Ending =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'restore'; readonly wish: RestoreWish }
+  | { readonly kind: 'outdated'; readonly version: string };
+
+async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promise<Ending> {
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const { promise: restore, resolve: onRestore } = Promise.withResolvers<RestoreWish>();
-  const parley = await startParley({ ...options, onState, onRestore });
+  const { promise: over, resolve: end } = Promise.withResolvers<Ending>();
+  void signal.then(() => end({ kind: 'stop' }));
+  const parley = await startParley({
+    ...options,
+    onState,
+    onRestore: (wish) => end({ kind: 'restore', wish }),
+    onOutdated: (version) => end({ kind: 'outdated', version }),
+  });
   const shown = parley.banner().then((facts) => {
     process.stdout.write(banner(facts));
     return screen.open();
   });
-  const over = Promise.race([signal.then(() => null), restore]);
   await Promise.race([shown, over]);
-  const wish = await over;
+  const ending = await over;
   const deadline = setTimeout(() => {
     process.stderr.write(
       'Parley could not end everything in time; what was running goes on at the next start.\n',
@@ -57,7 +72,7 @@ async function runUntil(signal: Promise<void>, options: StartOptions): Promise<R
   }, EXIT_WITHIN_MS);
   await parley.close();
   clearTimeout(deadline);
-  return wish;
+  return ending;
 }
 
 /** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { describe, expect, inject, it } from 'vitest';
+import { freshDatabase } from '../services/fresh-database.ts';
+import { makeDataFolder, runParley, startParleyProcess } from './parley-process.ts';
+
+const postgresUrl = inject('postgresUrl');
+const redisUrl = inject('redisUrl');
+
+describe.runIf(postgresUrl && redisUrl)(
+  'a process whose database a newer Parley has changed',
+  () => {
+    it('[D09] stops by itself, in order, and does not start again before it is newer, too', async () => {
+      const database = await freshDatabase(postgresUrl ?? '');
+      const folder = makeDataFolder({
+        model: 'offline',
+        http: { port: 0 },
+        store: { url: database.url },
+        queue: { url: redisUrl, prefix: `parley-${randomUUID().slice(0, 8)}` },
+      });
+      const running = await startParleyProcess(folder.path);
+      try {
+        const newer = new Client({ connectionString: database.url });
+        await newer.connect();
+        await newer.query("insert into parley_migration values (9999, 'future', '7.3.0', 0)");
+        await newer.end();
+        const ended = await running.over();
+        expect(ended).toMatchObject({
+          code: 1,
+          out: expect.stringContaining('Parley 7.3.0 has changed the database'),
+        });
+        const again = await runParley(['--data', folder.path, 'start']);
+        expect(again).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('Nothing was changed'),
+        });
+      } finally {
+        await running.end('SIGKILL');
+        folder.remove();
+        await database.drop();
+      }
+    });
+  },
+);
