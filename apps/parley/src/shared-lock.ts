@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { type Hold, localLock, type WorkspaceLock } from '@parley/workspace';
 import { CliError } from './cli-error.ts';
+import { newId } from './new-id.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { type LeaseDeps, whileHeld } from './while-held.ts';
 
@@ -21,6 +23,15 @@ export function workspaceLock(
   const { store, processId: owner, clock, log } = deps;
   const name = `workspace:${agent.id}`;
   return sharedLock({ leases: store.leases, name, owner, clock, log, random: Math.random });
+}
+
+/** The same for a command that works on the files beside running processes. */
+export function lockForCommand(
+  settings: LoadedSettings['settings'],
+  store: Pick<Store, 'leases'>,
+): WorkspaceLock | undefined {
+  const processId = newId('command');
+  return workspaceLock(settings, { store, processId, clock: Date.now, log: silentLogger });
 }
 
 /** What a lock among processes stands on. */

@@ -4,6 +4,7 @@ import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace, type Workspace } from '@parley/workspace';
 import type { DataFolder } from '../data-folder.ts';
 import { readSettings } from '../read-settings.ts';
+import { lockForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/visible-text.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 import { type VersionOrder, versionsCommand } from './memory-versions.ts';
@@ -32,13 +33,15 @@ export async function memoryCommand(
   print: Print,
 ): Promise<number> {
   const { settings } = readSettings(folder, env);
-  const workspace = await openWorkspace({
-    folder: settings.agent.workspace,
-    templates: WORKSPACE_TEMPLATES,
-    memory: settings.agent.memory ?? 'main-session',
-  });
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
   try {
+    const lock = lockForCommand(settings, store);
+    const workspace = await openWorkspace({
+      folder: settings.agent.workspace,
+      templates: WORKSPACE_TEMPLATES,
+      memory: settings.agent.memory ?? 'main-session',
+      ...(lock !== undefined && { lock }),
+    });
     const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
     return await carryOut(order, { workspace, keeper, settings }, print);
   } finally {

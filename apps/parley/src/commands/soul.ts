@@ -17,6 +17,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { newId } from '../new-id.ts';
 import { openSoul } from '../open-soul.ts';
 import { type LoadedSettings, readSettings } from '../read-settings.ts';
+import { lockForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/visible-text.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
@@ -47,9 +48,14 @@ export async function soulCommand(
   const { settings } = readSettings(folder, env);
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
   try {
-    const soul = openSoul(settings, { folder, store, clock: Date.now, log: silentLogger });
+    const lock = lockForCommand(settings, store);
+    const soul = openSoul(settings, { folder, store, lock, clock: Date.now, log: silentLogger });
     const { workspace } = settings.agent;
-    await openWorkspace({ folder: workspace, templates: WORKSPACE_TEMPLATES });
+    await openWorkspace({
+      folder: workspace,
+      templates: WORKSPACE_TEMPLATES,
+      ...(lock !== undefined && { lock }),
+    });
     await soul.begin();
     return await carryOut(order, soul.keeper, { settings, print });
   } finally {
