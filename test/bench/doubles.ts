@@ -25,6 +25,8 @@ export interface TelegramSide {
   steady(chats: number, ms: number, pauseMs: number): Promise<Steady>;
   /** Something else goes on meanwhile; resolves as soon as it has begun. */
   disturb(disturbance: Disturbance): Promise<void>;
+  /** A day of a busy installation within `ms`. */
+  day(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startTelegramSide(): Promise<TelegramSide> {
     steady: async (chats, ms, pauseMs) =>
       Steady.parse(await ask({ kind: 'steady', chats, ms, pauseMs })),
     disturb: async (disturbance) => void (await ask({ kind: 'disturb', disturbance })),
+    day: async (ms) => void (await ask({ kind: 'day', ms })),
     close: child.close,
   };
 }

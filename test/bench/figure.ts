@@ -16,7 +16,7 @@ export const TABLE_SECTIONS = [
 export type TableSection = (typeof TABLE_SECTIONS)[number];
 
 /** Sections that take long or need servers, and run only when they are asked for. */
-export const LONG_SECTIONS = ['distributed', 'fairness'] as const;
+export const LONG_SECTIONS = ['distributed', 'fairness', 'soak'] as const;
 export type LongSection = (typeof LONG_SECTIONS)[number];
 
 export type Section = PlainSection | TableSection | LongSection;
@@ -65,6 +65,8 @@ export interface Rounds {
   readonly loadMs: number;
   /** How long the usual latency of quiet people is watched. */
   readonly fairnessMs: number;
+  /** How long a day of the soak takes. */
+  readonly minutes: number;
 }
 
 export const FULL: Rounds = {
@@ -82,6 +84,7 @@ export const FULL: Rounds = {
   documents: 2_000,
   loadMs: 12_000,
   fairnessMs: 20_000,
+  minutes: 20,
 };
 
 export const QUICK: Rounds = {
@@ -99,6 +102,7 @@ export const QUICK: Rounds = {
   documents: 400,
   loadMs: 5_000,
   fairnessMs: 8_000,
+  minutes: 3,
 };
 
 /** Collects the values of a figure as the rounds go by. */

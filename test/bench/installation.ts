@@ -32,6 +32,11 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
+/** The secret of the page, as the first process told it; all processes of one data folder share it. */
+export function tokenOf({ processes }: Installation): string {
+  return /\?token=(\S+)/.exec(processes[0]?.output() ?? '')?.[1] ?? '';
+}
+
 /** What to start. The settings are those of all processes; addresses of the servers are added. */
 export interface Wanted {
   readonly topology: Topology;

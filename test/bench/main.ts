@@ -43,10 +43,12 @@ const { values, positionals } = parseArgs({
     'node-arguments': { type: 'string', default: '' },
     distributed: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
+    minutes: { type: 'string' },
   },
 });
 const wanted = wantedSections();
-const rounds = values.quick ? QUICK : FULL;
+const rounds = roundsOf(values.quick ? QUICK : FULL);
 const machine = machineFacts();
 const model = await startModelSide();
 try {
@@ -80,6 +82,10 @@ function wantedSections(): readonly Section[] {
     .filter((name) => name !== '')
     .map(sectionOf);
   return flags.length + named.length > 0 ? [...named, ...flags] : USUAL;
+}
+
+function roundsOf(rounds: Rounds): Rounds {
+  return values.minutes === undefined ? rounds : { ...rounds, minutes: Number(values.minutes) };
 }
 
 /** Throws when it is not the name of a section. */

@@ -1,19 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { textOf } from '../model/chat-request.ts';
+import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
+import type { Reply } from '../model/scripted-reply.ts';
 import { SHORT_ANSWER } from './sample-answer.ts';
 
-// The model double in a process of its own: it always answers the same, after the latency that is
-// given as an argument (in ms, by default at once), or after so long as a message asks for.
+// The model double in a process of its own. Its answer is always the same, after the latency that is
+// given as an argument (in ms, by default at once), unless a message asks for something else: `think
+// for 60 s`, or `call write {"path":…}`. Standing tasks find something in one of four runs.
 
 const [latency = '0'] = process.argv.slice(2);
-const double = await startModelDouble({
-  latencyMs: Number(latency),
-  reply: async ({ messages }) => {
-    const asked = /think for (\d+) s/.exec(textOf(messages.at(-1)))?.[1];
-    if (asked !== undefined) await pause(Number(asked) * 1_000, undefined, { ref: false });
-    return SHORT_ANSWER;
-  },
-});
+let beats = 0;
+const double = await startModelDouble({ latencyMs: Number(latency), reply: answer });
 process.on('disconnect', () => void double.close());
 process.send?.({ result: { baseUrl: double.baseUrl } });
+
+async function answer({ messages }: ChatRequest): Promise<Reply> {
+  const last = messages.at(-1);
+  const asked = textOf(last);
+  if (last?.role === 'tool') return SHORT_ANSWER;
+  const seconds = /think for (\d+) s/.exec(asked)?.[1];
+  if (seconds !== undefined) await pause(Number(seconds) * 1_000, undefined, { ref: false });
+  if (asked.includes('standing task is due')) {
+    beats += 1;
+    return beats % 4 === 0 ? `The bank wrote for the ${beats}. time.` : 'HEARTBEAT_OK';
+  }
+  const [, name, input] = /call (\w+) (\{.*\})/.exec(asked) ?? [];
+  if (name === undefined || input === undefined) return SHORT_ANSWER;
+  return { toolCalls: [{ name, arguments: JSON.parse(input) }] };
+}

@@ -18,5 +18,6 @@ export const Order = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('side-by-side'), chats: z.int(), messages: z.int(), ms: z.number() }),
   z.object({ kind: z.literal('steady'), chats: z.int(), ms: z.number(), pauseMs: z.number() }),
   z.object({ kind: z.literal('disturb'), disturbance: Disturbance }),
+  z.object({ kind: z.literal('day'), ms: z.number() }),
 ]);
 export type Order = z.infer<typeof Order>;

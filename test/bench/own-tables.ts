@@ -11,9 +11,11 @@ import { measureFairness } from './measure-fairness.ts';
 import { measureMarkup } from './measure-markup.ts';
 import { measureMemorySearch } from './measure-memory-search.ts';
 import { measurePrompt } from './measure-prompt.ts';
+import { measureSoak } from './measure-soak.ts';
 import { renderMemorySearch } from './memory-search-report.ts';
 import { beatDays } from './month-of-beats.ts';
 import { renderPrompt } from './prompt-report.ts';
+import { renderSoak } from './soak-report.ts';
 
 /** What a section came to: for programs, and as a table for people. */
 export interface Told {
@@ -33,6 +35,7 @@ export const OWN_TABLES: Readonly<
   heartbeat: told((rounds) => beatDays(rounds.days), renderHeartbeat),
   distributed: told(measureDistributed, renderDistributed),
   fairness: told(measureFairness, renderFairness),
+  soak: told(measureSoak, renderSoak),
 };
 
 function told<T>(measure: (rounds: Rounds) => Promise<T>, render: (figures: T) => string) {

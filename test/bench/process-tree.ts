@@ -45,6 +45,11 @@ export function peakMemory(pid: number): number {
   return kilobytes(status, 'VmHWM') / 1024;
 }
 
+/** Files and sockets that a process has open. */
+export function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
 function treeOf(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {

@@ -19,3 +19,12 @@ export function quantile(values: readonly number[], share: number): number {
   if (below === undefined || above === undefined) throw new Error('No values to sum up.');
   return below + (above - below) * (place - Math.floor(place));
 }
+
+/** How much `ys` rise for each one of `xs`, by least squares. */
+export function slope(xs: readonly number[], ys: readonly number[]): number {
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(xs), mean(ys)];
+  const above = xs.reduce((sum, x, at) => sum + (x - meanX) * ((ys[at] ?? 0) - meanY), 0);
+  return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
+}

@@ -1,6 +1,7 @@
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
 import { preciseNow } from './clock.ts';
+import { liveADay } from './day.ts';
 import { disturb } from './disturb.ts';
 import { Order } from './orders.ts';
 import { type Crowd, oneByOne, sideBySide, steady } from './people.ts';
@@ -50,6 +51,9 @@ async function carryOut(order: Order): Promise<unknown> {
       return steady(crowd, order);
     case 'disturb':
       disturb(double, order.disturbance);
+      return null;
+    case 'day':
+      await liveADay(double, order.ms);
       return null;
   }
 }

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+
+/** The owner of the installation, and the group in which people talk among themselves. */
+export const OWNER = 501;
+export const TALKING_GROUP = -9;
+
+/** What happens how often in a day of a busy installation. */
+export const BUSY_DAY = {
+  'messages of 200 people': 6_000,
+  'lines in a group that are not for the bot': 20_000,
+  'questions in the group': 300,
+  'memories of the owner': 200,
+  'calls of file tools': 500,
+  'lists of things to do': 100,
+  'documents and pictures': 100,
+  reminders: 200,
+  'runs of a standing task': 48,
+  'new sessions': 200,
+  'messages on the page': 100,
+} as const;
+type Happening = keyof typeof BUSY_DAY;
+
+/** The page is written to by somebody else. */
+type OnTelegram = Exclude<Happening, 'messages on the page'>;
+
+const PEOPLE_FROM = 10_000;
+const PEOPLE = 200;
+
+const WRITERS: Readonly<Record<OnTelegram, (double: TelegramDouble, number: number) => void>> = {
+  'messages of 200 people': (double, number) =>
+    void double.say({ chat: personOf(number), text: `What is on today, and number ${number}?` }),
+  'lines in a group that are not for the bot': (double, number) =>
+    void double.say({ chat: TALKING_GROUP, from: personOf(number), text: chatter(number) }),
+  'questions in the group': (double, number) =>
+    void double.say({
+      chat: TALKING_GROUP,
+      from: personOf(number),
+      text: `@${double.me.username} who is right, ${number}?`,
+    }),
+  'memories of the owner': (double, number) =>
+    tool(double, 'save_memory', {
+      type: 'fact',
+      scope: 'user',
+      quote: `my locker has the number ${number}`,
+    }),
+  'calls of file tools': (double, number) =>
+    tool(double, 'write', {
+      path: `notes/day-${number % 50}.md`,
+      content: `Entry ${number}\n\n${chatter(number)}\n`,
+    }),
+  'lists of things to do': (double, number) =>
+    tool(double, 'write_todos', { todos: [{ task: `thing ${number}`, state: 'open' }] }),
+  'documents and pictures': (double, number) =>
+    void double.say({
+      chat: personOf(number),
+      text: 'What does this say?',
+      file: {
+        kind: 'document',
+        name: `report-${number}.txt`,
+        type: 'text/plain',
+        bytes: new TextEncoder().encode(chatter(number).repeat(400)),
+      },
+    }),
+  reminders: (double, number) =>
+    tool(double, 'cron', { action: 'add', task: `water plant ${number}`, at: 'in 20 s' }),
+  'runs of a standing task': (double) =>
+    void double.say({ chat: OWNER, text: '/heartbeat now mail' }),
+  'new sessions': (double, number) => void double.say({ chat: personOf(number), text: '/new' }),
+};
+
+/** Lets a day go by within `ms` on a Telegram; what happens often happens evenly. */
+export async function liveADay(double: TelegramDouble, ms: number): Promise<void> {
+  const names = Object.keys(WRITERS).filter((name): name is OnTelegram => name in WRITERS);
+  await Promise.all(
+    names.map(async (name) => {
+      for (let number = 1; number <= BUSY_DAY[name]; number += 1) {
+        await pause(ms / BUSY_DAY[name]);
+        WRITERS[name](double, number);
+      }
+    }),
+  );
+}
+
+function personOf(number: number): number {
+  return PEOPLE_FROM + (number % PEOPLE);
+}
+
+function chatter(number: number): string {
+  return `I think that ${number} of them were enough, and the weather will be fine on day ${number % 30}. `;
+}
+
+/** The owner has the model call a tool; their words are quoted for what must be in them. */
+function tool(double: TelegramDouble, name: string, input: object): void {
+  const quoted = 'quote' in input ? `${input.quote}. ` : '';
+  double.say({ chat: OWNER, text: `${quoted}Please call ${name} ${JSON.stringify(input)}` });
+}
