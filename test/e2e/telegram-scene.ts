@@ -11,6 +11,7 @@ import {
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
+  writeSettings,
 } from './parley-process.ts';
 
 /** The people and places of the Telegram tests. */
@@ -36,11 +37,11 @@ export interface TelegramScene {
   close(): Promise<void>;
 }
 
-/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it. */
+/** Starts everything; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts; `allow`: who may write to it; `path`: its data folder, which is there already. */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
-  { allow = [BO] }: { readonly allow?: readonly number[] } = {},
+  { allow = [BO], path }: { readonly allow?: readonly number[]; readonly path?: string } = {},
 ): Promise<TelegramScene> {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
@@ -49,7 +50,7 @@ export async function startTelegramScene(
     await held.pass(question);
     return `You said: ${question}`;
   });
-  const folder = makeDataFolder({
+  const settings = {
     owners: [`telegram:${ANN}`],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double', ...more },
     lanes: { collectPauseMs: 100 },
@@ -63,7 +64,8 @@ export async function startTelegramScene(
       },
     },
     ...besides,
-  });
+  };
+  const folder = path === undefined ? makeDataFolder(settings) : keptFolder(path, settings);
   let parley = await startParleyProcess(folder.path);
   const answers = (chat: number) =>
     telegram
@@ -91,6 +93,12 @@ export async function startTelegramScene(
       folder.remove();
     },
   };
+}
+
+/** A data folder that somebody else takes away. */
+function keptFolder(path: string, settings: object): DataFolder {
+  writeSettings(path, settings);
+  return { path, remove() {} };
 }
 
 /** What the person wrote: the last line; what stands before it is context for the model. */
