@@ -4,7 +4,6 @@ import { openStore } from '@parley/store';
 import type { OpenLog } from './open-log.ts';
 import { openTraces } from './open-traces.ts';
 import type { LoadedSettings } from './read-settings.ts';
-import { workspaceLock } from './shared-lock.ts';
 import type { StartOptions } from './start-parley.ts';
 
 /** Each role hears of other processes what concerns it. */
@@ -45,6 +44,14 @@ export async function openDurable(
   if (settings.store.url === undefined) {
     await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
   }
-  const lock = workspaceLock(settings, { store, processId, clock, log });
+  const lock =
+    settings.store.url === undefined
+      ? undefined
+      : (await import('./shared-lock.ts')).workspaceLock(settings, {
+          store,
+          processId,
+          clock,
+          log,
+        });
   return { store, queues, bus, lock, tracer: traces?.tracer };
 }

@@ -1,7 +1,6 @@
 import { keepSoul } from '@parley/worker';
 import { servedBy } from './message-settings.ts';
 import type { Parts } from './open-parts.ts';
-import { whileHeld } from './while-held.ts';
 
 /** Begins to look after SOUL.md; what it gives back ends that. */
 export function startSoul(parts: Parts): () => Promise<void> {
@@ -13,7 +12,12 @@ export function startSoul(parts: Parts): () => Promise<void> {
     ...shared,
     agent: id,
     keeper: soul.keeper,
-    once: lock && (async (work) => void (await whileHeld(lease, work))),
+    once:
+      lock &&
+      (async (work) => {
+        const { whileHeld } = await import('./while-held.ts');
+        await whileHeld(lease, work);
+      }),
     settings: soul.keeper.settings,
     localTime,
     owners,
