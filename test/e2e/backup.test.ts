@@ -130,13 +130,51 @@ describe('a backup', () => {
       scene.telegram.say({ chat: ANN, text: 'three' });
       expect(await scene.untilAnswers(ANN, 3)).toHaveLength(3);
       const [asked] = scene.model.requests.slice(-1);
-      expect(JSON.stringify(asked)).toContain('two');
+      expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
     } finally {
       await running?.end('SIGKILL');
       large.remove();
       await database.drop();
     }
   });
+
+  it.runIf(postgresUrl)(
+    '[D02] put back beneath a running Parley on PostgreSQL fences what it was doing',
+    async () => {
+      const database = await freshDatabase(postgresUrl ?? '');
+      await scene.parley.end();
+      const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
+      const shared = makeDataFolder({ ...settings, store: { url: database.url } });
+      let running: ParleyProcess | undefined;
+      try {
+        running = await startParleyProcess(shared.path);
+        scene.telegram.say({ chat: ANN, text: 'one' });
+        await scene.untilAnswers(ANN, 1);
+        expect(await parley(shared, 'backup', file)).toMatchObject({ code: 0 });
+        scene.telegram.say({ chat: ANN, text: 'two' });
+        await scene.untilAnswers(ANN, 2);
+        const held = scene.hold('three');
+        scene.telegram.say({ chat: ANN, text: 'three' });
+        await held.asked;
+        const restored = await parley(shared, 'restore', file);
+        expect([restored.code, restored.err]).toEqual([0, '']);
+        expect(restored.out).toMatch(
+          /tables from before are in the schema public_before_restore_\d+/,
+        );
+        held.release();
+        scene.telegram.say({ chat: ANN, text: 'four' });
+        const answers = await scene.untilAnswers(ANN, 3, 20_000);
+        expect(answers).toEqual(['one', 'two', 'four'].map((text) => `You said: ${text}`));
+        const asked = JSON.stringify(scene.model.requests.at(-1));
+        expect(asked.includes('You said: one')).toBe(true);
+        expect(asked.includes('You said: two')).toBe(false);
+      } finally {
+        await running?.end('SIGKILL');
+        shared.remove();
+        await database.drop();
+      }
+    },
+  );
 });
 
 function parley(folder: Pick<DataFolder, 'path'>, ...args: readonly string[]) {
