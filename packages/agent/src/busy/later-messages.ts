@@ -1,6 +1,6 @@
 import { type BusyPolicy, busyIn, type Clock, type LiveBus, type Logger } from '@parley/contracts';
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
-import type { ModelStep, TurnJournal } from '../loop/turn-journal.ts';
+import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
 import { leadingMessage } from '../turn-facts.ts';
 import { type Interruption, openInterruption } from './interruption.ts';
 import { mayJoin } from './may-join.ts';
@@ -22,7 +22,7 @@ export interface LaterMessages {
   /** From now on no later message ends the turn. */
   beforeActing(): Promise<void>;
   /** Gives the turn what waits and may join it; `answer` is what it was about to say. */
-  join(answer?: ModelStep): ReturnType<TurnJournal['join']>;
+  join(answer?: TimedAnswer): ReturnType<TurnJournal['join']>;
   /** The turn is over. */
   end(): void;
 }

@@ -93,7 +93,13 @@ export interface TurnJournal {
    * Lets messages join. They and the steps that tell of them are stored together: `answer`, which is not
    * the last word then, and where they stand.
    */
-  join(ask: AskToJoin, answer?: ModelStep): Promise<'joined' | 'none' | 'fenced'>;
+  join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
+}
+
+/** What the model said last, and when. */
+export interface TimedAnswer {
+  readonly step: ModelStep;
+  readonly timing: NonNullable<JournalStep['timing']>;
 }
 
 /** What a journal is written with. */
@@ -138,8 +144,9 @@ export function openJournal(
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
         const joined = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
-        const steps = answer === undefined ? [joined] : [answer, joined];
-        stored = steps.map((step, place) => next(step, place));
+        const told = next(joined, answer === undefined ? 0 : 1);
+        stored =
+          answer === undefined ? [told] : [{ ...next(answer.step), timing: answer.timing }, told];
         return stored;
       });
       if (result.kind !== 'joined') return result.kind;

@@ -9,7 +9,7 @@ import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
 import { cutOffUsage } from '../spend/cut-off-usage.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type RequestDraft } from './checked-request.ts';
-import type { ModelStep, Round, TurnJournal } from './turn-journal.ts';
+import type { ModelStep, Round, TimedAnswer, TurnJournal } from './turn-journal.ts';
 import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
 
 /** What the loop works with; `draft` is what each request begins with. */
@@ -23,7 +23,7 @@ export interface TurnLoopDeps extends CallToolsDeps {
   /** What its answer may quote, as of now. */
   readonly quotable: () => QuotableMessages;
   /** Lets messages that came meanwhile join; without it they wait for the next turn. */
-  readonly joinLater?: ((answer?: ModelStep) => ReturnType<TurnJournal['join']>) | undefined;
+  readonly joinLater?: ((answer?: TimedAnswer) => ReturnType<TurnJournal['join']>) | undefined;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
   readonly model: ChatModel;
   readonly bus: LiveBus;
@@ -59,7 +59,8 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     const answer = await askStep(deps, rounds, closing, stop);
     const isFinal = answer.calls.length === 0 || closing !== null;
     if (isFinal && closing === null && answer.text.trim() !== '') {
-      const joined = await deps.joinLater?.(modelStep(deps, answer, rounds));
+      const step = modelStep(deps, answer, rounds);
+      const joined = await deps.joinLater?.({ step, timing: answer.timing });
       if (joined === 'fenced') return null;
       if (joined === 'joined') continue;
     }
