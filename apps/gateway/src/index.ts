@@ -3,14 +3,6 @@ export { type LeasedRightsDeps, leasedRights } from './accounts/leased-rights.ts
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export {
-  createDeadDesk,
-  type DeadDesk,
-  DeadList,
-  DeadOrder,
-  DeadOutcome,
-} from './dead-letters/dead-desk.ts';
-export { ShownLetter } from './dead-letters/shown-letter.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
 export type { RestoreWish } from './http/restore-routes.ts';
 export type { HttpServer } from './http/server.ts';

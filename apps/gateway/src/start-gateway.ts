@@ -1,6 +1,5 @@
 import { startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
-import type { LetterWake } from '@parley/store';
 import {
   type AccountDeps,
   type AccountPlan,
@@ -9,7 +8,6 @@ import {
   type ChannelAccount,
   openAccount,
 } from './channel-account.ts';
-import { createDeadDesk, type DeadDesk } from './dead-letters/dead-desk.ts';
 import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
@@ -17,7 +15,6 @@ import type { PromptInspector } from './http/prompt-routes.ts';
 import type { RestoreWish } from './http/restore-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import type { SoulPage } from './http/soul-routes.ts';
-import { lookAtQueue } from './look-at-queue.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
 export interface Gateway {
@@ -91,8 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     soul: options.soul,
     cron: options.cron,
     restore: options.restore,
-    dead: deadDesk(options),
-    queue: () => lookAtQueue(options.store, options.clock),
+    work: options,
     why: {
       ask: (message) => options.store.why.ask({ message }, options.clock()),
       recent: (limit) => options.store.why.recent(limit),
@@ -151,15 +147,6 @@ async function closeAll(
 ): Promise<void> {
   await Promise.all([...open.values()].map((account) => account.close(graceMs)));
   await http.close();
-}
-
-/** What is replayed is told to whoever does it, in this process or in another one. */
-function deadDesk({ store, queues, clock, log }: GatewayOptions): DeadDesk {
-  const wake = (to: LetterWake): Promise<void> =>
-    to.kind === 'conversation'
-      ? queues.lanes.kick(to.conversationId)
-      : queues.deliveries(to.chat.channel, to.chat.account).kick(to.chat.chatId);
-  return createDeadDesk({ store, wake, clock, log });
 }
 
 function keyOf(channel: string, account: string): string {

@@ -2,19 +2,17 @@ import type { HttpFacet } from '@parley/channels';
 import { createConsole, isOpenFile, SECURITY_HEADERS } from '@parley/console';
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
-import type { DeadDesk } from '../dead-letters/dead-desk.ts';
 import { type CronPage, cronRoutes } from './cron-routes.ts';
-import { deadRoutes } from './dead-routes.ts';
 import { guard } from './guard.ts';
 import { guardFacts } from './guard-facts.ts';
 import { addHealth, type HealthOptions } from './health-routes.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
-import { queueRoutes } from './queue-routes.ts';
 import { type RestoreWish, restoreRoutes } from './restore-routes.ts';
 import { addSignIn, refuse } from './sign-in.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
 import { type WhyDesk, whyRoutes } from './why-routes.ts';
+import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions extends HealthOptions {
@@ -33,10 +31,8 @@ export interface HttpAppOptions extends HealthOptions {
   readonly cron?: CronPage | undefined;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
-  /** What `/api/dead` shows and does. */
-  readonly dead?: DeadDesk | undefined;
-  /** What `/api/queue` tells of work that is not done yet. */
-  readonly queue?: (() => Promise<object>) | undefined;
+  /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
+  readonly work?: Work | undefined;
   /** What `/api/why` tells of messages. */
   readonly why?: WhyDesk | undefined;
   /** What `/api/restore` asks for; without it this process cannot restore. */
@@ -74,10 +70,9 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
-  if (options.dead !== undefined) app.route('/api/dead', deadRoutes(options.dead));
+  if (options.work !== undefined) addWorkRoutes(app, options.work);
   if (options.why !== undefined) app.route('/api/why', whyRoutes(options.why));
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
-  if (options.queue !== undefined) app.route('/api/queue', queueRoutes(options.queue));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);

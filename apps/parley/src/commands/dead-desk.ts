@@ -1,5 +1,6 @@
 import { silentLogger } from '@parley/contracts';
-import { createDeadDesk, type DeadDesk, DeadList, DeadOutcome, ShownLetter } from '@parley/gateway';
+import { createDeadDesk, type DeadDesk, DeadList, DeadOutcome } from '@parley/gateway/dead-desk';
+import { ShownLetter } from '@parley/gateway/shown-letter';
 import { openStore } from '@parley/store';
 import { z } from 'zod';
 import { askRunning } from '../ask-gateway.ts';

@@ -1,4 +1,5 @@
-import type { DeadList, DeadOutcome, ShownLetter } from '@parley/gateway';
+import type { DeadList, DeadOutcome } from '@parley/gateway/dead-desk';
+import type { ShownLetter } from '@parley/gateway/shown-letter';
 import { visible } from '../terminal/visible-text.ts';
 
 type Result = DeadOutcome['results'][number];

@@ -1,4 +1,4 @@
-import { type DeadDesk, DeadOrder, type DeadOutcome } from '@parley/gateway';
+import { type DeadDesk, DeadOrder, type DeadOutcome } from '@parley/gateway/dead-desk';
 import { CliError } from '../cli-error.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { type OpenDeadDesk, openDeadDesk } from './dead-desk.ts';

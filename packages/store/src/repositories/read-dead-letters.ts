@@ -8,10 +8,7 @@ import { OUTBOX_COLUMNS, readPart } from './outbox-row.ts';
 type Row = Selectable<DeadLetterTable>;
 
 /** Rows with what they are about, in their order. */
-export async function readDeadLetters(
-  sql: Sql,
-  rows: readonly Row[],
-): Promise<readonly DeadLetter[]> {
+export async function withSubjects(sql: Sql, rows: readonly Row[]): Promise<readonly DeadLetter[]> {
   const isTurn = ({ kind }: Row) => kind === 'unanswered';
   const [turns, parts] = [rows.filter(isTurn), rows.filter((row) => !isTurn(row))];
   const letters = [...(await deadTurns(sql, turns)), ...(await deadParts(sql, parts))];

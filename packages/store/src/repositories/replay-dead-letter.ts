@@ -30,16 +30,22 @@ export async function replayLetter(
   return wake === null ? { kind: 'settled' } : { kind: 'replayed', wake };
 }
 
-/** The row of a letter. */
-export async function letterRow(
+/** Settles a letter and does nothing else. */
+export async function dropLetter(
   sql: Sql,
   id: number,
-): Promise<Selectable<DeadLetterTable> | undefined> {
+  now: number,
+): Promise<'dropped' | 'settled' | 'missing'> {
+  if (await settleLetter(sql, id, 'dropped', now)) return 'dropped';
+  return (await letterRow(sql, id)) === undefined ? 'missing' : 'settled';
+}
+
+async function letterRow(sql: Sql, id: number): Promise<Selectable<DeadLetterTable> | undefined> {
   return sql.selectFrom('dead_letter').selectAll().where('seq', '=', id).executeTakeFirst();
 }
 
 /** Whoever changes the row has the letter; false: somebody else had it before. */
-export async function settleLetter(
+async function settleLetter(
   sql: Sql,
   id: number,
   how: SettledLetter['how'],
