@@ -95,8 +95,13 @@ export async function openDeployment(services: Services, settings: object): Prom
   };
 }
 
-async function startMember(role: Member['role'], args: readonly string[]): Promise<Member> {
-  const child = launch([role, ...args]);
+/** Starts a process and waits for its first words; `env` is added to this one's. */
+export async function startMember(
+  role: Member['role'],
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Member> {
+  const child = launch([role, ...args], env);
   const ended = once(child.process, 'close');
   let isOver = false;
   void ended.then(() => {
@@ -126,11 +131,14 @@ async function startMember(role: Member['role'], args: readonly string[]): Promi
   };
 }
 
-function launch(args: readonly string[]): { process: ChildProcess; words(): string } {
+function launch(
+  args: readonly string[],
+  added: Readonly<Record<string, string>> = {},
+): { process: ChildProcess; words(): string } {
   const { PARLEY_HOME: _home, ...env } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env,
+    env: { ...env, ...added },
   });
   let words = '';
   for (const stream of [child.stdout, child.stderr]) {

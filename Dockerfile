@@ -1,0 +1,23 @@
+# Parley in an image: `docker build -t parley .`, then `docker run parley --help`. The two compose files use it.
+FROM node:24-slim AS build
+WORKDIR /parley
+COPY . .
+# The image brings Node itself, so what npm would fetch beside its packages is not needed.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-slim
+WORKDIR /parley
+COPY --from=build /parley/package.json ./
+COPY --from=build /parley/node_modules ./node_modules
+COPY --from=build /parley/config ./config
+COPY --from=build /parley/packages ./packages
+COPY --from=build /parley/apps ./apps
+# A volume mounted here belongs to this user from the start.
+RUN mkdir -p /home/node/parley && chown node:node /home/node/parley
+USER node
+ENV PARLEY_HOME=/home/node/parley
+EXPOSE 7411
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:7411/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "apps/parley/bin/parley.js"]
+CMD ["start"]

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { webClient } from '../e2e/web-client.ts';
+import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { type ParleyService, readCompose } from './compose-file.ts';
+import { type Member, startMember } from './deployment.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+const TOKEN = randomBytes(24).toString('hex');
+/** Where they listen in their containers; here each has a port of its own. */
+const INSIDE = '127.0.0.1:7411';
+
+describe('the compose files', () => {
+  it('[D09] bring one container, or gateways and workers with their servers and one workspace', () => {
+    const alone = readCompose('docker-compose.embedded.yml', {});
+    expect(alone.parley.map(({ command }) => command[0])).toEqual(['start']);
+    expect(alone.others).toEqual([]);
+    const { parley, others } = readCompose('docker-compose.yml', { PARLEY_TOKEN: TOKEN });
+    const roles = parley.flatMap(({ command, replicas }) => Array(replicas).fill(command[0]));
+    expect(roles).toEqual(['gateway', 'gateway', 'worker', 'worker']);
+    expect(others).toEqual(['postgres', 'redis']);
+    for (const { environment, volumes } of [...parley, ...alone.parley]) {
+      expect(volumes).toEqual([`home:${environment.PARLEY_HOME}`]);
+    }
+  });
+});
+
+describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () => {
+  const { parley, settings } = readCompose('docker-compose.yml', { PARLEY_TOKEN: TOKEN });
+  const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
+  const members: (Member & { readonly service: ParleyService })[] = [];
+  let database: FreshDatabase;
+  beforeAll(async () => {
+    database = await freshDatabase(postgresUrl ?? '');
+    const file = join(home, 'settings.yaml');
+    writeFileSync(file, withAddresses(settings, database.url));
+    const containers = parley.flatMap((service) => Array(service.replicas).fill(service));
+    await Promise.all(containers.map((service: ParleyService) => start(service, file)));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(members.map((member) => member.end('SIGKILL')));
+    await database.drop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  async function start(service: ParleyService, file: string): Promise<void> {
+    const [role, ...args] = service.command;
+    if (role !== 'gateway' && role !== 'worker') throw new Error(`no role: ${role}`);
+    const own = args.map((word) => (word === '/settings.yaml' ? file : word));
+    // What lies in one volume there lies in one folder here.
+    const env = { ...service.environment, PARLEY_HOME: home };
+    const member = await startMember(role, [...own, '--port', '0'], env);
+    members.push({ ...member, service });
+  }
+
+  it('[D09] answers at each gateway, whichever of them took the question', async () => {
+    const gateways = members
+      .filter(({ role }) => role === 'gateway')
+      .map(({ address }) => webClient({ address, token: TOKEN }));
+    expect(gateways).toHaveLength(2);
+    for (const [index, gateway] of gateways.entries()) await gateway.post(`question ${index}`);
+    for (const gateway of gateways) {
+      await expect.poll(() => gateway.history(), { timeout: 30_000 }).toHaveLength(4);
+    }
+  });
+
+  it('[D10] is called healthy by its own health checks, and its figures are for those with the token', async () => {
+    for (const { address, service } of members) {
+      const [how, program = '', ...args] = service.healthcheck;
+      expect([how, program]).toEqual(['CMD', 'node']);
+      const here = args.map((word) => word.replace(INSIDE, new URL(address).host));
+      expect(here).not.toEqual(args);
+      const [code] = await once(spawn(process.execPath, here, { stdio: 'inherit' }), 'close');
+      expect(code).toBe(0);
+      expect((await fetch(`${address}/metrics`)).status).toBe(401);
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const metrics = await fetch(`${address}/metrics`, { headers });
+      expect(await metrics.text()).toContain('# TYPE parley_');
+    }
+  });
+});
+
+/** Nothing but addresses is another one here; the prefix keeps the keys of one Redis apart. */
+function withAddresses(settings: string, databaseUrl: string): string {
+  const { http, store, queue, ...rest } = parse(settings);
+  return stringify({
+    ...rest,
+    http: { ...http, host: '127.0.0.1' },
+    store: { ...store, url: databaseUrl },
+    queue: { ...queue, url: redisUrl, prefix: `test-${randomBytes(8).toString('hex')}` },
+  });
+}
