@@ -126,7 +126,13 @@ async function useEverything(store: Store): Promise<void> {
   await claim(store, lease, 't1', 'followup');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
   await claim(store, lease, 't1', 'followup');
-  await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
+  const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
+  await store.lanes.join(lease, { ...joining, steps: () => [{ index: 1, content: 0 }] }, 0);
+  await store.inbox.accept(message('m6'));
+  await store.lanes.interrupt(lease, 't1', 0);
+  await claim(store, lease, 't1a', { direct: 'collect' });
+  await store.lanes.commit(lease, answer('t1a', ['a', 'b', 'c']), 0);
+  await store.inbox.accept(message('m7'));
   await claim(store, lease, 't2', 'collect');
   await store.inbox.command(message('m4'), { kind: 'stop' }, () => [part('stopped')]);
   await store.inbox.command(message('m5'), { kind: 'new-session' }, () => []);
@@ -136,6 +142,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.turns.totals(0);
   await store.transcript.recent('web:c1', 0, 5);
   await store.inbox.waiting('web:c1');
+  await store.inbox.waitingInAll();
   await store.inbox.recent(chat, 5);
   for (const finish of [
     (id: string) => store.outbox.retryLater(id, 0, 'x', 'free'),
