@@ -111,6 +111,23 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
+  it('[D05] obeys a platform that says "later" for hours: no attempt is used up, and all comes in order', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const fiveMinutes = { kind: 'rate-limited', retryAfterMs: 300_000, scope: 'chat' } as const;
+    scene.answer('c', ...Array.from({ length: 30 }, () => fiveMinutes));
+    await scene.owe('d', ['quick']);
+    for (let asked = 1; asked <= 30; asked += 1) {
+      expect(await deliver()).toBe(300_000);
+      now += 300_000;
+    }
+    await deliver({}, { ...CHAT, chatId: 'd' });
+    expect([seen(), seen('d')]).toEqual([[], ['quick']]);
+    await scene.owe('c', ['three'], now);
+    expect(await deliver()).toBeNull();
+    expect(seen()).toEqual(['one', 'two', 'three']);
+    expect(scene.sends.filter((send) => send.startsWith('c:'))).toHaveLength(33);
+  });
+
   it('[D05] gives up a part after eight attempts, tells the chat, and goes on with the next', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', ...Array.from({ length: 8 }, () => ({ kind: 'transient' }) as const));
