@@ -25,6 +25,8 @@ export interface DataFolder {
   /** What a running gateway writes for `parley status` and `parley chat`. */
   readonly instanceFile: string;
   readonly tokenFile: string;
+  /** There while a restore is exchanging the files. */
+  readonly restoreMarker: string;
 }
 
 /** Where the data folder is when nobody says otherwise. */
@@ -42,6 +44,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     workspace: join(path, 'workspace'),
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),
+    restoreMarker: join(path, 'restore-unfinished.json'),
   };
 }
 

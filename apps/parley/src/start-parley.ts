@@ -5,7 +5,6 @@ import { type AccountStatus, CHANNEL_DEFINITIONS, type RestoreWish } from '@parl
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
-import { refuseHalfRestored } from './backup/exchange-files.ts';
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
@@ -64,7 +63,9 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  refuseHalfRestored(folder.path);
+  if (existsSync(folder.restoreMarker)) {
+    (await import('./backup/exchange-files.ts')).refuseHalfRestored(folder);
+  }
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);

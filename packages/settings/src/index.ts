@@ -13,4 +13,3 @@ export { nearest } from './nearest.ts';
 export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
 export { SettingsError, type SettingsErrorCode } from './settings-error.ts';
 export { settingsTemplate, writeSettingsTemplate } from './template.ts';
-export { type SettingsUpgrade, upgradeSettings } from './upgrade-settings.ts';

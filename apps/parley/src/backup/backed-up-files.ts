@@ -70,6 +70,6 @@ async function addFile(archive: ArchiveWriter, { name, path }: BackedUpFolder): 
 }
 
 /** The file or folder is not there. */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

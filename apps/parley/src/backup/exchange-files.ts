@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { DataFolder } from '../data-folder.ts';
 import { BackupError } from './backup-error.ts';
 
 /** Something that comes to lie at `path`; `staged` null: the backup has nothing for that place. */
@@ -22,18 +23,13 @@ export interface Exchange {
 
 const Marker = z.object({ aside: z.string(), file: z.string() });
 
-/** There while an exchange is under way, so that one that was cut off is not taken for a good state. */
-export function markerOf(dataFolder: string): string {
-  return join(dataFolder, 'restore-unfinished.json');
-}
-
 /** Throws BackupError `restore-unfinished` while a data folder is half old, half restored. */
-export function refuseHalfRestored(dataFolder: string): void {
-  const marker = readMarker(dataFolder);
+export function refuseHalfRestored(folder: DataFolder): void {
+  const marker = readMarker(folder);
   if (marker === null) return;
   throw new BackupError(
     'restore-unfinished',
-    `A restore on ${dataFolder} was cut off in the middle. Run "parley restore ${marker.file}" once more; what was there before it lies in ${marker.aside}.`,
+    `A restore on ${folder.path} was cut off in the middle. Run "parley restore ${marker.file}" once more; what was there before it lies in ${marker.aside}.`,
   );
 }
 
@@ -43,13 +39,13 @@ export function refuseHalfRestored(dataFolder: string): void {
  * and what stands in its place is half of a restore. `aside` is null when nothing was there.
  */
 export function exchangeFiles(
-  dataFolder: string,
+  folder: DataFolder,
   file: string,
   exchanges: readonly Exchange[],
   newAside: string,
 ): { readonly aside: string | null } {
-  const aside = readMarker(dataFolder)?.aside ?? newAside;
-  writeFileSync(markerOf(dataFolder), JSON.stringify({ aside, file }), {
+  const aside = readMarker(folder)?.aside ?? newAside;
+  writeFileSync(folder.restoreMarker, JSON.stringify({ aside, file }), {
     mode: 0o600,
     flush: true,
   });
@@ -59,12 +55,11 @@ export function exchangeFiles(
     else if (existsSync(path)) move(path, kept);
     if (staged !== null && existsSync(staged)) move(staged, path);
   }
-  rmSync(markerOf(dataFolder));
+  rmSync(folder.restoreMarker);
   return { aside: existsSync(aside) ? aside : null };
 }
 
-function readMarker(dataFolder: string): z.infer<typeof Marker> | null {
-  const path = markerOf(dataFolder);
+function readMarker({ restoreMarker: path }: DataFolder): z.infer<typeof Marker> | null {
   return existsSync(path) ? Marker.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;
 }
 

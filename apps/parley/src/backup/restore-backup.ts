@@ -99,7 +99,7 @@ async function putBack(
         : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
     ];
     const newAside = join(folder.path, `before-restore-${stamp}`);
-    const { aside } = exchangeFiles(folder.path, file, exchanges, newAside);
+    const { aside } = exchangeFiles(folder, file, exchanges, newAside);
     return { ...store, asideFolder: aside };
   } finally {
     lock?.release();

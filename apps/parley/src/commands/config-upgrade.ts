@@ -1,4 +1,4 @@
-import { upgradeSettings } from '@parley/settings';
+import { upgradeSettings } from '@parley/settings/upgrade';
 import type { DataFolder } from '../data-folder.ts';
 
 /**
