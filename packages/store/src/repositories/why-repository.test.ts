@@ -11,7 +11,12 @@ const REASON = 'written by an owner; in a direct chat';
 /** A message of the chat c1 that came at `at`, written a little before. */
 function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
   const base = message(id, 'c1', { at });
-  return { ...base, message: { ...base.message, sentAt: Math.max(0, at - 5) }, reason: REASON, ...more };
+  return {
+    ...base,
+    message: { ...base.message, sentAt: Math.max(0, at - 5) },
+    reason: REASON,
+    ...more,
+  };
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -108,7 +113,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D08] tells how turns ended that gave no answer, and what waits behind one', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
-      expect(await verdict('m1', 3_100)).toBe('No answer yet: its turn has been running for 3.0 s.');
+      expect(await verdict('m1', 3_100)).toBe(
+        'No answer yet: its turn has been running for 3.0 s.',
+      );
       await store.inbox.accept(written('m2', 200));
       expect(await verdict('m2', 3_100)).toBe(
         'No answer yet: it waits behind a turn that has been running for 3.0 s.',
@@ -170,6 +177,80 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask('last')).toMatchObject(named('c1', 'm2'));
       expect(await ask('nothing')).toEqual({ kind: 'unknown' });
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
+    });
+
+    it('[D08] [H03] tells of a run of a standing task where it told something, and nowhere else', async () => {
+      const lane = 'beat:main';
+      const chat = { id: lane, type: 'direct' } as const;
+      const run = async (id: string, alert: string | null) => {
+        const asked = message(id, 'c1', { at: 1 });
+        const told = { ...asked.message, chat, occasion: 'heartbeat' } as const;
+        const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
+        const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
+        await store.heartbeats.begin(orderly, null, 1);
+        const lease = await hold(store, lane);
+        const { turnId } = await claim(store, lease, `turn of ${id}`);
+        const commit = { turnId, entries: [], parts: [], usage: null } as const;
+        const entry = { role: 'assistant', content: 'private' } as const;
+        await store.heartbeats.commit(
+          lease,
+          alert === null
+            ? { id, commit: { ...commit, outcome: 'silent' }, state: 'quiet', reason: null }
+            : {
+                id,
+                commit: { ...commit, outcome: 'answered' },
+                state: 'alerted',
+                reason: null,
+                alert: { text: alert, fingerprint: alert, entry, parts: [part(alert)] },
+              },
+          9,
+        );
+        await store.lanes.release(lease);
+      };
+      await store.inbox.accept(written('m1', 0));
+      await run('quiet', null);
+      await run('loud', 'private');
+      expect(await verdict('quiet')).toBe('A run of a standing task: nothing to tell.');
+      expect(await verdict('loud')).toBe(
+        'A run of a standing task: an alert; parts: 1 not sent yet.',
+      );
+      expect((await timeline('loud')).entries.map(({ detail }) => detail)).toContain(
+        'the standing task weather',
+      );
+      expect(JSON.stringify(await timeline('loud'))).not.toContain('private');
+      const inChat = async (id: string, chatId: string) =>
+        (await store.why.ask({ message: id, chat: { ...CHAT, chatId } }, 9)).kind;
+      expect(await inChat('loud', 'c1')).toBe('found');
+      expect(await inChat('loud', 'c2')).toBe('unknown');
+      expect(await inChat('quiet', 'c1')).toBe('unknown');
+      const newest = await store.why.ask({ message: 'last' }, 9);
+      expect(newest).toMatchObject({ timeline: { message: { messageId: 'm1' } } });
+    });
+
+    it('[D08] [H08] tells that a job has put a message there', async () => {
+      const { message: words, ...rest } = written('j1', 4);
+      const due = { ...rest, message: { ...words, occasion: 'cron' } } as const;
+      await store.inbox.accept(written('m1', 1));
+      const job = {
+        id: 'job_7',
+        askedBy: 'call',
+        conversationId: 'web:c1',
+        route: due.route,
+        origin: words,
+        fromOwner: true,
+        title: 'private',
+        task: 'private',
+        timetable: { kind: 'every', ms: 60_000, from: 0 },
+        nextAt: 3,
+      } as const;
+      await store.cronJobs.add(job, { perConversation: 2, total: 3 }, 1);
+      await store.cronJobs.fire({ id: 'job_7', nextAt: 3 }, due, 60_003, 4);
+      const told = await timeline('j1');
+      expect(told.entries[0]).toMatchObject({
+        words: 'put here by Parley: a job whose time had come',
+      });
+      expect(told.entries.map(({ detail }) => detail)).toContain('the job job_7');
+      expect(JSON.stringify(told)).not.toContain('private');
     });
 
     it('[D08] [F08] tells how often the platform told of a message again', async () => {

@@ -1,6 +1,7 @@
 import type { MessageName } from '@parley/contracts';
 import type { Database } from '../database.ts';
-import { type FoundMessage, findMessages, newestMessages } from '../why/find-message.ts';
+import type { ChatKey } from '../outbox.ts';
+import { type FoundMessage, findMessages, isSame, newestMessages } from '../why/find-message.ts';
 import type { MessageFacts } from '../why/message-facts.ts';
 import { readMessage } from '../why/read-message.ts';
 import { timelineOf } from '../why/timeline-of.ts';
@@ -18,7 +19,9 @@ export function whyRepository(database: Database): WhyRepository {
           return { kind: 'several', candidates: found.map(nameOf) };
         }
         const facts = await readMessage(sql, message);
-        if (question.chat !== undefined && !isOfPeople(facts)) return { kind: 'unknown' };
+        if (question.chat !== undefined && !isOfChat(facts, question.chat)) {
+          return { kind: 'unknown' };
+        }
         return { kind: 'found', timeline: timelineOf(facts, now) };
       }),
 
@@ -31,7 +34,7 @@ function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageNam
 }
 
 /** What Parley does on its own is a chat's business only as far as the chat was told of it. */
-function isOfPeople({ fate }: MessageFacts): boolean {
+function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.occasion === null || fate.occasion === 'cron') return true;
-  return fate.parts.some(({ isHere }) => isHere);
+  return isSame(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../database.ts';
+import { HEARTBEAT_LANE } from '../heartbeats.ts';
 import type { ChatKey } from '../outbox.ts';
 import type { WhyQuestion } from '../why.ts';
 
@@ -25,13 +26,18 @@ export async function findMessages(
   if (ofTurn !== null) return ofTurn;
   const named = placeIn(message);
   if (named !== null && (chat === undefined || isSame(named, chat))) {
-    const there = await byId(sql, named.messageId, named);
-    if (there.length > 0) return there;
+    const exactly = await byId(sql, named.messageId, named);
+    if (exactly.length > 0) return exactly;
   }
-  return byId(sql, message, chat);
+  const there = await byId(sql, message, chat);
+  if (there.length > 0 || chat === undefined) return there;
+  // Runs of standing tasks have a lane of their own; whether this chat was told of it is looked at then.
+  const anywhere = await byId(sql, message, undefined);
+  return anywhere.filter(({ chatId }) => chatId.startsWith(HEARTBEAT_LANE));
 }
 
-function isSame(one: ChatKey, other: ChatKey): boolean {
+/** Whether two keys name one chat. */
+export function isSame(one: ChatKey, other: ChatKey): boolean {
   return (
     one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
   );

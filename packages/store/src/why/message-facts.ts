@@ -2,7 +2,7 @@ import type { StepFacts } from '@parley/contracts';
 import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
 import type { BeatRun } from '../heartbeats.ts';
-import type { PartState } from '../outbox.ts';
+import type { ChatKey, PartState } from '../outbox.ts';
 import type { PartRetry } from '../repositories/leave-sending.ts';
 import type { TurnRun } from '../repositories/turn-runs.ts';
 import type { InboxOutcome } from '../tables/inbound-tables.ts';
@@ -33,6 +33,8 @@ export type Fate =
 /** A message that has a row in the inbox. */
 export interface TakenFacts {
   readonly conversationId: string;
+  /** Where its answer goes. */
+  readonly answeredIn: ChatKey;
   readonly occasion: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
   readonly outcome: InboxOutcome | null;
@@ -88,7 +90,7 @@ export interface PartFacts {
   readonly id: string;
   /** Null: for another chat, or the answer of a command. */
   readonly index: number | null;
-  /** It goes where the message came from. */
+  /** It goes where the message is answered. */
   readonly isHere: boolean;
   readonly state: PartState;
   readonly attempts: number;

@@ -1,9 +1,9 @@
-import type { InboundMessage } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import type { Sql } from '../database.ts';
 import { HEARTBEAT_LANE } from '../heartbeats.ts';
 import { INBOX_COLUMNS, readInboxRow } from '../repositories/inbox-row.ts';
 import { RUNNING } from '../repositories/literals.ts';
+import type { InboxRow } from '../rows.ts';
 import { StoreError } from '../store-error.ts';
 import type { InboxTable } from '../tables/inbound-tables.ts';
 import type { FoundMessage } from './find-message.ts';
@@ -58,8 +58,9 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     .where('seq', '=', found.seq)
     .executeTakeFirst();
   if (row === undefined) throw gone(found);
-  const { message } = readInboxRow(row);
-  const fate = { kind: 'taken', ...(await takenFacts(sql, found, row, message)) } as const;
+  const read = readInboxRow(row);
+  const { message } = read;
+  const fate = { kind: 'taken', ...(await takenFacts(sql, found, row, read)) } as const;
   const sentAt = message.occasion === undefined ? message.sentAt : null;
   const { received_at: receivedAt, reason } = row;
   return { place: placeOf(found), receivedAt, sentAt, reason, fate };
@@ -69,11 +70,14 @@ async function takenFacts(
   sql: Sql,
   found: FoundMessage,
   row: Row,
-  message: InboundMessage,
+  { message, route }: Pick<InboxRow, 'message' | 'route'>,
 ): Promise<TakenFacts> {
   const { conversation_id: conversationId, turn_id: turnId } = row;
+  const { channel, account, chatId } = route;
+  const answeredIn = { channel, account, chatId };
   return {
     conversationId,
+    answeredIn,
     occasion: message.occasion ?? null,
     state: row.state,
     outcome: row.outcome,
@@ -87,7 +91,7 @@ async function takenFacts(
     beat: conversationId.startsWith(HEARTBEAT_LANE) ? await beatOf(sql, found.messageId) : null,
     cronJob: message.occasion === 'cron' ? await jobOf(sql, row, found) : null,
     turn: turnId === null ? null : await readTurn(sql, turnId),
-    parts: await readParts(sql, turnId, found),
+    parts: await readParts(sql, { turnId, seq: found.seq }, answeredIn),
   };
 }
 

@@ -1,13 +1,14 @@
 import type { Sql } from '../database.ts';
 import type { ChatKey } from '../outbox.ts';
 import { readRetries } from '../repositories/leave-sending.ts';
+import { isSame } from './find-message.ts';
 import type { PartFacts } from './message-facts.ts';
 
 /** The parts that a turn, or else the command itself, has put into the outbox. */
 export async function readParts(
   sql: Sql,
-  turnId: string | null,
-  message: ChatKey & { readonly seq: number },
+  { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
+  here: ChatKey,
 ): Promise<readonly PartFacts[]> {
   const parts = sql
     .selectFrom('outbox')
@@ -26,16 +27,13 @@ export async function readParts(
     )
     .orderBy('outbox.seq');
   const rows = await (turnId === null
-    ? parts.where('answers', '=', message.seq)
+    ? parts.where('answers', '=', seq)
     : parts.where('turn_id', '=', turnId)
   ).execute();
   return rows.map((row) => ({
     id: row.id,
     index: row.part_index,
-    isHere:
-      row.channel === message.channel &&
-      row.account === message.account &&
-      row.chat_id === message.chatId,
+    isHere: isSame({ channel: row.channel, account: row.account, chatId: row.chat_id }, here),
     state: row.state,
     attempts: row.attempts,
     createdAt: row.created_at,
