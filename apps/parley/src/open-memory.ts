@@ -13,7 +13,7 @@ import type { MemoryIndex, Store } from '@parley/store';
 import { type MemorySearch, openMemorySearch, type Workspace } from '@parley/workspace';
 
 /** What of the database memory works with. */
-export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links'>;
+export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'adapterValues'>;
 
 /** What remembering adds to an agent; empty where memory is switched off. */
 export interface Remembering {
@@ -54,7 +54,13 @@ export function openMemory(
     hooks: [memoryHook(offers)],
     parts: {
       memory: keeper,
-      ...(store !== undefined && { memoryDesk: memoryDesk({ ...deskDeps, store }) }),
+      ...(store !== undefined && {
+        memoryDesk: memoryDesk({
+          ...deskDeps,
+          store,
+          asked: store.adapterValues('parley', 'forget'),
+        }),
+      }),
     },
   };
 }

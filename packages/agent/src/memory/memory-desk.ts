@@ -1,6 +1,7 @@
-import { BoundedMap, type Clock, type Reader } from '@parley/contracts';
+import type { AdapterValues, Clock, Reader } from '@parley/contracts';
 import type { ForgettingRepository, Forgotten } from '@parley/store';
 import type { Removal, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
+import { z } from 'zod';
 import { forgetText, memoryText } from './desk-words.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import { meansLine, meansMemory } from './what-to-forget.ts';
@@ -25,6 +26,8 @@ export interface MemoryDeskDeps {
   readonly workspace: Pick<Workspace, 'for'>;
   readonly store: { readonly forgetting: ForgettingRepository };
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
+  /** Who was asked for a yes; the second `/forget all` may reach another process. */
+  readonly asked: Pick<AdapterValues, 'get' | 'set'>;
   readonly clock: Clock;
 }
 
@@ -43,14 +46,11 @@ const MOST_AT_ONCE = 10;
 /** A second `/forget all` within this time is a yes. */
 const CONFIRM_MS = 10 * 60_000;
 
-interface Asked {
-  readonly messageId: string;
-  readonly at: number;
-}
+const Asked = z.object({ messageId: z.string(), at: z.number() });
+const ASKED = 'forget-all';
 
 /** Makes the desk of an installation. */
 export function memoryDesk(deps: MemoryDeskDeps): MemoryDesk {
-  const asked = new BoundedMap<string, Asked>(500);
   return {
     async show(asker) {
       const view = deps.workspace.for(asker.reader);
@@ -62,8 +62,7 @@ export function memoryDesk(deps: MemoryDeskDeps): MemoryDesk {
       const words = argument.trim();
       if (words === '') return forgetText({ kind: 'usage' });
       const isAll = /^(?:all|alles|全部)$/i.test(words);
-      const key = JSON.stringify([asker.reader.conversationId, asker.person]);
-      if (isAll && mine.length > 0 && !isConfirmed(asked, key, asker, deps.clock())) {
+      if (isAll && mine.length > 0 && !(await isConfirmed(deps, asker))) {
         return forgetText({ kind: 'confirm', count: mine.length });
       }
       const chosen = isAll ? mine : mine.filter(({ entry }) => meansMemory(words, entry));
@@ -75,19 +74,19 @@ export function memoryDesk(deps: MemoryDeskDeps): MemoryDesk {
 }
 
 /** Told twice, the same message is no second one. */
-function isConfirmed(
-  asked: BoundedMap<string, Asked>,
-  key: string,
-  { messageId }: MemoryAsker,
-  now: number,
-): boolean {
-  const before = asked.get(key);
-  if (before !== undefined && before.messageId !== messageId && now - before.at <= CONFIRM_MS) {
-    asked.delete(key);
-    return true;
-  }
-  asked.set(key, { messageId, at: now });
-  return false;
+async function isConfirmed(
+  { asked, clock }: MemoryDeskDeps,
+  { messageId, person, reader }: MemoryAsker,
+): Promise<boolean> {
+  const id = JSON.stringify([reader.conversationId, person]);
+  const now = clock();
+  const found = (await asked.get(ASKED, [id])).get(id);
+  const before = found === undefined ? null : Asked.parse(JSON.parse(found));
+  const isYes = before !== null && before.messageId !== messageId && now - before.at <= CONFIRM_MS;
+  await asked.set([
+    { kind: ASKED, id, value: isYes ? null : JSON.stringify({ messageId, at: now }) },
+  ]);
+  return isYes;
 }
 
 /** What is known about the person: an owner in their direct chat sees all, anybody else what is theirs. */

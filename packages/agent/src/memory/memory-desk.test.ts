@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@parley/contracts';
+import { openStore, type Store } from '@parley/store';
+import { openWorkspace } from '@parley/workspace';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type MemoryAsker, type MemoryDesk, memoryDesk } from './memory-desk.ts';
+import { createMemoryKeeper } from './memory-keeper.ts';
+
+const ADA: Omit<MemoryAsker, 'messageId'> = {
+  person: 'web:ada',
+  reader: { kind: 'owner', conversationId: 'web:default:ada' },
+  isGroup: false,
+};
+const MINUTE = 60_000;
+
+let folder: string;
+let store: Store;
+let now = 0;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-desk-'));
+  store = await openStore({ url: 'sqlite::memory:', clock: () => now });
+  now = 1_000_000;
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The desk of another gateway on the same database. */
+async function openDesk(): Promise<MemoryDesk> {
+  const templates = join(import.meta.dirname, '../../../../config/workspace');
+  const workspace = await openWorkspace({ folder, templates });
+  const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
+  const view = workspace.for(ADA.reader);
+  await view.write('memory/project.md', '- The boat is green.');
+  const asked = store.adapterValues('parley', 'forget');
+  const accountsOf = async () => [ADA.person];
+  return memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => now });
+}
+
+describe('/forget all', () => {
+  it('[G15] [D09] takes a second one as a yes, whichever gateway hears it', async () => {
+    const [one, two] = [await openDesk(), await openDesk()];
+    expect(await one.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
+    expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
+  });
+
+  it('[G15] takes neither the same message, nor one of somebody else, nor a late one as a yes', async () => {
+    const desk = await openDesk();
+    await desk.forget({ ...ADA, messageId: 'm1' }, 'all');
+    expect(await desk.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
+    const bob = { ...ADA, person: 'web:bob', messageId: 'm2' };
+    expect(await desk.forget(bob, 'all')).toContain('once more');
+    now += 11 * MINUTE;
+    expect(await desk.forget({ ...ADA, messageId: 'm3' }, 'all')).toContain('once more');
+  });
+});
