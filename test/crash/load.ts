@@ -5,6 +5,8 @@ import type { Question } from './words.ts';
 
 /** Questions one person asks in a row. */
 const LONGEST_BURST = 4;
+/** Questions of one person that wait, on average; a conversation takes 50 at most. */
+const MOST_OF_ONE = 6;
 const PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 20;
 
@@ -61,7 +63,10 @@ export class Load {
   async askUntil(enough: () => boolean): Promise<void> {
     const { sides, chance, mostWaiting } = this.#options;
     while (!enough()) {
-      const free = sides.filter((side) => (this.#waiting.get(side)?.size ?? 0) < mostWaiting);
+      const free = sides.filter((side) => {
+        const most = Math.min(mostWaiting, side.senders.length * MOST_OF_ONE);
+        return (this.#waiting.get(side)?.size ?? 0) < most;
+      });
       if (free.length === 0) await sleep(LOOK_AGAIN_MS);
       else {
         const side = sideOfSomebody(free, chance);

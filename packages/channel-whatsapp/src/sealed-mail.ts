@@ -5,7 +5,7 @@ import type {
   SignalKeyStoreWithTransaction,
   SocketConfig,
 } from '@whiskeysockets/baileys';
-import { lockOf, type Repository, sealFirst } from './seal-first.ts';
+import { type Repository, SESSIONS, sealFirst } from './seal-first.ts';
 
 type MakeRepository = SocketConfig['makeSignalRepository'];
 
@@ -74,15 +74,9 @@ export class SealedMail {
       return {
         ...sealFirst(repository, keys),
         decryptMessage: (sealed) =>
-          this.#track(
-            sealed.ciphertext,
-            { keys, lock: lockOf(repository, sealed.jid), known },
-            () => repository.decryptMessage(sealed),
-          ),
+          this.#track(sealed.ciphertext, { keys, known }, () => repository.decryptMessage(sealed)),
         decryptGroupMessage: (sealed) =>
-          this.#track(sealed.msg, { keys, lock: sealed.group, known }, () =>
-            repository.decryptGroupMessage(sealed),
-          ),
+          this.#track(sealed.msg, { keys, known }, () => repository.decryptGroupMessage(sealed)),
       };
     };
   }
@@ -99,7 +93,7 @@ export class SealedMail {
 
   async #open(
     seal: Uint8Array,
-    { keys, lock, known }: Room,
+    { keys, known }: Room,
     openIt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const name = createHash('sha256').update(seal).digest('base64');
@@ -114,7 +108,7 @@ export class SealedMail {
         const envelope = this.#envelopes.get(seal);
         if (envelope !== undefined) await this.#deps.take(envelope, opened, known);
         return opened;
-      }, lock);
+      }, SESSIONS);
       this.#opened.set(name, plain);
       return plain;
     } catch (thrown) {
@@ -124,10 +118,9 @@ export class SealedMail {
   }
 }
 
-/** Where the keys of a chat are, and what locks them. */
+/** Where the keys are, and who is who. */
 interface Room {
   readonly keys: SignalKeyStoreWithTransaction;
-  readonly lock: string;
   readonly known: Repository['lidMapping'];
 }
 

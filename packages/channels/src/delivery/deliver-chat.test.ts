@@ -4,6 +4,7 @@ import {
   recordingLogger,
   silentMeter,
 } from '@parley/contracts';
+import { StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -87,6 +88,20 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two', 'three']);
     expect(await scene.states('c')).toEqual(['sent', 'sent', 'sent']);
     expect(points.slice(0, 2)).toEqual(['part-sending', 'part-sent']);
+  });
+
+  it('[D04] knows that a part was sent although the database is away for a while', async () => {
+    await scene.owe('c', ['one']);
+    let failures = 2;
+    const { outbox } = scene.store;
+    const markSent: typeof outbox.markSent = (...sent) => {
+      failures -= 1;
+      if (failures < 0) return outbox.markSent(...sent);
+      return Promise.reject(new StoreError('store-unreachable', 'no database'));
+    };
+    expect(await deliver({ outbox: { ...outbox, markSent } })).toBeNull();
+    expect(seen()).toEqual(['one']);
+    expect(await scene.states('c')).toEqual(['sent']);
   });
 
   it('[D04] notes durably that it is sending before the platform is called', async () => {

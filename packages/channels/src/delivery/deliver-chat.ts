@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Capabilities,
   ChannelError,
@@ -5,6 +6,7 @@ import {
   type Logger,
   type Meter,
   type OutboundPart,
+  ParleyError,
   type PassPoint,
   type Receipt,
   type ReplyRoute,
@@ -39,6 +41,7 @@ export interface DeliveryDeps {
 
 /** Longest time one send may take before its outcome counts as unknown. */
 const SEND_TIMEOUT_MS = 30_000;
+const STORE_AGAIN_MS = 200;
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
@@ -119,18 +122,37 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
   deps.pass('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
-  await tracer.span('parley.receipt', {}, () => record(deps, part, receipt));
+  await tracer.span('parley.receipt', {}, () => record(deps, part, receipt, signal));
 }
 
-/** Throws when the database fails: the part stays in `sending`, as after a crash. */
-async function record(deps: DeliveryDeps, part: OutboundPart, receipt: Receipt): Promise<void> {
+/** Throws when the database fails for good: the part stays in `sending`, as after a crash. */
+async function record(
+  deps: DeliveryDeps,
+  part: OutboundPart,
+  receipt: Receipt,
+  signal: AbortSignal,
+): Promise<void> {
   const { channel, account, chatId } = part.route;
-  await deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock());
+  await untilStored(signal, () =>
+    deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock()),
+  );
   deps.pass('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
   if (receipt.migratedTo === undefined) return;
   await deps.outbox.migrateChat({ channel, account, chatId }, receipt.migratedTo);
   await deps.wake(receipt.migratedTo);
+}
+
+/** Nobody else knows that the platform has it, so a database that is away is waited for. */
+async function untilStored(signal: AbortSignal, store: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await store();
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ParleyError && error.retryable)) throw error;
+      await sleep(STORE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }
 
 async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError): Promise<void> {
