@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Member } from './deployment.ts';
+import { ANN, openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+
+describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
+  });
+  afterEach(() => scene.close());
+
+  async function asked<Found>(member: Member, path: string): Promise<Found> {
+    return JSON.parse((await scene.deployment.get(member, path)).body);
+  }
+  async function replay({ address }: Member, id: number): Promise<string> {
+    const response = await fetch(`${address}/api/dead`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.deployment.token}` },
+      body: JSON.stringify({ action: 'replay', letters: [id] }),
+    });
+    return (await response.json()).results[0].result;
+  }
+
+  it('[D06] [D09] are replayed once by any gateway, and sent by the one that holds the account', async () => {
+    const { deployment, telegram, answers } = scene;
+    const holder = await deployment.start('gateway');
+    const standby = await deployment.start('gateway');
+    const worker = await deployment.start('worker');
+    const description = 'Forbidden: bot was blocked by the user';
+    telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: ANN });
+    telegram.say({ chat: ANN, text: 'hello' });
+    const letters = async () =>
+      (await asked<{ letters: { id: number }[] }>(standby, '/api/dead')).letters;
+    await expect.poll(async () => (await letters()).length, { timeout: 20_000 }).toBe(1);
+    const id = (await letters())[0]?.id ?? 0;
+    const results = await Promise.all(
+      [standby, holder, standby, holder].map((member) => replay(member, id)),
+    );
+    expect(results.toSorted()).toEqual(['replayed', 'settled', 'settled', 'settled']);
+    await telegram.waitFor(() => answers().includes('You said: hello'), 20_000);
+    expect((await deployment.command('dead')).out).toContain('Nothing was given up.');
+    await scene.ask('again');
+    expect(answers()).toEqual(['You said: hello', 'You said: again']);
+    const { processes } = await asked<{ processes: { role: string; pid: number }[] }>(
+      standby,
+      '/api/queue',
+    );
+    expect(processes.map(({ pid }) => pid).toSorted()).toEqual(
+      [holder, standby, worker].map(({ pid }) => pid).toSorted(),
+    );
+  });
+});
