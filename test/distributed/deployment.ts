@@ -26,7 +26,8 @@ export interface Member {
 /** Gateways and workers on a database, a Redis and a workspace of their own. */
 export interface Deployment {
   readonly token: string;
-  start(role: Member['role']): Promise<Member>;
+  /** At a free port where none is given. */
+  start(role: Member['role'], port?: number): Promise<Member>;
   /** Those that were started and have not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
@@ -66,8 +67,9 @@ export async function openDeployment(services: Services, settings: object): Prom
   return {
     token,
     members: () => [...members],
-    async start(role) {
-      const member = await startMember(role, ['--data', home(), '--config', config, '--port', '0']);
+    async start(role, port = 0) {
+      const place = ['--data', home(), '--config', config, '--port', String(port)];
+      const member = await startMember(role, place);
       members.add(member);
       const { end } = member;
       return Object.assign(member, {

@@ -17,6 +17,7 @@ export interface SeenState {
 export interface Scene {
   readonly telegram: TelegramDouble;
   readonly discord: DiscordDouble;
+  readonly model: ModelDouble;
   readonly deployment: Deployment;
   readonly held: HeldAnswers;
   /** What the bot wrote in a chat of Telegram. */
@@ -55,6 +56,7 @@ export async function openScene(services: Services, settings: object = {}): Prom
   return {
     telegram,
     discord,
+    model,
     deployment,
     held,
     answers,

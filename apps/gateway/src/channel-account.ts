@@ -23,7 +23,6 @@ import type { Store } from '@parley/store';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
 import { makeAdapter } from './accounts/make-adapter.ts';
-import { passingOn } from './accounts/pass-on.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -131,8 +130,8 @@ class OpenAccount implements ChannelAccount {
   http(): HttpFacet | undefined {
     const own = this.#adapter?.http;
     if (this.#session !== undefined || own === undefined) return own;
-    const { token = '' } = this.#deps;
-    return passingOn(own, { name: this.#name, rights: this.#rights, token });
+    const { open } = own;
+    return { ...(open && { open }), fetch: (request) => this.#passOn(request) };
   }
 
   status(): AccountStatus {
@@ -149,6 +148,12 @@ class OpenAccount implements ChannelAccount {
   async close(graceMs: number): Promise<void> {
     await this.#session?.close(graceMs);
     if (this.#right !== null) await this.#release(this.#right);
+  }
+
+  async #passOn(request: Request): Promise<Response> {
+    const { passOn } = await import('./accounts/pass-on.ts');
+    const { token = '' } = this.#deps;
+    return passOn(request, { name: this.#name, rights: this.#rights, token });
   }
 
   /** Holds the account for as long as may be, over and over, until it is stopped. Never rejects. */

@@ -1,11 +1,10 @@
 export { pair } from '@parley/channels';
-export { type LeasedRightsDeps, leasedRights } from './accounts/leased-rights.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
 export type { RestoreWish } from './http/restore-routes.ts';
-export type { HttpServer } from './http/server.ts';
+export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {
   type Gateway,
@@ -13,4 +12,3 @@ export {
   type PlannedAccount,
   startGateway,
 } from './start-gateway.ts';
-export { type HealthServerOptions, startHealthServer } from './start-health-server.ts';

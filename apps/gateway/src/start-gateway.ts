@@ -1,5 +1,6 @@
 import { startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
+import type { AccountRights } from './accounts/account-rights.ts';
 import {
   type AccountDeps,
   type AccountPlan,
@@ -38,7 +39,9 @@ export type PlannedAccount =
     };
 
 /** What a gateway is started with. */
-export interface GatewayOptions extends AccountDeps {
+export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
+  /** Id of this process where other gateways may work on the same database; absent: there is none. */
+  readonly sharedAs?: string | undefined;
   readonly accounts: readonly PlannedAccount[];
   readonly http: { readonly host: string; readonly port: number; readonly token: string };
   /** Text of `/metrics`. */
@@ -100,7 +103,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const http = await startHttp({ ...options.http, log: options.log }, async () =>
     (await import('./http/app.ts')).createHttpApp(app),
   );
-  const deps = { ...options, token: options.http.token };
+  const rights = await rightsOf(options);
+  const deps = { ...options, rights, token: options.http.token };
   await Promise.all(options.accounts.map((planned) => openPlanned(deps, planned, open, broken)));
   const { store, clock, log } = options;
   const tidying = startSweep('old attachments', TIDY_MS, log, () =>
@@ -118,6 +122,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       presence.close();
     },
   };
+}
+
+/** Loaded where there are others only. */
+async function rightsOf(options: GatewayOptions): Promise<AccountRights | undefined> {
+  const { sharedAs: owner } = options;
+  if (owner === undefined) return undefined;
+  const { leasedRights } = await import('./accounts/leased-rights.ts');
+  return leasedRights({ ...options, owner });
 }
 
 async function openPlanned(

@@ -1,4 +1,4 @@
-import { type GatewayOptions, leasedRights } from '@parley/gateway';
+import type { GatewayOptions } from '@parley/gateway';
 import { cronPage } from './cron-page.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
@@ -38,7 +38,7 @@ export function gatewayOptions(
     desks: desksOf({ agent, soul, proactive }),
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
-    ...(isShared(settings) && { rights: leasedRights({ ...shared, owner: processId }) }),
+    ...(isShared(settings) && { sharedAs: processId }),
     http: { host: settings.http.host, port: port ?? settings.http.port, token },
     metrics: scrape,
     report: () => {

@@ -1,14 +1,21 @@
-import { reasonOf } from '@parley/contracts';
-import type { NamedLease } from '@parley/store';
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import type { NamedLease, Store } from '@parley/store';
 import type { AccountRight } from './account-rights.ts';
-import { LEASE_MS, type LeasedRightsDeps } from './leased-rights.ts';
+
+/** What keeping a right needs. */
+export interface KeepRightDeps {
+  readonly store: Pick<Store, 'leases' | 'outbox'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leaseMs: number;
+}
 
 /**
  * Prolongs a lease until it is released or lost. It counts as lost a sixth of its time before it runs
  * out, whether the database answers or not, so that sends are ended before another gateway begins.
  */
-export function keepRight(deps: LeasedRightsDeps, lease: NamedLease, until: number): AccountRight {
-  const { store, clock, log, leaseMs = LEASE_MS } = deps;
+export function keepRight(deps: KeepRightDeps, lease: NamedLease, until: number): AccountRight {
+  const { store, clock, log, leaseMs } = deps;
   const lost = new AbortController();
   const lose = (): void => {
     if (lost.signal.aborted) return;

@@ -30,7 +30,7 @@ export function leasedRights(deps: LeasedRightsDeps): AccountRights {
   ): Promise<AccountRight | number> => {
     const at = clock();
     const asked = await store.leases.acquire(leaseNameOf(name), owner, at, leaseMs);
-    if (asked.kind === 'held') return keepRight(deps, asked.lease, at + leaseMs);
+    if (asked.kind === 'held') return keepRight({ ...deps, leaseMs }, asked.lease, at + leaseMs);
     standby(nameOf(asked.owner, await processes()));
     return Math.min(asked.retryInMs, ASK_AGAIN_MS);
   };

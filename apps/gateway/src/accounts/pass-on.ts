@@ -1,4 +1,3 @@
-import type { HttpFacet } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
@@ -15,15 +14,14 @@ const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
- * The web routes of an account that another gateway is connected as: that gateway answers. So what a
- * platform calls about is taken in one place and in its order, whichever gateway it reaches. While it
- * is not known which one that is, 503 makes the caller try again.
+ * A request for an account that another gateway is connected as: that one answers. So what a platform
+ * calls about is taken in one place and in its order, whichever gateway it reaches. While it is not
+ * known which one that is, 503 makes the caller try again.
  */
-export function passingOn({ open }: HttpFacet, deps: PassOnDeps): HttpFacet {
-  return { ...(open && { open }), fetch: (request) => passOn(request, deps) };
-}
-
-async function passOn(request: Request, { name, rights, token }: PassOnDeps): Promise<Response> {
+export async function passOn(
+  request: Request,
+  { name, rights, token }: PassOnDeps,
+): Promise<Response> {
   const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
   if (holder === null) return again('No gateway serves this account just now.');
   const { pathname, search } = new URL(request.url);

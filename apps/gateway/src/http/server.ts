@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { GatewayError } from '../gateway-error.ts';
+import type { HealthAppOptions } from './health-app.ts';
 
 // Imported as a module, `node:http` hands over all it has, and with that loads Node's whole `fetch`: 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -53,6 +54,16 @@ export async function startHttp(
     address: `http://${host}:${port}`,
     close: () => closeServer(server),
   };
+}
+
+/** Where to listen, and what is shown there. */
+export interface HealthServerOptions extends HealthAppOptions {
+  readonly port: number;
+}
+
+/** The web server of a process without channels: health and metrics alone. Rejects with GatewayError. */
+export function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
+  return startHttp(options, async () => (await import('./health-app.ts')).createHealthApp(options));
 }
 
 async function loadListener(routes: () => Promise<HttpRoutes>): Promise<Listener> {

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { imagesOf } from '../model/chat-request.ts';
+import type { Member } from './deployment.ts';
+import { ANN, openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
+
+describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder of its own', () => {
+  let scene: Scene;
+  let workers: readonly Member[];
+  beforeAll(async () => {
+    scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
+    await scene.deployment.start('gateway');
+    workers = [await scene.deployment.start('worker'), await scene.deployment.start('worker')];
+  });
+  afterAll(() => scene.close());
+
+  it('[F12] [D09] the gateway shows typing while a worker thinks', async () => {
+    const { telegram, held } = scene;
+    const thought = held.hold('think about it');
+    const answered = scene.ask('think about it');
+    await thought.asked;
+    await telegram.waitFor(() => telegram.calls('sendChatAction').length > 0);
+    thought.release();
+    await answered;
+  });
+
+  it('[F09] [D09] /stop reaches the worker that has the turn', async () => {
+    const { telegram, held, answers } = scene;
+    const endless = held.hold('an endless story');
+    telegram.say({ chat: ANN, text: 'an endless story' });
+    await endless.asked;
+    telegram.say({ chat: ANN, text: '/stop' });
+    // Not by its lease, which it would find lost a moment later.
+    await expect
+      .poll(() => workers.map((worker) => worker.words()).join('\n'))
+      .toMatch(/"outcome":"stopped"/);
+    endless.release();
+    await scene.ask('and now?');
+    expect(answers()).toContain('Stopped.');
+    expect(answers()).not.toContain('You said: an endless story');
+  });
+
+  it('[F10] [D09] a picture that the gateway fetched is seen by the worker', async () => {
+    const { telegram, model, answers } = scene;
+    telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: PNG } });
+    await telegram.waitFor(() => answers().includes('You said: what is it?'), 20_000);
+    const pictures = imagesOf(model.requests.at(-1)?.body.messages.at(-1));
+    expect(pictures).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
+  });
+
+  it('[G13] [D09] what was remembered through one process is known through every other', async () => {
+    const { telegram, answers } = scene;
+    await scene.ask('Remember that I like green tea.');
+    await workers[0]?.end();
+    telegram.say({ chat: ANN, text: '/memory' });
+    await telegram.waitFor(() => answers().some((text) => text.includes('green tea')), 20_000);
+    const before = answers().length;
+    telegram.say({ chat: ANN, text: '/new' });
+    await telegram.waitFor(() => answers().length > before, 20_000);
+    await scene.ask('what do I like?');
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('I like green tea');
+  });
+});
