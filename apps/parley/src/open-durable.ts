@@ -1,8 +1,7 @@
-import { reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/contracts';
 import { openBus, openQueues } from '@parley/queue';
 import { openStore } from '@parley/store';
 import type { OpenLog } from './open-log.ts';
-import { openTraces } from './open-traces.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
 
@@ -24,7 +23,7 @@ export async function openDurable(
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const traces = await openTraces(settings.telemetry, { instance: processId, log }, opened);
+  const traces = await tracesOf(settings.telemetry, { instance: processId, log }, opened);
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
   opened.defer(async () => {
     try {
@@ -54,4 +53,15 @@ export async function openDurable(
           log,
         });
   return { store, queues, bus, lock, tracer: traces?.tracer };
+}
+
+/** Null where nothing is traced: then nothing is loaded for it. */
+async function tracesOf(
+  { otlp, ...settings }: LoadedSettings['settings']['telemetry'],
+  about: { readonly instance: string; readonly log: Logger },
+  opened: AsyncDisposableStack,
+) {
+  if (otlp === undefined) return null;
+  const { openTraces } = await import('./open-traces.ts');
+  return openTraces({ ...settings, otlp }, about, opened);
 }

@@ -1,15 +1,17 @@
 import type { Logger } from '@parley/contracts';
+import { openTracing, type Tracing } from '@parley/telemetry/otel';
 import manifest from '../package.json' with { type: 'json' };
 import type { LoadedSettings } from './read-settings.ts';
 
-/** Opens traces where the settings want them; without that nothing is loaded. Closed with `opened`. */
+type Settings = LoadedSettings['settings']['telemetry'];
+type Collected = Settings & { readonly otlp: NonNullable<Settings['otlp']> };
+
+/** Opens traces to a collector, and leaves in `opened` how they are closed. Null: they are not installed. */
 export async function openTraces(
-  { otlp, service, share }: LoadedSettings['settings']['telemetry'],
+  { otlp, service, share }: Collected,
   { instance, log }: { readonly instance: string; readonly log: Logger },
   opened: AsyncDisposableStack,
-) {
-  if (otlp === undefined) return null;
-  const { openTracing } = await import('@parley/telemetry/otel');
+): Promise<Tracing | null> {
   const about = { service, share, instance, version: manifest.version, log };
   const tracing = await openTracing({ ...otlp, ...about });
   if (tracing !== null) opened.defer(() => tracing.close());
