@@ -1,5 +1,5 @@
 import type { Logger } from '@parley/contracts';
-import { createLogger } from '@parley/telemetry';
+import { createLogger, type LogLevel } from '@parley/telemetry';
 import { readOrMakeToken } from './data-folder.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -8,6 +8,8 @@ import type { StartOptions } from './start-parley.ts';
 export interface OpenLog {
   readonly log: Logger;
   readonly token: string;
+  /** Says from now on what this level says. */
+  readonly useLevel: (level: LogLevel) => void;
 }
 
 /** Opens the log as the settings want it. */
@@ -16,10 +18,15 @@ export function openLog(
   { settings, secrets }: Pick<LoadedSettings, 'settings' | 'secrets'>,
 ): OpenLog {
   const token = settings.http.token ?? readOrMakeToken(folder);
+  let { level } = settings.log;
   const log = createLogger({
     ...settings.log,
+    level: () => level,
     secrets: [...secrets, token],
     ...(logTo === undefined ? {} : { destination: logTo }),
   });
-  return { log, token };
+  const useLevel = (next: LogLevel): void => {
+    level = next;
+  };
+  return { log, token, useLevel };
 }

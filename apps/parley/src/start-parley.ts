@@ -18,6 +18,7 @@ import { type PluggedIn, plugIn } from './plug-in.ts';
 import { checkRole, isShared } from './process-role.ts';
 import { reachableAddress } from './reachable-address.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
+import { watchSettings } from './watch-settings.ts';
 
 /** A running process of an installation: gateway, worker, or both. */
 export interface RunningParley {
@@ -79,6 +80,8 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const containment = containPlugins(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
+  const watch = { folder, env, channels: plugged.definitions, loaded: plugged.loaded };
+  opened.defer(watchSettings({ ...watch, ...open }));
   const parley = await compose({ ...options, ...open, role }, plugged, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };

@@ -17,7 +17,8 @@ export interface LogDestination {
 
 /** How a process logs. */
 export interface LoggerOptions {
-  readonly level: LogLevel;
+  /** Asked with every line where it is a function: it may change while the process runs. */
+  readonly level: LogLevel | (() => LogLevel);
   /** `auto`: pretty where a person looks on (a terminal), JSON elsewhere. */
   readonly format: 'auto' | 'pretty' | 'json';
   /** Values that must never be seen; see `createScrubber`. */
@@ -41,7 +42,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const colour = options.colour ?? (terminal && !process.env.NO_COLOR);
   const log = pino(
     {
-      level: options.level,
+      level: 'debug',
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: plainFacts, bindings: plainFacts },
@@ -56,7 +57,8 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     options.destination ?? standardError(),
   );
-  return facade(log);
+  const { level } = options;
+  return facade(log, typeof level === 'function' ? level : () => level);
 }
 
 /** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
@@ -88,12 +90,15 @@ function isBusy(thrown: unknown): boolean {
 }
 
 /** Only what contracts promise, so that nobody comes to depend on pino. */
-function facade(log: pino.Logger): Logger {
+function facade(log: pino.Logger, level: () => LogLevel): Logger {
+  const isSaid = (own: LogLevel) => LEVELS.indexOf(own) >= LEVELS.indexOf(level());
   return {
-    debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => log.info(facts, message),
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => log.error(facts, message),
-    child: (facts) => facade(log.child(facts)),
+    debug: (facts, message) => isSaid('debug') && log.debug(facts, message),
+    info: (facts, message) => isSaid('info') && log.info(facts, message),
+    warn: (facts, message) => isSaid('warn') && log.warn(facts, message),
+    error: (facts, message) => isSaid('error') && log.error(facts, message),
+    child: (facts) => facade(log.child(facts), level),
   };
 }
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
