@@ -25,21 +25,27 @@ export interface Tracing {
 }
 
 /**
- * Switches traces on. Null, with one warning, where the parts for it are not installed: they are
- * optional, and no answer depends on them.
+ * Switches traces on. Null, with one warning, where that fails: usually the parts for it, which are
+ * optional, are not installed. No answer depends on them.
  */
-export async function openTracing(options: TracingOptions): Promise<Tracing | null> {
+export async function openTracing(
+  options: TracingOptions,
+  load: () => Promise<(options: TracingOptions) => Tracing> = loadParts,
+): Promise<Tracing | null> {
   try {
-    const { startTracing } = await import('./start-tracing.ts');
-    return startTracing(options);
+    const start = await load();
+    return start(options);
   } catch (error) {
-    if (!isNotInstalled(error)) throw error;
-    options.log.warn(
-      { reason: reasonOf(error) },
-      'telemetry.otlp is set, but the parts for traces are not installed; nothing is traced. "npm install" without --omit=optional brings them',
-    );
+    const advice = isNotInstalled(error)
+      ? 'the parts for traces are not installed; "npm install" without --omit=optional brings them'
+      : 'telemetry.otlp may be wrong';
+    options.log.warn({ reason: reasonOf(error) }, `nothing is traced: ${advice}`);
     return null;
   }
+}
+
+async function loadParts(): Promise<(options: TracingOptions) => Tracing> {
+  return (await import('./start-tracing.ts')).startTracing;
 }
 
 function isNotInstalled(error: unknown): boolean {
