@@ -35,10 +35,10 @@ export function itKeepsSecrets(half: 'even' | 'odd'): void {
       expect(tally.turns).toBe(all);
       // Whatever was looked for has been there often enough to be missed.
       const { ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
-      const { toolCalls, refused } = tally;
+      const { toolCalls, refused, late, joined } = tally;
       for (const count of [
         ...[ownerTurns, privateShown, publicShown, groupShown, remembered],
-        ...[toolCalls, refused],
+        ...[toolCalls, refused, joined, late - joined],
       ]) {
         expect(count).toBeGreaterThan(all / 20);
       }

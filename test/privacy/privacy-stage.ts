@@ -45,6 +45,10 @@ export interface PrivacyStage {
   accept(message: AdmittedMessage): Promise<void>;
   /** As `/new` does; the message needs an id of its own. */
   newSession(message: AdmittedMessage): Promise<void>;
+  /** What happens once while the next turns run, when their model is asked. */
+  meanwhile(happens: () => Promise<void>): void;
+  /** Whether messages of a conversation wait for a turn. */
+  hasWaiting(conversationId: string): Promise<boolean>;
   /** Runs the next turn of a conversation; false when it threw and has to be run again. */
   run(conversationId: string): Promise<boolean>;
   /** What the turn that ran last has put into the outbox. */
@@ -72,8 +76,16 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const owners: string[] = [];
   const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false, boot: false };
+  let next: (() => Promise<void>) | undefined;
+  const happenNext = async (): Promise<void> => {
+    const happens = next;
+    next = undefined;
+    await happens?.();
+  };
   const runTurn = createTurnRunner({
     ...options,
+    model: watched(options.model, happenNext),
+    busy: 'steer',
     ...SILENCE,
     ...remembering(options, store),
     store,
@@ -92,6 +104,10 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     async accept(message) {
       await store.inbox.accept(message);
     },
+    meanwhile(happens) {
+      next = happens;
+    },
+    hasWaiting: async (conversationId) => (await store.inbox.waiting(conversationId)) > 0,
     async newSession(admitted) {
       await store.inbox.command(admitted, { kind: 'new-session' }, () => []);
     },
@@ -113,6 +129,17 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       return sent.map(({ part }) => part).filter(({ turnId }) => turnId === last?.turnId);
     },
     close: () => store.close(),
+  };
+}
+
+/** A model during whose answers something happens. */
+function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
+  return {
+    ...model,
+    async *stream(request, signal) {
+      await happens();
+      yield* model.stream(request, signal);
+    },
   };
 }
 

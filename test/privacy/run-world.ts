@@ -103,6 +103,28 @@ async function playTurn(play: Play, name: string): Promise<void> {
   const conversationId = conversationOf(place);
   const said: Said = { kind: 'said', conversationId, inMainSession: false };
   const written = await write(play, place, said);
+  const late: Written[] = [];
+  if (chance.happens(0.3)) stage.meanwhile(() => writeLate(play, place, late));
+  await runToEnd(play, { name, said, written });
+  tally.turns += 1;
+  if (late.length === 0) return;
+  tally.late += 1;
+  // What may not join has a turn of its own, for its own reader.
+  if (await stage.hasWaiting(conversationId)) await runToEnd(play, { name, said, written: late });
+  else tally.joined += 1;
+}
+
+interface Running {
+  readonly name: string;
+  readonly said: Said;
+  /** What the turn was begun with: it alone decides for whom it runs. */
+  readonly written: readonly Written[];
+}
+
+/** Runs a turn as often as it takes. */
+async function runToEnd(play: Play, { name, said, written }: Running): Promise<void> {
+  const { stage, tally } = play;
+  const { conversationId } = said;
   for (let run = 0; run < 9; run += 1) {
     const reader = { isOwner: isMainSession(written, stage.owners), conversationId };
     said.inMainSession ||= reader.isOwner;
@@ -113,7 +135,16 @@ async function playTurn(play: Play, name: string): Promise<void> {
     // Whoever was an owner when the turn began may not be one when it goes on.
     changeOwners(play, 0.5);
   }
-  tally.turns += 1;
+}
+
+/** Somebody who writes there writes once more. */
+async function writeLate(play: Play, place: ChatPlace, late: Written[]): Promise<void> {
+  const { chance, stage } = play;
+  const one = { place, writer: chance.pick(place.senders) };
+  play.messages += 1;
+  const text = chance.pick(QUESTIONS);
+  late.push(one);
+  await stage.accept(admitted(one, { messageId: `m${play.messages}`, text, now: NOW }, chance));
 }
 
 /** The second owner is now and then removed from the settings, and named again. */

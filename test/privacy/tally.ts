@@ -17,6 +17,9 @@ export interface Tally {
   refused: number;
   /** Runs of turns that ended in the middle and were begun again. */
   crashes: number;
+  /** Messages that were written during a turn, and those of them that joined it. */
+  late: number;
+  joined: number;
   /** One line for each word that reached somebody it was not meant for. */
   readonly leaks: string[];
   /** One line for each private part that was not shown to its owner. */
@@ -36,6 +39,8 @@ export function emptyTally(): Tally {
     toolCalls: 0,
     refused: 0,
     crashes: 0,
+    late: 0,
+    joined: 0,
     leaks: [],
     missing: [],
   };
@@ -44,9 +49,10 @@ export function emptyTally(): Tally {
 /** One line for people. */
 export function describeTally(tally: Tally): string {
   const { turns, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
-  const { requests, toolCalls, refused, crashes, leaks, missing } = tally;
+  const { requests, toolCalls, refused, crashes, late, joined, leaks, missing } = tally;
   return [
     `${turns} turns (${ownerTurns} of the owner, ${crashes} begun again after a crash)`,
+    `${joined} of ${late} messages written meanwhile joined their turn`,
     `${requests} requests read`,
     `${toolCalls} tool calls, ${refused} refused`,
     `shown: ${privateShown} private parts to the owner, ${groupShown} group memories, ${publicShown} public words to guests, ${remembered} remembered from other chats`,
