@@ -21,6 +21,12 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     const holder = expect.stringContaining(`(${first.pid})`);
     expect(await stateOf(second)).toEqual({ kind: 'standby', holder });
     await ask('one');
+    const { code, out } = await deployment.command('status');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^channel {3}telegram\/default: /m);
+    for (const { role, pid } of deployment.members()) {
+      expect(out).toMatch(new RegExp(`^process {3}${role} on .* \\(${pid}\\) at http://`, 'm'));
+    }
     expect(await first.end()).toMatchObject({ code: 0 });
     await ask('two');
     expect(await stateOf(second)).toMatchObject({ kind: 'connected' });

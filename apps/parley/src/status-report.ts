@@ -1,6 +1,6 @@
 import type { LocalTime } from '@parley/agent';
 import type { Clock } from '@parley/contracts';
-import type { Store } from '@parley/store';
+import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import { z } from 'zod';
 
 const Count = z.int().nonnegative();
@@ -22,6 +22,20 @@ export const StatusReport = z.object({
   plugins: z.array(PluginLine).readonly(),
   /** The same of MCP servers. */
   mcp: z.array(PluginLine).readonly().default([]),
+  /** Where several share the database: all of them. */
+  processes: z
+    .array(
+      z.object({
+        role: z.string(),
+        host: z.string(),
+        pid: z.int(),
+        address: z.string(),
+        version: z.string(),
+        startedAt: z.number(),
+      }),
+    )
+    .readonly()
+    .default([]),
   /** The last 24 hours. */
   turns: z.object({
     answered: Count,
@@ -61,15 +75,16 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Reads the figures of a status report; days are those of the agent's calendar. */
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
-  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend'>,
+  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes'>,
   clock: Clock,
   localTime: LocalTime,
 ): Promise<StatusReport> {
-  const [turns, today, outbox, dead] = await Promise.all([
+  const [turns, today, outbox, dead, processes] = await Promise.all([
     store.turns.totals(clock() - DAY_MS),
     store.spend.day(localTime(clock()).date),
     store.outbox.counts(),
     store.deadLetters.counts(),
+    store.processes.list(clock() - PROCESS_GONE_AFTER_MS),
   ]);
-  return { ...facts, turns, today, outbox, dead };
+  return { ...facts, turns, today, outbox, dead, processes };
 }

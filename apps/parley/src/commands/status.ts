@@ -42,6 +42,10 @@ function statusLines(report: GatewayStatus, address: string): readonly string[] 
     ...report.channels.map(
       (channel) => `channel   ${channel.channel}/${channel.account}: ${channelLine(channel)}`,
     ),
+    ...report.processes.map(
+      ({ role, host, pid, address, version }) =>
+        `process   ${role === 'all' ? 'gateway and worker' : role} on ${host} (${pid}) at ${address}, ${version}`,
+    ),
     ...report.plugins.map(({ line }) => `plugin    ${line}`),
     ...report.mcp.map(({ line }) => `mcp       ${line}`),
     `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
