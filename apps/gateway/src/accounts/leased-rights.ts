@@ -16,7 +16,7 @@ export interface LeasedRightsDeps {
 }
 
 /** A dead gateway's accounts are free after this; another one asks every second (D09: 10 s). In ms. */
-export const LEASE_MS = 6_000;
+const LEASE_MS = 6_000;
 const ASK_AGAIN_MS = 1_000;
 
 /** One gateway at a time per account, by leases in the database that all of them share. */
