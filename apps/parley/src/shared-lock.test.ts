@@ -1,20 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
-import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SharedLockDeps, sharedLock } from './shared-lock.ts';
 import { whileHeld } from './while-held.ts';
 import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
-
-const postgresUrl = inject('postgresUrl');
 
 describe('a lock that processes share', () => {
   let store: Store;
@@ -114,103 +108,4 @@ describe('work that one of all processes does', () => {
     expect(await begin('two')).toMatchObject({ kind: 'done' });
     await store.close();
   });
-});
-
-describe.runIf(postgresUrl)('a workspace that processes share', () => {
-  const schema = `parley_${randomBytes(8).toString('hex')}`;
-  const url = `${postgresUrl}?options=-c%20search_path%3D${schema}`;
-  const admin = new Client({ connectionString: postgresUrl ?? '' });
-  const running: ChildProcess[] = [];
-  let folder: string;
-  beforeAll(async () => {
-    await admin.connect();
-    await admin.query(`create schema ${schema}`);
-    await (await openStore({ url, clock: Date.now })).close();
-  });
-  beforeEach(() => {
-    folder = join(mkdtempSync(join(tmpdir(), 'parley-shared-')), 'workspace');
-  });
-  afterEach(() => {
-    for (const child of running.splice(0)) child.kill('SIGKILL');
-    rmSync(join(folder, '..'), { recursive: true, force: true });
-  });
-  afterAll(async () => {
-    await admin.query(`drop schema ${schema} cascade`);
-    await admin.end();
-  });
-
-  function writer(name: string, count: number) {
-    const program = join(import.meta.dirname, 'testing/memory-writer.ts');
-    const child = spawn(process.execPath, [program, folder, url, name, String(count)]);
-    running.push(child);
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-      });
-    }
-    return { child, said: () => said, ended: once(child, 'exit') };
-  }
-  const saved = (): string[] =>
-    readFileSync(join(folder, 'memory/project.md'), 'utf8').match(/\w+ knows \d+/g) ?? [];
-
-  it('[D09] [W02] loses none of the memories that two processes save at the same time', async () => {
-    const writers = [writer('ada', 200), writer('bob', 200)];
-    await Promise.all(writers.map(({ ended }) => ended));
-    const said = writers.map((each) => each.said().split('\n').slice(1).join('\n'));
-    expect(said).toEqual(['done\n', 'done\n']);
-    expect(new Set(saved()).size).toBe(400);
-    expect(saved()).toHaveLength(400);
-    const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
-    expect(left).toEqual([]);
-    // Each template was copied by one of them, and whole.
-    const made = writers.flatMap((each) => each.said().split('\n')[0]?.split(' ').slice(1) ?? []);
-    expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
-    expect(made).toContain('AGENTS.md');
-  });
-
-  it('[W07] reads what another process has written since, although nobody tells it', async () => {
-    await writer('ada', 1).ended;
-    const here = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES });
-    const view = here.for({ kind: 'owner', conversationId: 'c' });
-    // Long enough for the file to be kept.
-    await sleep(100);
-    expect(await view.read('memory/project.md')).toMatchObject({
-      text: expect.stringContaining('ada knows 0'),
-    });
-    await writer('bob', 1).ended;
-    expect(await view.read('memory/project.md')).toMatchObject({
-      text: expect.stringContaining('bob knows 0'),
-    });
-  });
-
-  it('[D09] goes on within ten seconds when the process that wrote was killed', async () => {
-    const victim = writer('ada', 100_000);
-    await expect.poll(() => readSaved().length).toBeGreaterThan(20);
-    const store = await openStore({ url, clock: Date.now });
-    // Where it stands still it either holds the lease or does not, and must not be killed in between.
-    const holds = async (): Promise<boolean> => {
-      victim.child.kill('SIGSTOP');
-      const held = (await store.leases.held(Date.now())).some(({ owner }) => owner === 'ada');
-      if (!held) victim.child.kill('SIGCONT');
-      return held;
-    };
-    await expect.poll(holds, { interval: 7 }).toBe(true);
-    victim.child.kill('SIGKILL');
-    const before = readSaved().length;
-    const heir = writer('bob', 1);
-    const [held] = await store.leases.held(Date.now());
-    expect(held?.until).toBeLessThan(Date.now() + 10_000);
-    await expect.poll(heir.said, { timeout: 20_000 }).toContain('done');
-    expect(readSaved()).toHaveLength(before + 1);
-    await store.close();
-  });
-
-  function readSaved(): string[] {
-    try {
-      return saved();
-    } catch {
-      return []; // It is not there yet.
-    }
-  }
 });

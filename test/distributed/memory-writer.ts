@@ -1,8 +1,8 @@
+import { join } from 'node:path';
+import { sharedLock } from '@parley/cli/shared-lock';
 import { silentLogger } from '@parley/contracts';
 import { openStore } from '@parley/store';
 import { openMemories, openWorkspace } from '@parley/workspace';
-import { sharedLock } from '../shared-lock.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
 /**
  * A worker in a process of its own, played by its memory: opens the workspace in `folder`, says which
@@ -19,7 +19,8 @@ const lock = sharedLock({
   random: Math.random,
   log: silentLogger,
 });
-const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, lock });
+const templates = join(import.meta.dirname, '../../config/workspace');
+const workspace = await openWorkspace({ folder, templates, lock });
 process.stdout.write(`made ${workspace.created.join(' ')}\n`);
 const memories = openMemories();
 const view = workspace.for({ kind: 'owner', conversationId: name });

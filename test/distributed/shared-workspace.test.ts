@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openStore } from '@parley/store';
+import { openWorkspace } from '@parley/workspace';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+
+const postgresUrl = inject('postgresUrl');
+const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
+
+describe.runIf(postgresUrl)('a workspace that processes share', () => {
+  let database: FreshDatabase;
+  const running: ChildProcess[] = [];
+  let folder: string;
+  beforeAll(async () => {
+    database = await freshDatabase(postgresUrl ?? '');
+    await (await openStore({ url: database.url, clock: Date.now })).close();
+  });
+  beforeEach(() => {
+    folder = join(mkdtempSync(join(tmpdir(), 'parley-shared-')), 'workspace');
+  });
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+    rmSync(join(folder, '..'), { recursive: true, force: true });
+  });
+  afterAll(() => database.drop());
+
+  function writer(name: string, count: number) {
+    const program = join(import.meta.dirname, 'memory-writer.ts');
+    const child = spawn(process.execPath, [program, folder, database.url, name, String(count)]);
+    running.push(child);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+    }
+    return { child, said: () => said, ended: once(child, 'exit') };
+  }
+  const saved = (): string[] =>
+    readFileSync(join(folder, 'memory/project.md'), 'utf8').match(/\w+ knows \d+/g) ?? [];
+
+  it('[D09] [W02] loses none of the memories that two processes save at the same time', async () => {
+    const writers = [writer('ada', 200), writer('bob', 200)];
+    await Promise.all(writers.map(({ ended }) => ended));
+    const said = writers.map((each) => each.said().split('\n').slice(1).join('\n'));
+    expect(said).toEqual(['done\n', 'done\n']);
+    expect(new Set(saved()).size).toBe(400);
+    expect(saved()).toHaveLength(400);
+    const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
+    expect(left).toEqual([]);
+    // Each template was copied by one of them, and whole.
+    const made = writers.flatMap((each) => each.said().split('\n')[0]?.split(' ').slice(1) ?? []);
+    expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
+    expect(made).toContain('AGENTS.md');
+  });
+
+  it('[W07] reads what another process has written since, although nobody tells it', async () => {
+    await writer('ada', 1).ended;
+    const here = await openWorkspace({ folder, templates: TEMPLATES });
+    const view = here.for({ kind: 'owner', conversationId: 'c' });
+    // Long enough for the file to be kept.
+    await sleep(100);
+    expect(await view.read('memory/project.md')).toMatchObject({
+      text: expect.stringContaining('ada knows 0'),
+    });
+    await writer('bob', 1).ended;
+    expect(await view.read('memory/project.md')).toMatchObject({
+      text: expect.stringContaining('bob knows 0'),
+    });
+  });
+
+  it('[D09] goes on within ten seconds when the process that wrote was killed', async () => {
+    const victim = writer('ada', 100_000);
+    await expect.poll(() => readSaved().length).toBeGreaterThan(20);
+    const store = await openStore({ url: database.url, clock: Date.now });
+    // Where it stands still it either holds the lease or does not, and must not be killed in between.
+    const holds = async (): Promise<boolean> => {
+      victim.child.kill('SIGSTOP');
+      const held = (await store.leases.held(Date.now())).some(({ owner }) => owner === 'ada');
+      if (!held) victim.child.kill('SIGCONT');
+      return held;
+    };
+    await expect.poll(holds, { interval: 7 }).toBe(true);
+    victim.child.kill('SIGKILL');
+    const before = readSaved().length;
+    const heir = writer('bob', 1);
+    const [held] = await store.leases.held(Date.now());
+    expect(held?.until).toBeLessThan(Date.now() + 10_000);
+    await expect.poll(heir.said, { timeout: 20_000 }).toContain('done');
+    expect(readSaved()).toHaveLength(before + 1);
+    await store.close();
+  });
+
+  function readSaved(): string[] {
+    try {
+      return saved();
+    } catch {
+      return []; // It is not there yet.
+    }
+  }
+});
