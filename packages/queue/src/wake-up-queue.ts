@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { DelayedError } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
+import { retryPause } from './retry-pause.ts';
 
 /** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
@@ -30,11 +31,18 @@ export interface WakeUpQueue {
 }
 
 /**
+ * Work goes on when BullMQ loses its lock, as when Redis forgets all: whoever is handed the key as well
+ * finds the lease in the tables, and in the same process the key at work.
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead.
  * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
  */
-const TUNING = { lockDuration: 10_000, stalledInterval: 2_000, maxStalledCount: 20 };
-const RETRY = { attempts: 8, backoff: { type: 'exponential', delay: 500, jitter: 0.5 } } as const;
+const TUNING = {
+  lockDuration: 10_000,
+  stalledInterval: 2_000,
+  maxStalledCount: 20,
+  settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
+};
+const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** Opens one named queue of wake-ups on a backend. */
 export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
@@ -94,9 +102,6 @@ async function startWorker(
       'work failed; it will be tried again',
     ),
   );
-  worker.on('lockRenewalFailed', (ids) => {
-    for (const id of ids) worker.cancelJob(id, 'lock lost');
-  });
   await worker.waitUntilReady();
   return {
     async close(graceMs) {

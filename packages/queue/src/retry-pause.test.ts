@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { retryPause } from './retry-pause.ts';
+
+describe('the pause before failed work is tried again', () => {
+  it.each([
+    [1, 500],
+    [2, 1_000],
+    [3, 2_000],
+    [4, 4_000],
+    [5, 5_000],
+    [8, 5_000],
+    [100, 5_000],
+  ])('[D05] after %i failures is at most %i ms', (attempt, longest) => {
+    expect(retryPause(attempt, 0.999_999)).toBe(longest);
+    expect(retryPause(attempt, 0)).toBe(longest / 2);
+  });
+});
