@@ -1,21 +1,17 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 
-/** A backup that this process is to put back: it ends all it does, restores, and starts again. */
+/** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
 export interface RestoreWish {
   /** Names the answer, which lies in the data folder afterwards: by then this server is gone. */
   readonly id: string;
-  /** A path on this machine. */
-  readonly file: string;
-  readonly unfinished: 'hold' | 'go-on';
-  readonly withSettings: boolean;
+  /** The folder in the data folder in which it is ready. */
+  readonly staging: string;
 }
 
 const Body = z.object({
   id: z.uuid(),
-  file: z.string().startsWith('/'),
-  unfinished: z.enum(['hold', 'go-on']),
-  withSettings: z.boolean(),
+  staging: z.string().regex(/^restoring-\w+$/),
 });
 
 /** Restoring, at `/api/restore`. It replaces everything: guard it. */

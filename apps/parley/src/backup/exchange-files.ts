@@ -13,13 +13,23 @@ import { z } from 'zod';
 import type { DataFolder } from '../data-folder.ts';
 import { BackupError } from './backup-error.ts';
 
-/** Something that comes to lie at `path`; `staged` null: the backup has nothing for that place. */
-export interface Exchange {
+/** One place of the new state. */
+const Exchange = z.object({
   /** What the old one is called in the folder aside; unique. */
-  readonly name: string;
-  readonly path: string;
-  readonly staged: string | null;
-}
+  name: z.string(),
+  path: z.string(),
+  /** What comes to lie at `path`; null: the backup has nothing for that place. */
+  staged: z.string().nullable(),
+});
+export type Exchange = z.infer<typeof Exchange>;
+
+/** A new state that is ready beside the old one. `file`: the backup it was made of. */
+export const ExchangePlan = z.object({
+  file: z.string(),
+  newAside: z.string(),
+  exchanges: z.array(Exchange),
+});
+export type ExchangePlan = z.infer<typeof ExchangePlan>;
 
 const Marker = z.object({ aside: z.string(), file: z.string() });
 
@@ -40,9 +50,7 @@ export function refuseHalfRestored(folder: DataFolder): void {
  */
 export function exchangeFiles(
   folder: DataFolder,
-  file: string,
-  exchanges: readonly Exchange[],
-  newAside: string,
+  { file, exchanges, newAside }: ExchangePlan,
 ): { readonly aside: string | null } {
   const aside = readMarker(folder)?.aside ?? newAside;
   writeFileSync(folder.restoreMarker, JSON.stringify({ aside, file }), {

@@ -7,7 +7,7 @@ import { isShared } from '../process-role.ts';
 import { readSettings } from '../read-settings.ts';
 import { FOLDERS, type Manifest } from './archive-format.ts';
 import { type CheckedBackup, checkBackup, manifestOf, rowsOf } from './check-backup.ts';
-import { type Exchange, exchangeFiles } from './exchange-files.ts';
+import { type Exchange, type ExchangePlan, exchangeFiles } from './exchange-files.ts';
 import { readArchive } from './read-archive.ts';
 import { stageFiles } from './stage-files.ts';
 
@@ -21,6 +21,13 @@ export interface RestoreOrder {
   readonly unfinished: 'hold' | 'go-on';
   /** The settings of the backup take the place of those that are there; where there are none they always do. */
   readonly withSettings: boolean;
+  /** Who exchanges what is ready in `staging`; this process, where it is absent. */
+  readonly exchange?: (plan: ExchangePlan, staging: string) => Promise<ExchangeResult>;
+}
+
+/** Where the files from before are; null when there were none. */
+export interface ExchangeResult {
+  readonly aside: string | null;
 }
 
 /** What is there now. `asideFolder`: the old files; `aside` the old tables on PostgreSQL. */
@@ -69,38 +76,49 @@ interface Prepared {
 }
 
 async function putBack(
-  { file, folder, env, clock, unfinished }: RestoreOrder,
+  { file, folder, env, clock, unfinished, exchange }: RestoreOrder,
   { checked: { manifest }, staging, settings: settingsFile }: Prepared,
 ): Promise<RestoredStore & Pick<RestoreDone, 'asideFolder'>> {
   const { settings } = readSettings({ ...folder, settingsFile }, env);
   const isOurs = !isShared(settings);
-  const lock = isOurs ? lockDataFolder(folder) : null;
+  const database = join(staging, 'parley.db');
+  const store = await restoreStore({
+    url: settings.store.url ?? `sqlite:${database}`,
+    clock,
+    schema: manifest,
+    rows: rowsIn(file, manifest),
+    unfinished,
+    forget: READ_SO_FAR,
+  });
+  const stamp = new Date(clock()).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  const exchanges = [
+    ...(isOurs ? databaseFiles(folder, database) : []),
+    { name: 'workspace', path: settings.agent.workspace, staged: join(staging, 'workspace') },
+    ...FOLDERS.map((name) => ({
+      name,
+      path: join(folder.path, name),
+      staged: join(staging, name),
+    })),
+    ...(settingsFile === folder.settingsFile
+      ? []
+      : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
+  ];
+  const plan = { file, exchanges, newAside: join(folder.path, `before-restore-${stamp}`) };
+  const { aside } = exchange
+    ? await exchange(plan, staging)
+    : exchangeHere(folder, plan, isOurs ? 'locked' : 'shared');
+  return { ...store, asideFolder: aside };
+}
+
+/** Exchanges in this process; a folder with a database in it must be nobody else's meanwhile. */
+export function exchangeHere(
+  folder: DataFolder,
+  plan: ExchangePlan,
+  how: 'locked' | 'shared',
+): ExchangeResult {
+  const lock = how === 'locked' ? lockDataFolder(folder) : null;
   try {
-    const database = join(staging, 'parley.db');
-    const store = await restoreStore({
-      url: settings.store.url ?? `sqlite:${database}`,
-      clock,
-      schema: manifest,
-      rows: rowsIn(file, manifest),
-      unfinished,
-      forget: READ_SO_FAR,
-    });
-    const stamp = new Date(clock()).toISOString().slice(0, 19).replaceAll(/\D/g, '');
-    const exchanges = [
-      ...(isOurs ? databaseFiles(folder, database) : []),
-      { name: 'workspace', path: settings.agent.workspace, staged: join(staging, 'workspace') },
-      ...FOLDERS.map((name) => ({
-        name,
-        path: join(folder.path, name),
-        staged: join(staging, name),
-      })),
-      ...(settingsFile === folder.settingsFile
-        ? []
-        : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
-    ];
-    const newAside = join(folder.path, `before-restore-${stamp}`);
-    const { aside } = exchangeFiles(folder, file, exchanges, newAside);
-    return { ...store, asideFolder: aside };
+    return exchangeFiles(folder, plan);
   } finally {
     lock?.release();
   }

@@ -1,39 +1,48 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ParleyError } from '@parley/contracts';
+import { reasonOf } from '@parley/contracts';
 import type { RestoreWish } from '@parley/gateway';
 import { z } from 'zod';
 import type { DataFolder } from '../data-folder.ts';
-import { restoreBackup } from './restore-backup.ts';
-import { restoreText } from './restore-text.ts';
+import { ExchangePlan } from './exchange-files.ts';
+import { exchangeHere } from './restore-backup.ts';
 
-const Outcome = z.object({ id: z.string(), ok: z.boolean(), text: z.string() });
-/** What came of a restore that a running Parley was asked for. */
+const Outcome = z.object({
+  id: z.string(),
+  aside: z.string().nullable(),
+  /** Why nothing was changed; null when all of it was. */
+  error: z.string().nullable(),
+});
+/** What came of an exchange that a running Parley was asked for. */
 export type RestoreOutcome = z.infer<typeof Outcome>;
+
+/** Where a plan lies for the process that exchanges: in the folder with what is ready. */
+export function planFile(staging: string): string {
+  return join(staging, 'plan.json');
+}
 
 function outcomeFile(folder: DataFolder): string {
   return join(folder.path, 'restored.json');
 }
 
 /**
- * Restores between two starts of the same process, and leaves word of it for whoever asked. A failure is
- * told there and changes nothing, so that the process goes on with what it had.
+ * Exchanges the state between two starts of the same process, and leaves word of it for whoever asked. A
+ * failure is told there and changes nothing, so that the process goes on with what it had.
  */
-export async function restoreHere(
-  { id, ...order }: RestoreWish,
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
-): Promise<RestoreOutcome> {
-  const outcome = await restoreBackup({ ...order, folder, env, clock: Date.now }).then(
-    (done) => ({ id, ok: true, text: restoreText(done, folder) }),
-    (reason: unknown) => {
-      if (!(reason instanceof ParleyError)) throw reason;
-      return { id, ok: false, text: reason.message };
-    },
-  );
+export function restoreHere({ id, staging }: RestoreWish, folder: DataFolder): RestoreOutcome {
+  const outcome = attempt(id, join(folder.path, staging), folder);
   writeFileSync(outcomeFile(folder), JSON.stringify(outcome), { mode: 0o600 });
   return outcome;
+}
+
+function attempt(id: string, staging: string, folder: DataFolder): RestoreOutcome {
+  try {
+    const plan = ExchangePlan.parse(JSON.parse(readFileSync(planFile(staging), 'utf8')));
+    return { id, ...exchangeHere(folder, plan, 'locked'), error: null };
+  } catch (error) {
+    return { id, aside: null, error: reasonOf(error) };
+  }
 }
 
 const LOOK_EVERY_MS = 200;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { askRunning } from '../ask-gateway.ts';
-import { checkBackup } from '../backup/check-backup.ts';
-import { type RestoreOrder, restoreBackup } from '../backup/restore-backup.ts';
-import { outcomeOf } from '../backup/restore-here.ts';
+import type { ExchangePlan } from '../backup/exchange-files.ts';
+import { type ExchangeResult, restoreBackup } from '../backup/restore-backup.ts';
+import { outcomeOf, planFile } from '../backup/restore-here.ts';
 import { restoreText } from '../backup/restore-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -20,13 +21,14 @@ export interface RestoreFlags {
   readonly withSettings?: boolean;
 }
 
-/** A backup of many gigabytes takes minutes. In ms. */
-const RESTORED_WITHIN_MS = 30 * 60_000;
+/** A shutdown takes 10 s at most, and files on another file system are copied. In ms. */
+const EXCHANGED_WITHIN_MS = 10 * 60_000;
 
 /**
- * `parley restore FILE`: puts a backup back and says what that means; 0 when it is done. A process that runs
- * on the data folder alone does it itself, between two starts. Processes that share a PostgreSQL go on
- * running: there it is one transaction, which fences what they were doing.
+ * `parley restore FILE`: puts a backup back and says what that means; 0 when it is done. All is made ready
+ * here. A process that runs on the data folder alone is asked to exchange its state for it, between two
+ * starts. Processes that share a PostgreSQL go on running: there it is one transaction, which fences what
+ * they were doing.
  */
 export async function restoreCommand(
   folder: DataFolder,
@@ -35,41 +37,47 @@ export async function restoreCommand(
   { goOn = false, withSettings = false }: RestoreFlags,
   print: (text: string) => void,
 ): Promise<number> {
-  const order: RestoreOrder = {
+  const gateway = await ownProcess(folder, env);
+  const done = await restoreBackup({
     file: resolve(name),
     folder,
     env,
     clock: Date.now,
     unfinished: goOn ? 'go-on' : 'hold',
     withSettings,
-  };
-  if (findInstance(folder) !== null && !isShared(readSettings(folder, env).settings)) {
-    const gateway = await findGateway(folder, env);
-    if (gateway !== null) return await askProcess(order, gateway, print);
-  }
-  print(restoreText(await restoreBackup(order), folder));
+    ...(gateway && { exchange: (plan, staging) => askFor(gateway, folder, plan, staging, print) }),
+  });
+  print(restoreText(done, folder));
   return 0;
 }
 
-async function askProcess(
-  { file, folder, unfinished, withSettings }: RestoreOrder,
+/** The process that has the data folder to itself; null where none runs. */
+async function ownProcess(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+): Promise<FoundGateway | null> {
+  if (findInstance(folder) === null || isShared(readSettings(folder, env).settings)) return null;
+  return await findGateway(folder, env);
+}
+
+async function askFor(
   gateway: FoundGateway,
+  folder: DataFolder,
+  plan: ExchangePlan,
+  staging: string,
   print: (text: string) => void,
-): Promise<number> {
-  // So that nothing is stopped for a file that cannot be used.
-  await checkBackup(file);
+): Promise<ExchangeResult> {
   const id = randomUUID();
-  const { pid } = gateway;
-  const body = { id, file, unfinished, withSettings };
+  writeFileSync(planFile(staging), JSON.stringify(plan), { mode: 0o600 });
+  const body = { id, staging: basename(staging) };
   await askRunning(gateway, { path: '/api/restore', body, answer: z.object({}) });
-  print(`Process ${pid} ends what it does, restores, and starts again.`);
-  const outcome = await outcomeOf(id, folder, RESTORED_WITHIN_MS);
-  if (outcome === null) {
-    throw new CliError(
-      'restore-unanswered',
-      `Process ${pid} was asked to restore ${file} and says nothing; what it writes in its terminal or log tells more.`,
-    );
-  }
-  print(outcome.text);
-  return outcome.ok ? 0 : 1;
+  print(`Process ${gateway.pid} ends what it does, takes the restored state, and starts again.`);
+  const outcome = await outcomeOf(id, folder, EXCHANGED_WITHIN_MS);
+  if (outcome?.error === null) return { aside: outcome.aside };
+  throw new CliError(
+    'restore-unanswered',
+    outcome === null
+      ? `Process ${gateway.pid} was asked to take over the restored state and says nothing; what it writes in its terminal or log tells more.`
+      : `Process ${gateway.pid} could not take over the restored state: ${outcome.error}`,
+  );
 }
