@@ -274,6 +274,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         words: 'part 1 of 2: could not be delivered',
         detail: 'blocked',
       });
+      const [letter] = await store.deadLetters.open({ limit: 1 });
+      await store.deadLetters.drop(letter?.id ?? 0, 9);
+      expect((await timeline('m1')).entries.map(({ words }) => words)).toContain(
+        'part 1 of 2: could not be delivered; dropped by the operator',
+      );
     });
   });
 }
