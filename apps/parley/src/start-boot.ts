@@ -1,7 +1,7 @@
 import { type NewId, reasonOf } from '@parley/contracts';
 import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
 import type { Queues } from '@parley/queue';
-import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { servedBy } from './message-settings.ts';
 
@@ -31,22 +31,15 @@ export function startBoot(deps: StartBoot): () => Promise<void> {
       saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
       serves: servedBy(accounts),
     });
-  const running = firstOfAll(deps).then((first) => (first ? run() : undefined));
+  const running = isStart(deps).then((yes) => (yes ? run() : undefined));
   return async () => void (await running);
 }
 
-/** Gateways that start in the same moment do not see each other yet; a lease of this length decides. In ms. */
-const SAME_MOMENT_MS = 10_000;
-
-async function firstOfAll({ store, shared, clock, log }: StartBoot): Promise<boolean> {
+async function isStart({ store, shared, clock, log }: StartBoot): Promise<boolean> {
   if (shared === null) return true;
-  try {
-    const others = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
-    if (others.some(({ id, role }) => role !== 'worker' && id !== shared.processId)) return false;
-    const { kind } = await store.leases.acquire('boot', shared.processId, clock(), SAME_MOMENT_MS);
-    return kind === 'held';
-  } catch (error) {
+  const { isFirstGateway } = await import('./is-first-gateway.ts');
+  return isFirstGateway({ store, clock, ...shared }).catch((error: unknown) => {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
     return false;
-  }
+  });
 }
