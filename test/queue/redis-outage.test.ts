@@ -60,6 +60,28 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await expect.poll(() => waiting.size).toBe(0);
   });
 
+  it('[D09] lets work go on that Redis has forgotten: nobody asks a model twice for that', async () => {
+    const { queues, lines } = await open('goes-on');
+    const ends: string[] = [];
+    let begun = 0;
+    const worker = await queues.lanes.work(async (_key, signal) => {
+      begun += 1;
+      // Long enough for BullMQ to miss its lock, which it renews every five seconds.
+      await sleep(7_000, undefined, { signal }).catch(() => undefined);
+      ends.push(signal.aborted ? 'aborted' : 'finished');
+      return null;
+    }, 5);
+    await queues.lanes.kick('one');
+    await expect.poll(() => begun).toBe(1);
+    await server.kill();
+    await server.start();
+    await expect.poll(() => ends).toEqual(['finished']);
+    await queues.lanes.kick('one');
+    await expect.poll(() => begun).toBe(2);
+    await worker.close(0);
+    expect(lines.filter((line) => line.includes('could not renew lock'))).toHaveLength(1);
+  });
+
   it('[D02] does not run a key twice at once when its job was forgotten while it ran', async () => {
     const { queues } = await open('forgotten');
     let running = 0;

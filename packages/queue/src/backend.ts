@@ -32,9 +32,7 @@ export interface WakeUpConsumer {
     event: 'failed',
     listener: (job: { readonly data: WakeUp } | undefined, error: Error) => void,
   ): unknown;
-  on(event: 'lockRenewalFailed', listener: (jobIds: string[]) => void): unknown;
   waitUntilReady(): Promise<unknown>;
-  cancelJob(id: string, reason: string): boolean;
   cancelAllJobs(reason: string): void;
   close(): Promise<void>;
 }

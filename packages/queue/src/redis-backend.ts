@@ -49,7 +49,8 @@ export async function openRedisBackend(
       const options = { ...tuning, connection: working, prefix, ...traced };
       return new Worker<WakeUp>(name, process, options);
     },
-    onError: (_queue, error) => outage.note(error),
+    onError: (queue, error) =>
+      outage.note(error, `trouble in the queue ${queue}; the sweep makes up for it`),
     close() {
       for (const connection of open) connection.disconnect();
     },

@@ -31,8 +31,13 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   });
   const topics: Topic[] = hears === undefined ? ['turns', 'orders'] : [hears];
   // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
-  const subscribed = into.subscribe(...topics.map(channel)).catch(outage.note);
-  const ping = setInterval(() => into.ping().catch(outage.note), PING_MS).unref();
+  const subscribed = into
+    .subscribe(...topics.map(channel))
+    .catch((error: unknown) => outage.note(error));
+  const ping = setInterval(
+    () => into.ping().catch((error: unknown) => outage.note(error)),
+    PING_MS,
+  ).unref();
   const senders = {
     turns: createSender((text) => out.publish(channel('turns'), text), self, log),
     orders: createSender((text) => out.publish(channel('orders'), text), self, log),

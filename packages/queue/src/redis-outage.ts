@@ -5,8 +5,8 @@ import type { RedisConnection } from './connect-redis.ts';
 export interface RedisOutage {
   /** From now on this connection is heard. */
   watch(connection: RedisConnection): void;
-  /** For errors that reach people by another way than the connection itself. */
-  note(error: unknown): void;
+  /** For errors that do not come from a connection of ours; `message`: what becomes of it. */
+  note(error: unknown, message?: string): void;
 }
 
 /** The same words again after this long, in ms: people who look later must see that it goes on. */
@@ -15,17 +15,19 @@ const REPEAT_MS = 30_000;
 /** `what` names in the log who misses Redis. */
 export function redisOutage(what: string, log: Logger): RedisOutage {
   const told = new Map<string, number>();
-  const note = (error: unknown): void => {
+  const note = (error: unknown, message = 'Redis cannot be used; trying again'): void => {
     const reason = reasonOf(innermost(error));
+    // Many jobs have the same trouble at once.
+    const kind = reason.replace(/\d+/g, '#');
     const now = Date.now();
-    if (now - (told.get(reason) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
-    told.set(reason, now);
-    log.warn({ what, reason }, 'Redis cannot be used; trying again');
+    if (now - (told.get(kind) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    told.set(kind, now);
+    log.warn({ what, reason }, message);
   };
   return {
     note,
     watch(connection) {
-      connection.on('error', note);
+      connection.on('error', (error: unknown) => note(error));
       connection.on('ready', () => {
         if (told.size > 0) log.info({ what }, 'Redis can be used again');
         told.clear();

@@ -31,9 +31,9 @@ export interface WakeUpQueue {
 }
 
 /**
- * Work goes on when BullMQ loses its lock, as when Redis forgets all: whoever is handed the key as well
- * finds the lease in the tables, and in the same process the key at work.
- * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead.
+ * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
+ * lock is lost, as when Redis forgets all, goes on: whoever is handed the key as well finds the lease in
+ * the tables, or the key at work in this process.
  * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
  */
 const TUNING = {
