@@ -16,7 +16,7 @@ export const TABLE_SECTIONS = [
 export type TableSection = (typeof TABLE_SECTIONS)[number];
 
 /** Sections that take long or need servers, and run only when they are asked for. */
-export const LONG_SECTIONS = ['distributed', 'fairness', 'soak'] as const;
+export const LONG_SECTIONS = ['distributed', 'idle', 'fairness', 'soak'] as const;
 export type LongSection = (typeof LONG_SECTIONS)[number];
 
 export type Section = PlainSection | TableSection | LongSection;
@@ -63,6 +63,8 @@ export interface Rounds {
   readonly documents: number;
   /** How long each topology is under load. */
   readonly loadMs: number;
+  /** How long nobody writes while that is measured. */
+  readonly stillMs: number;
   /** How long the usual latency of quiet people is watched. */
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
@@ -83,6 +85,7 @@ export const FULL: Rounds = {
   conversions: 40,
   documents: 2_000,
   loadMs: 12_000,
+  stillMs: 60_000,
   fairnessMs: 20_000,
   minutes: 20,
 };
@@ -101,6 +104,7 @@ export const QUICK: Rounds = {
   conversions: 10,
   documents: 400,
   loadMs: 5_000,
+  stillMs: 20_000,
   fairnessMs: 8_000,
   minutes: 3,
 };

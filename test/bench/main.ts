@@ -42,6 +42,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     'node-arguments': { type: 'string', default: '' },
     distributed: { type: 'boolean', default: false },
+    idle: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
     minutes: { type: 'string' },

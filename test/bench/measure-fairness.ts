@@ -7,6 +7,7 @@ import type { Rounds } from './figure.ts';
 import { type Installation, nameOf, startInstallation, type Topology } from './installation.ts';
 import type { Disturbance } from './orders.ts';
 import { type SlowProxy, startSlowProxy } from './slow-proxy.ts';
+import { quantile } from './statistics.ts';
 import { settingsFor } from './subject.ts';
 
 /** What quiet people saw without and with a disturbance elsewhere. */
@@ -125,13 +126,21 @@ export async function measureFairness(
       for (const topology of trouble.topologies) {
         process.stderr.write(`  ${nameOf(topology)}: ${trouble.name} …\n`);
         if (trouble.needs === 'small-disk' && !canMountDisks()) continue;
-        figures.push(await measureTrouble(trouble, topology, model.baseUrl, fairnessMs));
+        const found = await measureTrouble(trouble, topology, model.baseUrl, fairnessMs);
+        process.stderr.write(`  ${inBrief(found.normal)} → ${inBrief(found.meanwhile)}\n`);
+        figures.push(found);
       }
     }
   } finally {
     await model.close();
   }
   return figures;
+}
+
+function inBrief({ latencies, unanswered }: Steady): string {
+  const ms = (share: number) => quantile(latencies, share).toFixed(0);
+  const lost = unanswered > 0 ? `, ${unanswered} unanswered` : '';
+  return latencies.length === 0 ? `nobody answered${lost}` : `${ms(0.5)}/${ms(0.95)} ms${lost}`;
 }
 
 async function measureTrouble(

@@ -8,6 +8,7 @@ import { measureChannels, renderChannels } from './measure-channels.ts';
 import { measureContext } from './measure-context.ts';
 import { measureDistributed } from './measure-distributed.ts';
 import { measureFairness } from './measure-fairness.ts';
+import { measureIdle, renderIdle } from './measure-idle.ts';
 import { measureMarkup } from './measure-markup.ts';
 import { measureMemorySearch } from './measure-memory-search.ts';
 import { measurePrompt } from './measure-prompt.ts';
@@ -34,6 +35,7 @@ export const OWN_TABLES: Readonly<
   channels: told(measureChannels, renderChannels),
   heartbeat: told((rounds) => beatDays(rounds.days), renderHeartbeat),
   distributed: told(measureDistributed, renderDistributed),
+  idle: told(({ stillMs }) => measureIdle(stillMs), renderIdle),
   fairness: told(measureFairness, renderFairness),
   soak: told(measureSoak, renderSoak),
 };
