@@ -1,0 +1,172 @@
+import type { ChannelDefinition, ChannelState } from '@parley/channels';
+import { silentLogger, silentMeter } from '@parley/contracts';
+import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
+import { type AccountDeps, type ChannelAccount, openAccount } from './channel-account.ts';
+
+/** Rights that a test gives and takes. */
+class GivenRights implements AccountRights {
+  readonly areShared = true;
+  readonly released: number[] = [];
+  #waiting: ((right: AccountRight) => void)[] = [];
+  #lost: AbortController[] = [];
+  readonly #outbox: Store['outbox'];
+
+  constructor(outbox: Store['outbox']) {
+    this.#outbox = outbox;
+  }
+
+  async obtain(_name: unknown, standby: (holder: string) => void, signal: AbortSignal) {
+    standby('the other one');
+    const { promise, resolve } = Promise.withResolvers<AccountRight | null>();
+    signal.addEventListener('abort', () => resolve(null));
+    this.#waiting.push(resolve);
+    return promise;
+  }
+
+  give(): void {
+    const lost = new AbortController();
+    const number = this.#lost.push(lost);
+    this.#waiting.pop()?.({
+      lost: lost.signal,
+      outbox: this.#outbox,
+      isShared: true,
+      release: async () => void this.released.push(number),
+    });
+  }
+
+  take(): void {
+    this.#lost.at(-1)?.abort();
+  }
+
+  async holder() {
+    return null;
+  }
+}
+
+describe('an account that other gateways may have', () => {
+  let store: Store;
+  let queues: Queues;
+  let rights: GivenRights;
+  let states: ChannelState['kind'][];
+  let happened: string[];
+  let account: ChannelAccount;
+  beforeEach(async () => {
+    store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+    queues = await openQueues({ url: 'memory:', log: silentLogger });
+    rights = new GivenRights(store.outbox);
+    states = [];
+    happened = [];
+    account = await openAccount(depsOf(), { definition, account: 'default', settings: {}, rules });
+  });
+  afterEach(async () => {
+    await account.stopReceiving();
+    await account.close(0);
+    await queues.close();
+    await store.close();
+  });
+
+  const depsOf = (): AccountDeps => ({
+    store,
+    queues,
+    rights,
+    bus: createLocalBus(silentLogger),
+    log: silentLogger,
+    meter: silentMeter,
+    clock: Date.now,
+    random: Math.random,
+    pass: () => {},
+    situation: () => ({ agentName: 'Polly', model: 'none' }),
+    media: { fileBytes: 1, messageBytes: 1, keptBytes: 1 },
+    onState: ({ state }) => void states.push(state.kind),
+  });
+  const rules = {
+    policy: {
+      access: { direct: 'open', groups: 'disabled', allow: [], allowGroups: [] },
+      activation: 'mention',
+      answers: { mentions: 'dead', numbered: false },
+    },
+    owners: [],
+    limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
+  } as const;
+  /** A platform that notes when an adapter is made, started and stopped. */
+  let made = 0;
+  const definition: ChannelDefinition = {
+    id: 'test',
+    settings: z.unknown(),
+    load: async () => (context) => {
+      made += 1;
+      const name = `adapter ${made}`;
+      return {
+        capabilities: {
+          target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
+          idempotentSend: true,
+          typing: false,
+          edit: false,
+          delete: false,
+          react: false,
+          threads: false,
+          buttons: false,
+          streaming: 'none',
+          media: [],
+        },
+        async start() {
+          happened.push(`${name} starts`);
+          context.report({ kind: 'connected', as: name });
+        },
+        async stop() {
+          happened.push(`${name} stops`);
+          context.report({ kind: 'stopped' });
+        },
+        send: async (part) => ({ platformMessageId: part.id }),
+        http: { fetch: async () => new Response(name) },
+      };
+    },
+  };
+
+  it('[D09] stands by without touching the platform until it is its turn', async () => {
+    expect(account.status().state).toEqual({ kind: 'standby', holder: 'the other one' });
+    expect(account.connected()).toBeUndefined();
+    expect(happened).toEqual([]);
+    const answer = await account
+      .http()
+      ?.fetch(new Request('http://127.0.0.1/channels/test/default/'));
+    expect(answer?.status).toBe(503);
+    rights.give();
+    await expect.poll(() => account.status().state.kind).toBe('connected');
+    expect(account.connected()).toBeDefined();
+  });
+
+  it('[D09] leaves the platform when it is lost, and comes back with a connection of its own', async () => {
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    rights.take();
+    await expect.poll(() => states.at(-1)).toBe('standby');
+    expect(account.connected()).toBeUndefined();
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    const [first, end, second] = happened.map((line) => line.replace(/^adapter /, ''));
+    expect(end).toBe(first?.replace('starts', 'stops'));
+    expect(second).not.toBe(first);
+    expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
+  });
+
+  it('[D11] gives the right back at the end, and says that it has stopped', async () => {
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    await account.stopReceiving();
+    expect(rights.released).toEqual([]);
+    await account.close(100);
+    expect(rights.released).toEqual([1]);
+    expect(states.at(-1)).toBe('stopped');
+  });
+
+  it('[D11] ends while it stands by', async () => {
+    await account.stopReceiving();
+    expect(account.status().state.kind).toBe('stopped');
+    expect(happened).toEqual([]);
+  });
+});
