@@ -44,9 +44,12 @@ export interface SeriesResult {
 const THINKING_MS = 40;
 /** Questions of one channel that wait for the model at most; its people stop then. */
 const MOST_WAITING = 100;
-/** Before the next kill so many questions reach the model, or this time passes, in ms: a turn that was
- * begun five times and never ended is given up, and rightly so. */
-const [PROGRESS, PROGRESS_WITHIN_MS] = [100, 8_000];
+/**
+ * Before the next kill so many questions for each person reach the model, or this time passes, in ms: a
+ * turn that was begun five times and never ended is given up, and rightly so.
+ */
+const [PROGRESS, PROGRESS_WITHIN_MS] = [1, 8_000];
+const MOST_PROGRESS = 100;
 /** When nothing moves any more for so long, what is missing is lost. */
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 250;
@@ -58,10 +61,10 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   const { deployment, load, executioner, sides } = scene;
   try {
     for (const one of deployment.processes) one.start();
-    await executioner.untilUp();
-    options.note?.(`up after ${Date.now() - began} ms`);
+    // Only an empty database has first starts.
+    const firstDeaths = await executioner.carryOut(killAt('start-up', scene.chance));
     await scene.connected();
-    options.note?.(`connected after ${Date.now() - began} ms`);
+    options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
     await load.askAll();
     await atRest(scene);
     options.note?.(`everybody is known after ${Date.now() - began} ms`);
@@ -136,8 +139,9 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
 /** Gives back how many died at each site. */
 async function killWhileAsking(
   { sites, rounds, questions, note }: SeriesOptions,
-  { chance, executioner, load }: Scene,
+  scene: Scene,
 ): Promise<ReadonlyMap<KillSite, number>> {
+  const { chance, executioner, load } = scene;
   const began = Date.now();
   let isOver = false;
   const asking = load.askUntil(() => isOver);
@@ -150,7 +154,7 @@ async function killWhileAsking(
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,
       );
-      await progress(load);
+      await progress(scene);
     }
   }
   isOver = true;
@@ -158,9 +162,10 @@ async function killWhileAsking(
   return killed;
 }
 
-async function progress(load: Load): Promise<void> {
+async function progress({ load, sides }: Scene): Promise<void> {
   const heard = () => load.total - load.waiting;
-  const enough = heard() + PROGRESS;
+  const people = sides.reduce((sum, { senders }) => sum + senders.length, 0);
+  const enough = heard() + Math.min(MOST_PROGRESS, PROGRESS * people);
   const late = Date.now() + PROGRESS_WITHIN_MS;
   while (heard() < enough && Date.now() < late) await sleep(LOOK_EVERY_MS);
 }
@@ -200,6 +205,6 @@ function settingsFor(sides: readonly Side[], modelUrl: string): object {
     channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
-    log: { level: process.env.CRASH_LOG ?? 'warn', format: 'json' },
+    log: { level: 'warn', format: 'json' },
   };
 }

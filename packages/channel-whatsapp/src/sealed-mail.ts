@@ -5,6 +5,7 @@ import type {
   SignalKeyStoreWithTransaction,
   SocketConfig,
 } from '@whiskeysockets/baileys';
+import { openSparingly } from './open-sparingly.ts';
 import { type Repository, SESSIONS, sealFirst } from './seal-first.ts';
 
 type MakeRepository = SocketConfig['makeSignalRepository'];
@@ -74,7 +75,9 @@ export class SealedMail {
       return {
         ...sealFirst(repository, keys),
         decryptMessage: (sealed) =>
-          this.#track(sealed.ciphertext, { keys, known }, () => repository.decryptMessage(sealed)),
+          this.#track(sealed.ciphertext, { keys, known }, () =>
+            openSparingly(repository, keys, sealed),
+          ),
         decryptGroupMessage: (sealed) =>
           this.#track(sealed.msg, { keys, known }, () => repository.decryptGroupMessage(sealed)),
       };

@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChannelAdapter } from '@parley/channels';
 import { type AdapterValue, memoryValues } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { accepted, failureOf, noSignal, openScene, part, type Scene } from './adapter-scene.ts';
+import {
+  accepted,
+  failureOf,
+  noSignal,
+  openScene,
+  part,
+  type Scene,
+  type Wishes,
+} from './adapter-scene.ts';
 
 /** What one person wrote has arrived, each once, in this order, and the server keeps nothing more. */
 async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
@@ -182,5 +191,35 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     const failure = await failureOf(adapter.send(part(ann.id, 'answer'), noSignal()));
     expect(failure.kind).toBe('transient');
     expect(double.sends()).toEqual([]);
+  });
+
+  it('[D04] it answers while what waited is being taken: every phone can open that', async () => {
+    const sends: Promise<unknown>[] = [];
+    let adapter: ChannelAdapter | undefined;
+    const receive: Wishes['receive'] = async ({ chat, messageId }) => {
+      const answer = part(chat.id, 'answer', { key: messageId });
+      // The connection may not be open yet.
+      sends.push(adapter?.send(answer, noSignal()).catch(() => undefined) ?? Promise.resolve());
+      await sleep(5);
+      return accepted;
+    };
+    const open = await openScene({ receive });
+    const { double } = open;
+    adapter = open.adapter;
+    const settled = async () => {
+      await double.waitFor(() => double.waiting().length === 0, 20_000);
+      await Promise.all(sends);
+    };
+    const people = [double.addPerson(), double.addPerson({ addressing: 'lid' })];
+    for (const { id } of people) await double.say({ chat: id, text: 'first' });
+    await double.waitFor(() => sends.length === people.length);
+    await settled();
+    await adapter.stop();
+    for (let nth = 0; nth < 10; nth += 1)
+      for (const { id } of people) await double.say({ chat: id, text: `waited ${nth}` });
+    adapter = await open.again();
+    await settled();
+    expect(double.sends().length).toBeGreaterThan(10);
+    expect(double.sends().flatMap(({ unreadable }) => unreadable)).toEqual([]);
   });
 });

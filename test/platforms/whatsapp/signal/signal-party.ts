@@ -21,6 +21,15 @@ export interface Sealed {
   readonly ciphertext: Uint8Array;
 }
 
+/** What libsignal keeps of one device, whatever Baileys' types say. */
+interface SessionRecord {
+  readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
+}
+
+function isRecord(value: unknown): value is SessionRecord {
+  return typeof value === 'object' && value !== null && '_sessions' in value;
+}
+
 /** One device that takes part in Signal: a person's phone, or the phone of the bot's account. */
 export class SignalParty {
   readonly creds: SignalCreds;
@@ -90,7 +99,7 @@ export class SignalParty {
   /** @throws Error when there is no session, or the message is not for it. */
   async open(jid: string, type: string, ciphertext: Uint8Array): Promise<proto.IMessage> {
     if (type !== 'pkmsg' && type !== 'msg') throw new Error(`Not a sealed message: ${type}`);
-    const padded = await this.#repository.decryptMessage({ jid, type, ciphertext });
+    const padded = await this.#openSparingly(jid, type, ciphertext);
     const message = proto.Message.decode(unpadRandomMax16(padded));
     const item = message.senderKeyDistributionMessage;
     if (item != null) {
@@ -128,6 +137,30 @@ export class SignalParty {
       msg: ciphertext,
     });
     return proto.Message.decode(unpadRandomMax16(msg));
+  }
+
+  /**
+   * libsignal for JavaScript spoils each session that it tries in vain. The phones' own library does
+   * not, so here those stay as they were.
+   */
+  async #openSparingly(
+    jid: string,
+    type: 'pkmsg' | 'msg',
+    ciphertext: Uint8Array,
+  ): Promise<Uint8Array> {
+    const address = this.#repository.jidToSignalProtocolAddress(jid);
+    const record = (): SessionRecord | undefined => {
+      const { [address]: found } = this.#keys.get('session', [address]);
+      return isRecord(found) ? found : undefined;
+    };
+    const before = record()?._sessions;
+    const padded = await this.#repository.decryptMessage({ jid, type, ciphertext });
+    const after = record()?._sessions;
+    if (type === 'pkmsg' || before === undefined || after === undefined) return padded;
+    for (const [name, session] of Object.entries(before)) {
+      if (after[name]?.indexInfo.used === session.indexInfo.used) after[name] = session;
+    }
+    return padded;
   }
 
   /** Loses every session and sender key, as a phone that was set up again with its old identity. */
