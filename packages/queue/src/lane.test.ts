@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger } from '@parley/contracts';
+import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLane } from './lane.ts';
 import { stopReasonOf } from './stop-reason.ts';
@@ -125,6 +126,27 @@ describe('a lane', () => {
     });
     await expect(runLane(deps, 'throws', new AbortController())).rejects.toThrow('a defect');
     expect(await scene.store.lanes.withWork(Date.now(), 100)).toContain('throws');
+  });
+
+  it('[D01] a turn that cannot be stored for want of the database may be begun as often as it takes', async () => {
+    await scene.write('full disk');
+    const attempts: number[] = [];
+    const full = new StoreError('store-full', 'the disk is full');
+    const run = (error: Error | null) =>
+      runLane(
+        scene.laneDeps(async (turn, lease) => {
+          attempts.push(turn.attempts);
+          if (error !== null) throw error;
+          await scene.answer(turn, lease);
+        }),
+        'full disk',
+        new AbortController(),
+      );
+    for (let nth = 0; nth < 3; nth += 1) await expect(run(full)).rejects.toBe(full);
+    await expect(run(new Error('a defect'))).rejects.toThrow('a defect');
+    await run(null);
+    expect(attempts).toEqual([0, 0, 0, 0, 1]);
+    expect(await scene.outcomes('full disk')).toEqual(['answered']);
   });
 
   it('does not fail a finished turn because the lane cannot be given back', async () => {

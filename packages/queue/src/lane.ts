@@ -5,6 +5,7 @@ import {
   type Clock,
   type Logger,
   type NewId,
+  ParleyError,
   reasonOf,
 } from '@parley/contracts';
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
@@ -60,11 +61,16 @@ export async function runLane(
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
   let ending: Ending = { left: false };
+  let blameless: string | undefined;
   try {
     ending = await runTurns(deps, turn, lease, stop.signal);
+  } catch (error) {
+    if (!(error instanceof TurnFailed)) throw error;
+    if (isOfTheDatabase(error.cause)) blameless = error.turnId;
+    throw error.cause;
   } finally {
     endRenewal();
-    if (!ending.left) await giveBack(deps, lease);
+    if (!ending.left) await giveBack(deps, lease, blameless);
   }
   return ending.left ? ending.again : null;
 }
@@ -81,7 +87,7 @@ async function runTurns(
 ): Promise<Ending> {
   let turn = first;
   while (!signal.aborted) {
-    await deps.runTurn(turn, lease, signal);
+    await runOne(deps, turn, lease, signal);
     if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return { left: false };
     const next = await deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock());
@@ -93,6 +99,40 @@ async function runTurns(
   return { left: false };
 }
 
+/** Names the turn that threw. */
+class TurnFailed extends Error {
+  readonly turnId: string;
+
+  constructor(turnId: string, cause: unknown) {
+    super(reasonOf(cause), { cause });
+    this.turnId = turnId;
+  }
+}
+
+async function runOne(
+  { runTurn }: LaneDeps,
+  turn: ClaimedTurn,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await runTurn(turn, lease, signal);
+  } catch (error) {
+    throw new TurnFailed(turn.turnId, error);
+  }
+}
+
+/** A turn that cannot be stored is as good as before: it may be begun as often as it takes. */
+const OF_THE_DATABASE: ReadonlySet<string> = new Set([
+  'store-busy',
+  'store-full',
+  'store-unreachable',
+]);
+
+function isOfTheDatabase(error: unknown): boolean {
+  return error instanceof ParleyError && OF_THE_DATABASE.has(error.code);
+}
+
 /** Messages that get a turn each need not be waited for. */
 function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const chatType = messages.at(-1)?.message.chat.type;
@@ -100,9 +140,13 @@ function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
 }
 
 /** A lease that cannot be given back runs out by itself, so the work is not failed for it. */
-async function giveBack({ lanes, log }: LaneDeps, lease: Lease): Promise<void> {
+async function giveBack(
+  { lanes, log }: LaneDeps,
+  lease: Lease,
+  blameless: string | undefined,
+): Promise<void> {
   try {
-    await lanes.release(lease);
+    await lanes.release(lease, blameless);
   } catch (error) {
     log.warn(
       { conversation: lease.conversationId, reason: reasonOf(error) },

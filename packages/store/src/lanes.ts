@@ -60,8 +60,11 @@ export interface LaneRepository {
   >;
   /** Prolongs leases; gives back the conversations of those that were not lost. */
   renew(leases: readonly Lease[], until: number): Promise<readonly string[]>;
-  /** Gives the lane back; harmless when the lease was lost. */
-  release(lease: Lease): Promise<void>;
+  /**
+   * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
+   * database, so that this beginning of it is not counted.
+   */
+  release(lease: Lease, blameless?: string): Promise<void>;
   /** When the newest waiting message was received, null when none waits. Decides the collect pause. */
   newestWaiting(conversationId: string): Promise<number | null>;
   /**

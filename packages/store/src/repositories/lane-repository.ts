@@ -4,7 +4,7 @@ import type { LaneRepository } from '../lanes.ts';
 import type { Lease } from '../rows.ts';
 import { type Claim, claimTurn } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
-import { ensureConversation, lockConversation } from './conversation.ts';
+import { ensureConversation, lockConversation, lockLeased } from './conversation.ts';
 import { interruptTurn } from './interrupt-turn.ts';
 import { joinTurn } from './join-turn.ts';
 import { RUNNING, WAITING } from './literals.ts';
@@ -34,7 +34,13 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
 
     renew: (leases, until) => database.write((sql) => renewLeases(sql, leases, until), 'process'),
 
-    release: (lease) => database.write((sql) => leaveLane(sql, lease), 'process'),
+    release: (lease, blameless) =>
+      database.write(async (sql) => {
+        if (blameless !== undefined && (await lockLeased(database, sql, lease)) !== null) {
+          await uncount(sql, blameless);
+        }
+        await leaveLane(sql, lease);
+      }, 'process'),
 
     newestWaiting: (conversationId) =>
       database.read(async (sql) => {
@@ -135,6 +141,16 @@ async function claimOrLeave(
   const claimed = await claimTurn(database, sql, claim);
   if (claimed.kind === 'none' || claimed.kind === 'settling') await leaveLane(sql, claim.lease);
   return claimed;
+}
+
+async function uncount(sql: Sql, turnId: string): Promise<void> {
+  await sql
+    .updateTable('turn')
+    .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
+    .where('id', '=', turnId)
+    .where('state', '=', RUNNING)
+    .where('attempts', '>', 0)
+    .execute();
 }
 
 async function leaveLane(sql: Sql, lease: Lease): Promise<void> {
