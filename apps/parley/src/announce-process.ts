@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Clock, Logger } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { startSweep } from '@parley/queue';
 import type { RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
@@ -40,6 +40,9 @@ export function announceProcess(
   });
   return async () => {
     await beats.stop();
-    await store.processes.leave(id);
+    // Where the database is away the others notice by themselves.
+    await store.processes.leave(id).catch((error: unknown) => {
+      log.warn({ reason: reasonOf(error) }, 'the end of this process is not told');
+    });
   };
 }
