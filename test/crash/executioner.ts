@@ -8,7 +8,7 @@ import type { Kill, VictimKind } from './kill.ts';
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 10;
 /** Whoever was killed has to be back after this long, in ms. */
-const BACK_WITHIN_MS = 60_000;
+const BACK_WITHIN_MS = 180_000;
 
 /** Kills parts of a deployment, which are started again at once. */
 export class Executioner {
@@ -33,6 +33,9 @@ export class Executioner {
       case 'point':
         await this.#atPoint(kill);
         break;
+      case 'takeover':
+        await this.#atTakeover(kill.nth);
+        break;
       case 'thinking':
         await this.#whileThinking(kill.nth);
         break;
@@ -53,7 +56,7 @@ export class Executioner {
     if (await until(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;
     const away = processes.filter((one) => !one.isReady());
     const words = away.flatMap(({ name, failedStarts }) => [name, ...failedStarts.slice(-1)]);
-    throw new Error(`Not started again within a minute: ${words.join('\n')}`);
+    throw new Error(`Not started again within three minutes: ${words.join('\n')}`);
   }
 
   #kills(): number {
@@ -78,6 +81,19 @@ export class Executioner {
     const twice = (before.get(second) ?? 0) + 2;
     await until(() => second.kills >= twice, PATIENCE_MS);
     if (second.kills < twice) await second.tell(null);
+  }
+
+  async #atTakeover(nth: number): Promise<void> {
+    const gateways = this.#deployment.processes.filter(({ role }) => role !== 'worker');
+    const order = { point: 'account-taken', nth } as const;
+    const kills = () => gateways.reduce((sum, one) => sum + one.kills, 0);
+    const before = kills();
+    for (const one of gateways) one.armNext(order);
+    await Promise.all(gateways.map((one) => one.tell(order)));
+    await this.#killOne(this.#chance.pick(gateways));
+    await until(() => kills() >= before + 2, PATIENCE_MS);
+    for (const one of gateways) one.armNext(undefined);
+    await Promise.all(gateways.map((one) => one.tell(null)));
   }
 
   async #whileThinking(nth: number): Promise<void> {

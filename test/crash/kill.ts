@@ -14,6 +14,8 @@ export type Kill =
       readonly nth: number;
       readonly again: boolean;
     }
+  /** Who serves accounts dies, and whoever takes the nth account over then. */
+  | { readonly kind: 'takeover'; readonly nth: number }
   /** Whoever may work on it, while the model thinks about the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
   /** These at once, whatever they do. Servers stay away for `awayMs`. */
@@ -46,6 +48,7 @@ export function killSites(deployment: DeploymentName): readonly KillSite[] {
 
 /** So far into the load is looked for a point. */
 const PASSINGS = 12;
+const ACCOUNTS = 3;
 /** One round in so many kills the next life, too. */
 const AGAIN_ONE_IN = 4;
 const LONGEST_AWAY_MS = 3_000;
@@ -56,6 +59,8 @@ const LIVES_AT_START = 3;
 /** How a round at a site goes. */
 export function killAt(site: KillSite, chance: Chance): Kill {
   const nth = 1 + chance.below(PASSINGS);
+  // Taken at starts and takeovers alone.
+  if (site === 'account-taken') return { kind: 'takeover', nth: 1 + chance.below(ACCOUNTS) };
   const point = DURABLE_POINTS.find((name) => name === site);
   if (point !== undefined) {
     return { kind: 'point', point, nth, again: chance.below(AGAIN_ONE_IN) === 0 };

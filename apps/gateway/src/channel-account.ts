@@ -166,6 +166,7 @@ class OpenAccount implements ChannelAccount {
         signal,
       );
       if (this.#right === null) break;
+      this.#deps.pass('account-taken');
       try {
         await this.#serve(this.#right);
       } catch (error) {

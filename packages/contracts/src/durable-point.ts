@@ -12,6 +12,7 @@ export const DURABLE_POINTS = [
   'part-sending',
   'part-sent',
   'part-recorded',
+  'account-taken',
 ] as const;
 export type DurablePoint = (typeof DURABLE_POINTS)[number];
 
