@@ -2,9 +2,10 @@ import type { Clock, NewId } from '@parley/contracts';
 import type { Database } from './database.ts';
 import { raw } from './kysely.ts';
 import { migrate, newerStep, refuseNewer } from './migrate.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { hasAllSteps } from './migrations/has-all-steps.ts';
+import type { Migration } from './migrations.ts';
 import { timedIds } from './new-id.ts';
-import { openPostgres } from './postgres/open-postgres.ts';
+import type { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
@@ -52,17 +53,28 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
-  if (address.dialect === 'sqlite') {
-    refuseNewer(readAppliedSteps(address.path) ?? [], MIGRATIONS, address.name);
-  }
-  const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
+  const { name } = address;
+  const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
+  const migrations = hasAllSteps(seen) ? null : await loadMigrations();
+  if (migrations !== null) refuseNewer(seen, migrations, name);
+  const database = address.dialect === 'sqlite' ? openSqlite(address) : await postgresAt(address);
   try {
-    await migrate(database, MIGRATIONS, address.name, options.clock);
+    if (migrations !== null) await migrate(database, migrations, name, options.clock);
   } catch (reason) {
     await database.close();
     throw reason;
   }
   return storeOn(database, options.newId ?? timedIds(options.clock));
+}
+
+/** One file for each step: most starts find nothing to do, and need none of them. */
+async function loadMigrations(): Promise<readonly Migration[]> {
+  return (await import('./migrations.ts')).MIGRATIONS;
+}
+
+async function postgresAt(address: Parameters<typeof openPostgres>[0]): Promise<Database> {
+  const { openPostgres } = await import('./postgres/open-postgres.ts');
+  return openPostgres(address);
 }
 
 /** The repositories over a database that is open and migrated. */
@@ -104,7 +116,7 @@ export function storeOn(database: Database, newId: NewId): Store {
       const applied = await database.read((sql) =>
         sql.selectFrom('parley_migration').select(['number', 'parley_version']).execute(),
       );
-      return newerStep(applied, MIGRATIONS)?.parley_version ?? null;
+      return newerStep(applied, await loadMigrations())?.parley_version ?? null;
     },
     close: () => database.close(),
   };
