@@ -7,8 +7,9 @@ import { killAt, killSites } from './kill.ts';
 describe.each(DEPLOYMENTS)('the sites of the %s deployment', (deployment) => {
   const sites = killSites(deployment);
 
-  it('hold every named point, and no site twice', () => {
-    expect(sites).toEqual(expect.arrayContaining([...DURABLE_POINTS]));
+  it('hold every named point but that of jobs, and no site twice', () => {
+    const missing = DURABLE_POINTS.filter((point) => !sites.includes(point));
+    expect(missing).toEqual(['job-fired']);
     expect(new Set(sites).size).toBe(sites.length);
   });
 

@@ -40,10 +40,14 @@ const TOGETHER: readonly (readonly VictimKind[])[] = [
 
 const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ');
 
+/** People who only ask never pass it. */
+const OF_JOBS: DurablePoint = 'job-fired';
+
 /** Where a deployment is killed. */
 export function killSites(deployment: DeploymentName): readonly KillSite[] {
   const moments = deployment === 'embedded' ? ['parley'] : TOGETHER.map(nameOf);
-  return [...DURABLE_POINTS, 'thinking', ...moments, 'start-up'];
+  const points = DURABLE_POINTS.filter((point) => point !== OF_JOBS);
+  return [...points, 'thinking', ...moments, 'start-up'];
 }
 
 /** So far into the load is looked for a point. */

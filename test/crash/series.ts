@@ -48,7 +48,7 @@ const MOST_WAITING = 100;
  * Before the next kill so many questions for each person reach the model, or this time passes, in ms: a
  * turn that was begun five times and never ended is given up, and rightly so.
  */
-const [PROGRESS, PROGRESS_WITHIN_MS] = [1, 8_000];
+const [PROGRESS, PROGRESS_WITHIN_MS] = [1, 30_000];
 const MOST_PROGRESS = 100;
 /** When nothing moves any more for so long, what is missing is lost. */
 const PATIENCE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { postMessage } from '@parley/agent';
 import { oneTimeCode, senderNow } from '@parley/channels';
-import type { AskCron, Clock, Logger } from '@parley/contracts';
+import type { AskCron, Clock, Logger, PassPoint } from '@parley/contracts';
 import type { PlannedAccount } from '@parley/gateway';
 import {
   type CronDeskDeps,
@@ -58,15 +58,18 @@ export function cronDeskDeps(
 /** Opens the jobs of the installation that runs. */
 export function openCron(
   settings: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
-  parts: CronDeskParts & { readonly queues: Queues },
+  parts: CronDeskParts & { readonly queues: Queues; readonly pass: PassPoint },
 ): OpenCron {
-  const { store, queues, clock } = parts;
+  const { store, queues, clock, pass } = parts;
   const deps = cronDeskDeps(settings, parts);
   const deliver = (channel: string, account: string, chatId: string) =>
     queues.deliveries(channel, account).kick(chatId);
   const schedule = createCronSchedule({
     ...deps,
-    wake: (conversationId) => queues.lanes.kick(conversationId),
+    wake: (conversationId) => {
+      pass('job-fired');
+      return queues.lanes.kick(conversationId);
+    },
     tell: async ({ route }, key, markdown) => {
       await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
     },

@@ -41,7 +41,7 @@ export async function openParts(
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
-  const cron = openCron(settings, { store, queues, accounts, clock, log });
+  const cron = openCron(settings, { store, queues, accounts, clock, log, pass });
   const messages = messagesOf(settings, { store, queues, owners, accounts });
   const { meter } = metrics;
   // The model is known later, and asked later still.

@@ -13,6 +13,7 @@ export const DURABLE_POINTS = [
   'part-sent',
   'part-recorded',
   'account-taken',
+  'job-fired',
 ] as const;
 export type DurablePoint = (typeof DURABLE_POINTS)[number];
 
