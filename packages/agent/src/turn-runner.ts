@@ -113,7 +113,7 @@ async function answerTurn(
     const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
-  const later = openLaterMessages(deps, { turn, journal }, lease, signal);
+  const later = await openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
     const ended = await answerUnlessStopped(deps, { turn, journal, later }, lease);
     // What it was about to store was refused because a later message had ended it.

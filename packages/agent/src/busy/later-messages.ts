@@ -2,8 +2,7 @@ import { type BusyPolicy, busyIn, type Clock, type LiveBus, type Logger } from '
 import type { ClaimedTurn, Lease, Store } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
 import { leadingMessage } from '../turn-facts.ts';
-import { type Interruption, openInterruption } from './interruption.ts';
-import { mayJoin } from './may-join.ts';
+import type { Interruption, openInterruption } from './interruption.ts';
 
 /** What deciding about messages that arrive during a turn needs. */
 export interface LaterMessagesDeps {
@@ -28,16 +27,16 @@ export interface LaterMessages {
 }
 
 /** Begins to look after them. `turn` as it was begun. */
-export function openLaterMessages(
+export async function openLaterMessages(
   deps: LaterMessagesDeps,
   { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
   lease: Lease,
   signal: AbortSignal,
-): LaterMessages {
+): Promise<LaterMessages> {
   const { turnId, mode } = turn;
   const busy = busyIn(deps.busy ?? 'collect', leadingMessage(turn).message.chat.type);
-  const interruption: Interruption | null =
-    busy === 'interrupt' ? openInterruption(deps, { turn, journal }, lease) : null;
+  const interruption =
+    busy === 'interrupt' ? await interruptionOf(deps, { turn, journal }, lease) : null;
   // What has acted must not be begun anew, so that nothing is done twice: then they join it.
   const joins = () => busy === 'steer' || interruption?.isOver() === true;
   return {
@@ -45,6 +44,7 @@ export function openLaterMessages(
     beforeActing: async () => interruption?.close(),
     async join(answer) {
       if (!joins()) return 'none';
+      const { mayJoin } = await import('./may-join.ts');
       return journal.join(
         (steps) =>
           deps.store.lanes.join(
@@ -57,4 +57,12 @@ export function openLaterMessages(
     },
     end: () => interruption?.end(),
   };
+}
+
+/** Loaded where the settings want it. */
+async function interruptionOf(
+  ...given: Parameters<typeof openInterruption>
+): Promise<Interruption> {
+  const { openInterruption } = await import('./interruption.ts');
+  return openInterruption(...given);
 }

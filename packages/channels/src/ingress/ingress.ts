@@ -15,10 +15,9 @@ import { createExplainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import type { IngressOutcome } from './outcome.ts';
-import { recordRefusal } from './record-refusal.ts';
 import { routeOf } from './route.ts';
 import { standingOf } from './standing.ts';
-import { type Memory, take } from './take.ts';
+import { type Memory, recordRefusal, take } from './take.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
 /** Takes one message of one account in. Resolves when it is durable or refused for good (D01). */

@@ -7,7 +7,6 @@ import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { overhear } from './overhear.ts';
-import { recordRefusal } from './record-refusal.ts';
 import type { Standing } from './standing.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
@@ -147,4 +146,25 @@ async function storeIn(
   } finally {
     if (hasRoom) room.leave(stays);
   }
+}
+
+/** What was taken is explained by its own row; everything else needs one (D08). */
+export async function recordRefusal(
+  { store }: Pick<IngressDeps, 'store'>,
+  { message, receivedAt }: AdmittedMessage,
+  outcome: IngressOutcome,
+): Promise<void> {
+  if (outcome.kind !== 'ignored' && outcome.kind !== 'refused') return;
+  const { channel, account, chat, messageId, sender } = message;
+  await store.decisions.record({
+    channel,
+    account,
+    chatId: chat.id,
+    messageId,
+    senderId: sender.id,
+    outcome: outcome.kind,
+    reason: outcome.reason,
+    at: receivedAt,
+    sentAt: message.sentAt,
+  });
 }

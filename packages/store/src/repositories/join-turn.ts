@@ -5,7 +5,7 @@ import { waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversation.ts';
 import { WAITING } from './literals.ts';
 import { readyMessages } from './ready-messages.ts';
-import { isUnfinished, storeStep } from './store-step.ts';
+import { isUnfinished, storeStep } from './turn-repository.ts';
 import { withoutUnfetched } from './wait-for-attachments.ts';
 
 interface Join {

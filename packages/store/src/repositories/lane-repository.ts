@@ -5,8 +5,6 @@ import type { Lease } from '../rows.ts';
 import { type Claim, claimTurn } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversation.ts';
-import { interruptTurn } from './interrupt-turn.ts';
-import { joinTurn } from './join-turn.ts';
 import { RUNNING, WAITING } from './literals.ts';
 
 /**
@@ -58,10 +56,15 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         (sql) => claimOrLeave(database, sql, { lease, busy, newTurnId, now }),
         'process',
       ),
-    join: (lease, joining, now) =>
-      database.write((sql) => joinTurn(database, sql, { lease, joining, now })),
-    interrupt: (lease, turnId, now) =>
-      database.write((sql) => interruptTurn(database, sql, { lease, turnId, now })),
+    // These two are loaded where the settings want them.
+    async join(lease, joining, now) {
+      const { joinTurn } = await import('./join-turn.ts');
+      return database.write((sql) => joinTurn(database, sql, { lease, joining, now }));
+    },
+    async interrupt(lease, turnId, now) {
+      const { interruptTurn } = await import('./interrupt-turn.ts');
+      return database.write((sql) => interruptTurn(database, sql, { lease, turnId, now }));
+    },
     commit: (lease, commit, now) =>
       database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
     withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),
