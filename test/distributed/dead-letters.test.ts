@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { z } from 'zod';
 import type { Member } from './deployment.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
+
+const Letters = z.object({ letters: z.array(z.object({ id: z.int() })) });
+const Processes = z.object({ processes: z.array(z.object({ pid: z.int() })) });
+const Replayed = z.object({ results: z.tuple([z.object({ result: z.string() })]) });
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
@@ -11,8 +16,12 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
   });
   afterEach(() => scene.close());
 
-  async function asked<Found>(member: Member, path: string): Promise<Found> {
-    return JSON.parse((await scene.deployment.get(member, path)).body);
+  async function asked<Found>(
+    member: Member,
+    path: string,
+    answer: z.ZodType<Found>,
+  ): Promise<Found> {
+    return answer.parse(JSON.parse((await scene.deployment.get(member, path)).body));
   }
   async function replay({ address }: Member, id: number): Promise<string> {
     const response = await fetch(`${address}/api/dead`, {
@@ -20,7 +29,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
       headers: { authorization: `Bearer ${scene.deployment.token}` },
       body: JSON.stringify({ action: 'replay', letters: [id] }),
     });
-    return (await response.json()).results[0].result;
+    return Replayed.parse(await response.json()).results[0].result;
   }
 
   it('[D06] [D09] are replayed once by any gateway, and sent by the one that holds the account', async () => {
@@ -31,8 +40,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     const description = 'Forbidden: bot was blocked by the user';
     telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: ANN });
     telegram.say({ chat: ANN, text: 'hello' });
-    const letters = async () =>
-      (await asked<{ letters: { id: number }[] }>(standby, '/api/dead')).letters;
+    const letters = async () => (await asked(standby, '/api/dead', Letters)).letters;
     await expect.poll(async () => (await letters()).length, { timeout: 20_000 }).toBe(1);
     const id = (await letters())[0]?.id ?? 0;
     const results = await Promise.all(
@@ -43,10 +51,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     expect((await deployment.command('dead')).out).toContain('Nothing was given up.');
     await scene.ask('again');
     expect(answers()).toEqual(['You said: hello', 'You said: again']);
-    const { processes } = await asked<{ processes: { role: string; pid: number }[] }>(
-      standby,
-      '/api/queue',
-    );
+    const { processes } = await asked(standby, '/api/queue', Processes);
     expect(processes.map(({ pid }) => pid).toSorted()).toEqual(
       [holder, standby, worker].map(({ pid }) => pid).toSorted(),
     );
