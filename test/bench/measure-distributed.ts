@@ -31,7 +31,7 @@ export interface ScaleFigures {
   readonly repliesPerSecond: number;
   /** Of one reply, in ms, by part. */
   readonly cpuMs: ByPart;
-  /** Share of all cores that was in use by what is measured, doubles left out. 0 to 1. */
+  /** Proportional, of one process of each part. */
   readonly memoryMb: ByPart;
   /** With four people at a time: ms from message to answer, the model's own time taken off. */
   readonly added: { readonly p50: number; readonly p95: number };
@@ -65,8 +65,8 @@ const ALL: readonly Topology[] = [
 
 /** With so few turns at a time the model is the limit and not the machine. */
 const LOADS: readonly Load[] = [
-  { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 200, topologies: ALL },
-  { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 300, topologies: ALL },
+  { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 100, topologies: ALL },
+  { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 200, topologies: ALL },
 ];
 
 const WARM_UP_MS = 4_000;

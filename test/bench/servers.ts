@@ -8,7 +8,7 @@ import { parentOf } from './process-tree.ts';
 
 /** What the servers did since they were started; differences of two readings count. */
 export interface ServerCounts {
-  /** Commands that Redis carried out, those inside of scripts not counted. */
+  /** Commands that Redis carried out, those inside of scripts included. */
   readonly redisCommands: number;
   /** Transactions of PostgreSQL, reads included. */
   readonly transactions: number;
