@@ -24,6 +24,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     if (first === undefined) throw new Error('nothing was started');
     await expect.poll(() => scene.stateOf(first, 'discord')).toMatchObject({ kind: 'connected' });
     const load = startLoad(scene);
+    await load.known();
     for (const member of deployment.members()) {
       const ended = await member.end('SIGTERM');
       expect(ended).toMatchObject({ code: 0 });
@@ -44,7 +45,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     await deployment.start('worker');
     await expect.poll(() => scene.stateOf(owner, 'discord')).toMatchObject({ kind: 'connected' });
     const load = startLoad(scene);
-    await sleep(4_000);
+    await load.known();
     await owner.end('SIGKILL');
     await sleep(12_000);
     const asked = await load.stop();
@@ -116,6 +117,13 @@ function startLoad({ telegram, discord, answers }: Scene) {
   const seen = (name: string) => places.find((place) => place.name === name)?.seen() ?? [];
   return {
     seen,
+    /**
+     * Everybody has had an answer: a bot cannot ask Discord for direct messages of people it has never
+     * heard of.
+     */
+    async known() {
+      await expect.poll(() => places.every(({ seen }) => seen().length > 0)).toBe(true);
+    },
     async stop() {
       stopped.abort();
       await running;
