@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { type Deployment, GATEWAY_FOLDERS, WORKER_FOLDERS } from './deployment.ts';
 import { KeptAlive } from './kept-alive.ts';
 import { startKillablePostgres, startKillableRedis } from './killable-server.ts';
-import { ENDED, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import { ENDED, MOST_BEGUN, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
 import type { Report, Role } from './victim-order.ts';
 
 /** The secret of the web page, which all gateways of an installation share. */
@@ -48,15 +48,17 @@ export async function distributed(
 }
 
 function storedAt(url: string): Stored {
+  const count = async (sql: string): Promise<number | null> => {
+    try {
+      return await query(url, sql, ([row]) => readCount(row));
+    } catch {
+      // The tables may not be made yet.
+      return null;
+    }
+  };
   return {
-    async unfinished() {
-      try {
-        return await query(url, UNFINISHED, ([row]) => readCount(row));
-      } catch {
-        // The tables may not be made yet.
-        return null;
-      }
-    },
+    unfinished: () => count(UNFINISHED),
+    mostBegun: () => count(MOST_BEGUN),
     endedParts: () => query(url, ENDED, readEnded),
   };
 }

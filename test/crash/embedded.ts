@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Deployment, EMBEDDED_FOLDERS } from './deployment.ts';
 import { KeptAlive } from './kept-alive.ts';
-import { ENDED, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import { ENDED, MOST_BEGUN, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
 import type { Report } from './victim-order.ts';
 
 /** All of Parley in one process, with its tables in one file. */
@@ -28,11 +28,13 @@ export function embedded(
 }
 
 function storedIn(file: string): Stored {
+  const count = async (sql: string): Promise<number> => {
+    if (!existsSync(file)) return 0;
+    return query(file, (database) => readCount(database.prepare(sql).get()));
+  };
   return {
-    async unfinished() {
-      if (!existsSync(file)) return 0;
-      return query(file, (database) => readCount(database.prepare(UNFINISHED).get()));
-    },
+    unfinished: () => count(UNFINISHED),
+    mostBegun: () => count(MOST_BEGUN),
     endedParts: async () => query(file, (database) => readEnded(database.prepare(ENDED).all())),
   };
 }

@@ -45,11 +45,12 @@ const THINKING_MS = 40;
 /** Questions of one channel that wait for the model at most; its people stop then. */
 const MOST_WAITING = 100;
 /**
- * Before the next kill so many questions for each person reach the model, or this time passes, in ms: a
- * turn that was begun five times and never ended is given up, and rightly so.
+ * Before the next kill so many questions for each person reach the model, at most so many, and no turn
+ * has been begun more often than this: after five times it is given up, and rightly so. In ms, when all
+ * of that takes too long.
  */
-const [PROGRESS, PROGRESS_WITHIN_MS] = [1, 30_000];
-const MOST_PROGRESS = 100;
+const [PROGRESS, MOST_PROGRESS, MOST_BEGUN] = [1, 100, 2];
+const PROGRESS_WITHIN_MS = 60_000;
 /** When nothing moves any more for so long, what is missing is lost. */
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 250;
@@ -162,12 +163,14 @@ async function killWhileAsking(
   return killed;
 }
 
-async function progress({ load, sides }: Scene): Promise<void> {
+async function progress({ load, sides, deployment }: Scene): Promise<void> {
   const heard = () => load.total - load.waiting;
   const people = sides.reduce((sum, { senders }) => sum + senders.length, 0);
   const enough = heard() + Math.min(MOST_PROGRESS, PROGRESS * people);
   const late = Date.now() + PROGRESS_WITHIN_MS;
-  while (heard() < enough && Date.now() < late) await sleep(LOOK_EVERY_MS);
+  const mayGoOn = async () =>
+    heard() >= enough && ((await deployment.stored.mostBegun()) ?? 0) <= MOST_BEGUN;
+  while (Date.now() < late && !(await mayGoOn())) await sleep(LOOK_EVERY_MS);
 }
 
 /** Waits until everything is handed over and done; gives up when nothing moves any more. */

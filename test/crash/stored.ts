@@ -16,6 +16,8 @@ export interface EndedPart {
 export interface Stored {
   /** How much is still to be done, in rows: messages, turns and parts. Null: it cannot be said now. */
   unfinished(): Promise<number | null>;
+  /** How often the unluckiest of the running turns was begun; null as above. */
+  mostBegun(): Promise<number | null>;
   /** Parts that Parley could not or dared not send. */
   endedParts(): Promise<readonly EndedPart[]>;
 }
@@ -25,6 +27,8 @@ export const UNFINISHED = `
   select (select count(*) from inbox where state <> 'done')
        + (select count(*) from turn where state = 'running')
        + (select count(*) from outbox where state in ('pending', 'sending')) as count`;
+export const MOST_BEGUN = `
+  select coalesce(max(attempts), 0) as count from turn where state = 'running'`;
 export const ENDED = `
   select channel, chat_id as chat, state, case when turn_id is null then 1 else 0 end as notice,
          body, error
@@ -42,7 +46,7 @@ const Ended = z.array(
   }),
 );
 
-/** Reads the answer to `UNFINISHED`. */
+/** Reads the answer to `UNFINISHED` and `MOST_BEGUN`. */
 export function readCount(row: unknown): number {
   return Counted.parse(row).count;
 }

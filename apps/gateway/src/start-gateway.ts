@@ -74,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const presence = startPresence({
     bus: options.bus,
     adapterOf: (channel, account) => open.get(keyOf(channel, account))?.connected(),
+    owes: async (chat) => (await options.store.outbox.next(chat)) !== null,
     log: options.log,
   });
   const status = (): AccountStatus[] => [

@@ -9,7 +9,9 @@ const SLOW_DOWN_MS = 60_000;
 export type SendFailure =
   /** The server's answer carries an error: it did not pass the message on. */
   | { readonly kind: 'refused'; readonly code: number }
-  /** It did not leave: no connection, or a question before it was not answered. */
+  /** There is no connection. */
+  | { readonly kind: 'away' }
+  /** It did not leave: the connection broke, or a question before it was not answered. */
   | { readonly kind: 'not-sent'; readonly reason: string }
   /** It left, and there is no answer. */
   | { readonly kind: 'unanswered'; readonly reason: string };
@@ -25,6 +27,12 @@ export function notSent(thrown: unknown): SendFailure {
 /** What delivery must do about it, told for people beside it. */
 export function sendErrorOf(failure: SendFailure, cause?: unknown): ChannelError {
   switch (failure.kind) {
+    case 'away':
+      return new ChannelError(
+        { kind: 'transient', untried: true },
+        'WhatsApp is not connected; the message waits until it is.',
+        cause,
+      );
     case 'not-sent':
       return new ChannelError(
         { kind: 'transient' },

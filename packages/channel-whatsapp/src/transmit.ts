@@ -25,7 +25,7 @@ export function openConnection({ socket: open }: TransmitDeps, signal: AbortSign
   const socket = open();
   const userJid = socket?.user?.id;
   if (socket === undefined || userJid === undefined || signal.aborted) {
-    throw sendErrorOf({ kind: 'not-sent', reason: 'not connected' });
+    throw sendErrorOf({ kind: 'away' });
   }
   return { socket, userJid };
 }

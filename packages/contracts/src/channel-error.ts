@@ -14,7 +14,8 @@ export type ChannelFailure =
   | { readonly kind: 'gone' }
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'refused' }
-  | { readonly kind: 'transient' }
+  /** `untried`: there was no connection to try it on. */
+  | { readonly kind: 'transient'; readonly untried?: true }
   | { readonly kind: 'unknown-outcome' };
 
 const RETRYABLE: ReadonlySet<ChannelFailure['kind']> = new Set(['rate-limited', 'transient']);

@@ -103,7 +103,7 @@ describe('the WhatsApp adapter sends', () => {
   it('nothing while it is not connected, or when nobody wants it any more', async () => {
     const { double, adapter, connected } = await scene();
     const ann = double.addPerson();
-    const failure = { kind: 'transient' };
+    const failure = { kind: 'transient', untried: true };
     expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
     await adapter.start();
     await connected();
@@ -155,7 +155,7 @@ describe('the WhatsApp adapter sends', () => {
     const wait = async () => stopping.abort();
     const { double, adapter } = await openScene({ ambience: { wait } });
     const sending = adapter.send(part(double.addPerson().id, 'x'), stopping.signal);
-    expect(await failureOf(sending)).toEqual({ kind: 'transient' });
+    expect(await failureOf(sending)).toEqual({ kind: 'transient', untried: true });
     expect(double.sends()).toEqual([]);
   });
 });

@@ -69,7 +69,10 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<Deli
     send: async (...[part, signal]: Parameters<ChannelAdapter['send']>) => {
       // Whoever has the right now sends this part.
       if (lost.aborted)
-        throw new ChannelError({ kind: 'transient' }, 'the account is served elsewhere');
+        throw new ChannelError(
+          { kind: 'transient', untried: true },
+          'the account is served elsewhere',
+        );
       return adapter.send(part, AbortSignal.any([signal, lost]));
     },
   };

@@ -38,6 +38,14 @@ describe('what happens to a part that could not be sent', () => {
     expect(decision.kind === 'retry' && decision.afterMs).toBeLessThanOrEqual(60_000);
   });
 
+  it('[D04] waits for a connection for as long as there is none, at no cost of an attempt', () => {
+    expect(decide({ kind: 'transient', untried: true }, { attempts: 7 })).toEqual({
+      kind: 'retry',
+      afterMs: 1_500,
+      attempt: 'free',
+    });
+  });
+
   it('gives up after eight attempts', () => {
     expect(decide({ kind: 'transient' }, { attempts: 7 })).toEqual({
       kind: 'give-up',

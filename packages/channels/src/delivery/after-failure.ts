@@ -18,10 +18,12 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 60_000;
+/** However long a connection is away: what waits for it is not given up. */
+const UNTRIED_MS = 3_000;
 
 /**
- * Decides whether a part is tried again (D04, D05): a rate limit costs no attempt, an outcome nobody
- * knows is repeated only where a repetition does no harm, a refusal is final.
+ * Decides whether a part is tried again (D04, D05): a rate limit costs no attempt, nor does a connection
+ * that is not there; an outcome nobody knows is repeated only where a repetition does no harm, a refusal is final.
  */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { failure } = facts;
@@ -29,6 +31,8 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
     case 'rate-limited':
       return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };
     case 'transient':
+      if (failure.untried)
+        return { kind: 'retry', afterMs: spread(UNTRIED_MS, facts), attempt: 'free' };
       return tryAgain(facts, 'failed');
     case 'unknown-outcome':
       return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
@@ -45,7 +49,12 @@ function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFa
   const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return {
     kind: 'retry',
-    afterMs: Math.round(backoff * (0.5 + facts.random / 2)),
+    afterMs: spread(backoff, facts),
     attempt: 'counts',
   };
+}
+
+/** Shortened by up to half, so that many do not come back at once. */
+function spread(ms: number, { random }: FailureFacts): number {
+  return Math.round(ms * (0.5 + random / 2));
 }

@@ -22,6 +22,7 @@ const bus = createLocalBus(log);
 let shown: string[];
 let typed: ChatAddress[];
 let updateTakesMs: number;
+let owed: boolean;
 let presence: Presence;
 
 const textOf = (answer: GrowingAnswer): string => {
@@ -53,8 +54,9 @@ beforeEach(() => {
   shown = [];
   typed = [];
   updateTakesMs = 0;
+  owed = false;
   served = adapter;
-  presence = startPresence({ bus, adapterOf: () => served, log });
+  presence = startPresence({ bus, adapterOf: () => served, owes: async () => owed, log });
 });
 afterEach(() => {
   presence.close();
@@ -156,6 +158,18 @@ describe('an answer that grows', () => {
     bus.publish(delta(' and on'));
     await pass(1_002);
     expect(shown).toEqual(['t: quick', 't: quick and on']);
+  });
+
+  it('[D02] is not shown before what was said earlier and is still to be sent', async () => {
+    owed = true;
+    bus.publish(started);
+    bus.publish(delta('one'));
+    await pass(1_000);
+    expect(shown).toEqual([]);
+    owed = false;
+    bus.publish(delta(' two'));
+    await pass(1_000);
+    expect(shown).toEqual(['t: one two']);
   });
 
   it('[F12] ends after the update that is under way, and shows nothing later', async () => {

@@ -6,6 +6,7 @@ import {
   reasonOf,
 } from '@parley/contracts';
 import { createPrefixRenderer } from '@parley/markup';
+import type { ChatKey } from '@parley/store';
 import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
 import { createThrottle } from './throttle.ts';
 import { keepTyping } from './typing.ts';
@@ -20,6 +21,8 @@ export interface Presence {
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
+  /** Whether something that was said before is still to be sent to a chat. */
+  readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -63,8 +66,10 @@ export function startPresence(deps: PresenceDeps): Presence {
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const { chatId, threadId, replyToMessageId } = route;
+    const { channel, account } = route;
     const address = { chatId, threadId, replyToMessageId };
-    const sign = showSign(adapter, { address, turnId, target: route.target }, deps.log);
+    const owes = () => deps.owes({ channel, account, chatId });
+    const sign = showSign(adapter, { address, turnId, target: route.target, owes }, deps.log);
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
       clearTimeout(timer);
@@ -91,6 +96,7 @@ interface Shown {
   readonly address: ChatAddress;
   readonly turnId: string;
   readonly target: RenderTarget;
+  readonly owes: () => Promise<boolean>;
 }
 
 function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
@@ -106,15 +112,20 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
-  const { turnId, target } = shown;
+  const { turnId, target, owes } = shown;
   let { address } = shown;
+  let isItsTurn = false;
   const maxLength = streaming.maxLength ?? target.maxLength;
   let answer = createPrefixRenderer({ ...target, maxLength });
   let shownStep = 0;
   const updates = createThrottle(
     { intervalMs: streaming.minIntervalMs, firstAfterMs: streaming.firstAfterMs ?? 0 },
     log,
-    () => streaming.update(address, turnId, answer),
+    async () => {
+      // What a slow platform has not taken yet of earlier answers stands before this one (D02).
+      isItsTurn ||= !(await owes());
+      if (isItsTurn) await streaming.update(address, turnId, answer);
+    },
   );
   const endStream = async (comes: Comes): Promise<void> => {
     // An update that is under way would otherwise be shown after the end.
