@@ -48,6 +48,8 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
   },
 });
+// Whoever runs beside is ended with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const wanted = wantedSections();
 const rounds = roundsOf(values.quick ? QUICK : FULL);
 const machine = machineFacts();

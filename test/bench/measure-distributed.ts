@@ -84,7 +84,9 @@ export async function measureDistributed(
       const figures = [await measureBare(load, model.baseUrl, loadMs)];
       for (const topology of load.topologies) {
         process.stderr.write(`  ${load.title}: ${nameOf(topology)} …\n`);
-        figures.push(await measureTopology(load, topology, model.baseUrl, loadMs));
+        const found = await measureTopology(load, topology, model.baseUrl, loadMs);
+        process.stderr.write(`  ${JSON.stringify(found)}\n`);
+        figures.push(found);
       }
       tables.push({ load, figures });
     } finally {

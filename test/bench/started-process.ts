@@ -52,6 +52,10 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
+  // A benchmark that fails leaves nobody behind.
+  const end = () => void child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
   let output = '';
   child.stdout?.on('data', (chunk) => {
     output += chunk;
