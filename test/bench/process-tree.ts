@@ -25,12 +25,9 @@ export function treeMemory(pid: number): TreeMemory {
   return { rss: rss / 1024, pss: pss / 1024, processes: tree.length };
 }
 
-/** Processor time of a process and its children so far, in ms, in steps of 10. */
+/** Processor time of a process and its children so far, ended ones included, in ms, in steps of 10. */
 export function treeCpuMs(pid: number): number {
-  const ticks = treeOf(pid).map((member) => {
-    const { utime, stime } = statOf(member);
-    return utime + stime;
-  });
+  const ticks = treeOf(pid).map((member) => statOf(member).ticks);
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS;
 }
 
@@ -68,11 +65,12 @@ function treeOf(root: number): number[] {
 }
 
 /** Field numbers as in proc_pid_stat(5); the name in brackets may hold spaces. */
-function statOf(pid: number): { parent: number; utime: number; stime: number } {
+function statOf(pid: number): { parent: number; ticks: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
-  return { parent: field(4), utime: field(14), stime: field(15) };
+  // User and system time of its own, then of its children that have ended.
+  return { parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
 }
 
 function kilobytes(rollup: string, name: string): number {
