@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const PROGRAM = join(import.meta.dirname, 'testing/talkative.ts');
+const PROGRAM = join(import.meta.dirname, 'testing/talkative-program.ts');
 /** Whatever is written there meets a full disk. */
 const FULL = '/dev/full';
 

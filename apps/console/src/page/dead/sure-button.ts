@@ -1,5 +1,6 @@
 import { h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useElement } from '../ui/use-element.ts';
 
 interface SureButtonProps {
   readonly words: string;
@@ -18,18 +19,19 @@ interface SureButtonProps {
 export function SureButton(props: SureButtonProps): VNode {
   const { words, label, looks, question, yes = words, isBusy, onSure } = props;
   const [isAsked, setAsked] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
+  const ask = useElement(HTMLButtonElement);
+  const leave = useElement(HTMLButtonElement);
   const wasAsked = useRef(false);
   useEffect(() => {
     // Whoever works by keyboard stays where they were.
-    if (wasAsked.current !== isAsked) button.current?.focus();
+    if (wasAsked.current !== isAsked) (isAsked ? leave : ask).current?.focus();
     wasAsked.current = isAsked;
   }, [isAsked]);
   const look = `soul-button ${looks === 'grave' ? 'does-veto' : ''}`;
   if (question === undefined || !isAsked) {
     const press = question === undefined ? onSure : () => setAsked(true);
-    const name = { 'aria-label': label, disabled: isBusy, onClick: press };
-    return h('button', { ref: button, type: 'button', class: look, ...name }, words);
+    const name = { 'aria-label': label ?? words, disabled: isBusy, onClick: press };
+    return h('button', { ref: ask.ref, type: 'button', class: look, ...name }, words);
   }
   const sure = (): void => {
     setAsked(false);
@@ -47,7 +49,7 @@ export function SureButton(props: SureButtonProps): VNode {
     h('button', { type: 'button', class: look, disabled: isBusy, onClick: sure }, yes),
     h(
       'button',
-      { ref: button, type: 'button', class: 'soul-button', onClick: () => setAsked(false) },
+      { ref: leave.ref, type: 'button', class: 'soul-button', onClick: () => setAsked(false) },
       'Leave it',
     ),
   );

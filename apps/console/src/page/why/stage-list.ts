@@ -15,7 +15,7 @@ export function StageList({ stages, since }: StageListProps): VNode {
     stages.map((stage, nth) =>
       h(
         'li',
-        { key: nth, class: stage.isMarked ? 'is-marked' : undefined },
+        { key: nth, class: stage.isMarked ? 'is-marked' : '' },
         h('span', { class: 'why-time', title: exact(stage.at) }, offset(stage, since)),
         h('b', null, stage.stage),
         h(
@@ -30,8 +30,8 @@ export function StageList({ stages, since }: StageListProps): VNode {
   );
 }
 
-function exact(at: number | null): string | undefined {
-  return at === null ? undefined : new Date(at).toLocaleString();
+function exact(at: number | null): string {
+  return at === null ? '' : new Date(at).toLocaleString();
 }
 
 function offset({ at }: Stage, since: number): string {

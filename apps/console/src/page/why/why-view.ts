@@ -74,8 +74,9 @@ function AskForm({ asked }: { readonly asked: string }): VNode {
       'aria-label': 'Message',
       placeholder: 'Message, channel:chat/message or turn',
       value: text,
-      onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
-        setText(event.currentTarget.value),
+      onInput: ({ currentTarget }: Event) => {
+        if (currentTarget instanceof HTMLInputElement) setText(currentTarget.value);
+      },
     }),
     h('button', { type: 'submit', class: 'quiet' }, 'Ask'),
   );
