@@ -36,6 +36,23 @@ it('[D01] a message that is not taken yet is not hidden by a newer one of anothe
   expect(seen.cursors().newest).toBe('103');
 });
 
+it('[D01] of two channels that become known at once neither is forgotten', async () => {
+  const values = memoryValues();
+  let delayMs = 20;
+  const slow = {
+    ...values,
+    set: async (changes: Parameters<typeof values.set>[0]) => {
+      const ms = delayMs;
+      delayMs = 0;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await values.set(changes);
+    },
+  };
+  const seen = new Seen(slow, silentLogger, never);
+  await Promise.all([seen.note('1', '100', true), seen.note('2', '101', true)]);
+  expect(await stored(values)).toContain('"2":"101"');
+});
+
 it('[D01] what could not be written is written a little later', async () => {
   const values = memoryValues();
   const waiting: (() => void)[] = [];

@@ -34,6 +34,7 @@ export class Seen {
   readonly #underWay = new Set<string>();
   #newest: string | undefined;
   #callOff: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(
     values: Pick<AdapterValues, 'get' | 'set'>,
@@ -84,10 +85,15 @@ export class Seen {
     this.#channels.delete(channelId);
   }
 
-  /** Writes how far it has come. */
-  async flush(): Promise<void> {
+  /** Writes how far it has come, one after the other: of two at once the older might be written last. */
+  flush(): Promise<void> {
     this.#callOff?.();
     this.#callOff = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
     const value = JSON.stringify({
       newest: this.#allTakenTo(),
       channels: Object.fromEntries(this.#channels),
