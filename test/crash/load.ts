@@ -5,8 +5,10 @@ import type { Question } from './words.ts';
 
 /** Questions one person asks in a row. */
 const LONGEST_BURST = 4;
-/** Questions of one person that wait, on average; a conversation takes 50 at most. */
-const MOST_OF_ONE = 6;
+/** Questions of one person that wait; a conversation takes 50 at most, those under way included. */
+const MOST_OF_ONE = 12;
+/** The same, on average over all people of a channel. */
+const MOST_ON_AVERAGE = 6;
 const PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 20;
 
@@ -64,17 +66,23 @@ export class Load {
     const { sides, chance, mostWaiting } = this.#options;
     while (!enough()) {
       const free = sides.filter((side) => {
-        const most = Math.min(mostWaiting, side.senders.length * MOST_OF_ONE);
+        const most = Math.min(mostWaiting, side.senders.length * MOST_ON_AVERAGE);
         return (this.#waiting.get(side)?.size ?? 0) < most;
       });
       if (free.length === 0) await sleep(LOOK_AGAIN_MS);
       else {
         const side = sideOfSomebody(free, chance);
         const sender = chance.pick(side.senders);
-        for (let left = 1 + chance.below(LONGEST_BURST); left > 0; left -= 1)
-          await this.#ask(side, sender);
+        const burst = this.#waitingOf(side, sender) < MOST_OF_ONE ? LONGEST_BURST : 0;
+        for (let left = chance.below(burst + 1); left > 0; left -= 1) await this.#ask(side, sender);
+        await sleep(PAUSE_MS);
       }
     }
+  }
+
+  #waitingOf(side: Side, sender: number): number {
+    const names = this.#waiting.get(side) ?? [];
+    return [...names].filter((name) => name.startsWith(`${sender}-`)).length;
   }
 
   async #ask(side: Side, sender: number): Promise<void> {
