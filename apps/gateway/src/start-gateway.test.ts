@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import {
   type ChannelContext,
   type ChannelDefinition,
@@ -141,6 +143,16 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
   return gateway;
 }
 
+/** A port that was free a moment ago. */
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('A server without a port.');
+  return address.port;
+}
+
 const get = async (path: string) => {
   const headers = { authorization: `Bearer ${TOKEN}` };
   return (await fetch(`${gateway?.address}${path}`, { headers })).text();
@@ -156,6 +168,30 @@ describe('a gateway', () => {
     await expect.poll(() => two.sent.length).toBe(1);
     expect(two.sent[0]?.body.plain).toContain('two:u');
     expect(one.sent).toEqual([]);
+  });
+
+  it('[D01] asks whoever comes while an account is being opened to come again', async () => {
+    const one = platform('one');
+    const library = Promise.withResolvers<void>();
+    const slow: ChannelDefinition = {
+      ...one.definition,
+      load: async () => {
+        await library.promise;
+        return one.definition.load();
+      },
+    };
+    const port = await unusedPort();
+    const opening = open([ready(slow)], port);
+    const ask = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/channels/one/default/x`, {
+        headers: { authorization: `Bearer ${TOKEN}` },
+      });
+      return [response.status, await response.text()];
+    };
+    await expect.poll(() => ask().catch(() => null)).toEqual([503, 'Parley is starting.\n']);
+    library.resolve();
+    await opening;
+    expect(await ask()).toEqual([200, 'one GET']);
   });
 
   it('[F10] fetches what came with a message, also when that is all there is', async () => {

@@ -1,4 +1,4 @@
-import { startPresence } from '@parley/channels';
+import { type HttpFacet, startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
 import {
@@ -70,6 +70,7 @@ const TIDY_MS = 10 * 60_000;
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const open = new Map<string, ChannelAccount>();
+  const starting = new Set(options.accounts.flatMap(keyOfReady));
   const broken: AccountStatus[] = [];
   const presence = startPresence({
     bus: options.bus,
@@ -99,14 +100,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     ping: () => options.store.ping(),
     pingQueue: () => options.queues.depths(),
-    channel: (channel, account) => open.get(keyOf(channel, account))?.http(),
+    channel: webRoutesOf(open, starting),
   };
   const http = await startHttp({ ...options.http, log: options.log }, async () =>
     (await import('./http/app.ts')).createHttpApp(app),
   );
   const rights = await rightsOf(options);
   const deps = { ...options, rights, token: options.http.token };
-  await Promise.all(options.accounts.map((planned) => openPlanned(deps, planned, open, broken)));
+  await Promise.all(
+    options.accounts.map(async (planned) => {
+      await openPlanned(deps, planned, open, broken);
+      for (const key of keyOfReady(planned)) starting.delete(key);
+    }),
+  );
   const { store, clock, log } = options;
   const tidying = startSweep('old attachments', TIDY_MS, log, () =>
     store.attachments.forget(clock() - FILES_KEPT_MS, clock()),
@@ -151,6 +157,30 @@ async function openPlanned(
     deps.log.error({ channel: definition.id, account, error }, 'channel could not be opened');
     broken.push(brokenStatus(definition.id, account, error));
   }
+}
+
+/**
+ * The web server is there before the accounts are: whoever comes in between is asked to come again.
+ * "Not found" would be final, and a message of the page would be given up as refused (D01).
+ */
+function webRoutesOf(
+  open: ReadonlyMap<string, ChannelAccount>,
+  starting: ReadonlySet<string>,
+): HttpAppOptions['channel'] {
+  const later: HttpFacet = {
+    open: true,
+    fetch: async () =>
+      new Response('Parley is starting.\n', { status: 503, headers: { 'retry-after': '1' } }),
+  };
+  return (channel, account) => {
+    const key = keyOf(channel, account);
+    return open.get(key)?.http() ?? (starting.has(key) ? later : undefined);
+  };
+}
+
+function keyOfReady(planned: PlannedAccount): readonly string[] {
+  if (planned.kind === 'broken') return [];
+  return [keyOf(planned.plan.definition.id, planned.plan.account)];
 }
 
 async function closeAll(
