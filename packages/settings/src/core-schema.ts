@@ -1,10 +1,13 @@
-import { BusyPolicy } from '@parley/contracts';
 import { z } from 'zod';
+import { Agent } from './agent-schema.ts';
 import { Approvals } from './approvals-schema.ts';
 import { Cron } from './cron-schema.ts';
 import { Exec } from './exec-schema.ts';
 import { Heartbeat } from './heartbeat-schema.ts';
+import { Lanes } from './lanes-schema.ts';
+import { Limits } from './limits-schema.ts';
 import { Mcp } from './mcp-schema.ts';
+import { Media } from './media-schema.ts';
 import { Queue } from './queue-schema.ts';
 import { Soul } from './soul-schema.ts';
 import { Spend } from './spend-schema.ts';
@@ -17,11 +20,6 @@ const Owner = z
   .string({ error: 'channel:userId without a space, such as telegram:123456789' })
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789')
   .describe('A person the bot belongs to: channel:userId.');
-
-/** The name of a file that an operator wrote, without folder and ending. */
-const Name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'letters, digits, _ and -, at most 64');
 
 const Identity = z
   .strictObject({
@@ -62,172 +60,6 @@ const Plugin = z
     }),
   ])
   .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
-
-const TimeZone = z
-  .string()
-  .refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin or UTC')
-  .describe('IANA time zone of the agent; without it that of the machine.');
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
-  } catch {
-    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
-  }
-}
-
-const Agent = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32')
-      .default('main')
-      .describe('Names the agent in files and logs.'),
-    name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
-    role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
-    emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
-    timeZone: TimeZone.optional(),
-    workspace: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Folder of its Markdown files; without it `workspace` in the data folder.'),
-    profile: Name.optional().describe(
-      'A file of the folder `profiles`, without its ending: layout, persona, skills, tools and more in one.',
-    ),
-    layout: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('How the prompt is laid out; without it as the profile says, or parley.'),
-    persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
-    format: Name.optional().describe(
-      'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `output-formats`.',
-    ),
-    memory: z
-      .enum(['main-session', 'off'])
-      .optional()
-      .describe(
-        'main-session: MEMORY.md and memory/ are there in direct chats with an owner. off: nowhere.',
-      ),
-    skipContextFiles: z
-      .boolean()
-      .optional()
-      .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
-    ephemeral: z
-      .string()
-      .min(1)
-      .max(8_000)
-      .optional()
-      .describe('Stands at the end of every prompt and is never remembered.'),
-  })
-  .prefault({})
-  .describe('The agent that answers.');
-
-const Lanes = z
-  .strictObject({
-    busy: BusyPolicy.default('collect').describe(
-      'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
-    ),
-    collectPauseMs: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .default(500)
-      .describe('How long to wait for more of a burst, in milliseconds.'),
-    concurrency: z
-      .int()
-      .min(1)
-      .max(2_000)
-      .default(200)
-      .describe(
-        'Turns that one worker runs at the same time, each of another conversation; they mostly wait for models.',
-      ),
-  })
-  .prefault({})
-  .describe('What happens when messages arrive faster than answers.');
-
-const Limits = z
-  .strictObject({
-    messageCharacters: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(32_000)
-      .describe('Longest message that is taken, in characters.'),
-    turnSteps: z
-      .int()
-      .min(1)
-      .max(200)
-      .default(20)
-      .describe('How often the model is asked in one turn; the last time it has to answer.'),
-    turnMinutes: z
-      .number()
-      .positive()
-      .max(60)
-      .default(10)
-      .describe('After this the model is asked for its answer once more.'),
-    turnTokens: z
-      .int()
-      .positive()
-      .default(1_000_000)
-      .describe('The same, of all steps of a turn together.'),
-    waitingPerConversation: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .default(50)
-      .describe('Messages that may wait in one conversation.'),
-    waitingInAll: z
-      .int()
-      .min(1)
-      .max(10_000_000)
-      .default(50_000)
-      .describe('Messages that may wait in all conversations together.'),
-  })
-  .prefault({})
-  .describe('Bounds; what exceeds them is refused and told.');
-
-const Transcription = z
-  .strictObject({
-    baseUrl: z
-      .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
-      .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
-    apiKey: z.string().min(1).optional(),
-    model: z.string().min(1).describe('Such as whisper-1.'),
-  })
-  .describe('The service that turns voice messages into text; without it they are not understood.');
-
-const Media = z
-  .strictObject({
-    maxFileMb: z
-      .number()
-      .positive()
-      .max(100)
-      .default(20)
-      .describe('Largest file that is taken from a message, in megabytes.'),
-    maxMessageMb: z
-      .number()
-      .positive()
-      .max(200)
-      .default(50)
-      .describe('All files of one message together, in megabytes.'),
-    maxKeptMb: z
-      .number()
-      .min(200)
-      .default(2_000)
-      .describe('All files that are kept at a time, for a day at most, in megabytes.'),
-    maxCharacters: z
-      .int()
-      .min(1_000)
-      .max(1_000_000)
-      .default(30_000)
-      .describe('What the model is shown of the documents of one turn, in characters.'),
-    transcription: Transcription.optional(),
-  })
-  .prefault({})
-  .describe('Pictures, voice messages and documents that people send.');
 
 const Inspector = z
   .strictObject({
