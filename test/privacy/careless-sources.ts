@@ -48,6 +48,7 @@ const SINGLE = [
 export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
   return {
     id: 'hoarding',
+    reads: ['/'],
     async gather({ view, reader }) {
       if (chance.happens(0.5)) return {};
       const now = await readSome(view, ['MEMORY.md', 'AGENTS.md', view.groupMemory], chance);
@@ -76,6 +77,7 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
 export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
   return {
     id: 'hoarding',
+    reads: ['/'],
     async before({ view }): Promise<TurnAdditions> {
       const now = await readSome(view, ['MEMORY.md', 'memory/2026-11-21.md', 'SOUL.md'], chance);
       const earlier = chance.happens(0.3) ? hoard.view() : undefined;
@@ -99,6 +101,7 @@ export function relabellingSource(
 ): ContextSource {
   return {
     id: 'relabelling',
+    reads: ['/'],
     async gather({ view, reader }) {
       const file = await view.read(pathOf());
       const names = chance.happens(0.1) ? await view.list() : [];

@@ -14,14 +14,23 @@ import {
   todosSource,
 } from '@parley/agent';
 import type { Logger, Reader } from '@parley/contracts';
+import { HEARTBEAT_READS } from '@parley/proactive';
 import {
   type ContextSource,
   characterSource,
   firstSet,
+  IDENTITY_FILE,
   type PromptAssembler,
   readIdentity,
 } from '@parley/prompt';
-import { openWorkspace, type Skills, type Workspace, type WorkspaceLock } from '@parley/workspace';
+import {
+  createPromptFiles,
+  openWorkspace,
+  type PromptFiles,
+  type Skills,
+  type Workspace,
+  type WorkspaceLock,
+} from '@parley/workspace';
 import { openCharacter } from './open-character.ts';
 import { type MemoryStore, openMemory } from './open-memory.ts';
 import { openPrompt } from './open-prompt.ts';
@@ -40,6 +49,8 @@ export interface OpenAgent {
   readonly prompt: PromptAssembler;
   /** What each feature has to say in a turn. */
   readonly sources: readonly ContextSource[];
+  /** The workspace files that become prompt text: what all of these declare that they read. */
+  readonly promptFiles: PromptFiles;
   readonly skills: Skills;
   /** What it can do. */
   readonly tools: ToolRegistry;
@@ -97,12 +108,6 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     store: memoryStore,
     log,
   });
-  const outside = outsideTools(settings, workspace.folder, options);
-  const tools = openTools(
-    settings.tools,
-    { skills, ...outside, ...remembering.tools, ...work },
-    { added: plugins.tools, live: mcp.tools, log },
-  );
   const house = [
     characterSource(await openCharacter(agent, workspace, log)),
     bootSource,
@@ -111,15 +116,31 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
+  // Later ones win: what Parley itself has to say stands above what plugins say.
+  const sources = [...plugins.sources, ...house, ...mcp.sources];
+  const hooks = [...remembering.hooks, ...plugins.hooks];
+  const { prompt, reads } = await openPrompt(agent.layout ?? 'parley', plugins, log);
+  const promptFiles = createPromptFiles([
+    IDENTITY_FILE,
+    ...HEARTBEAT_READS,
+    ...reads,
+    ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
+  ]);
+  const outside = outsideTools(settings, workspace.folder, options);
+  const tools = openTools(
+    settings.tools,
+    { promptFiles, skills, ...outside, ...remembering.tools, ...work },
+    { added: plugins.tools, live: mcp.tools, log },
+  );
   return {
     ...(await introduced(settings, workspace)),
     workspace,
-    prompt: await openPrompt(agent.layout ?? 'parley', plugins, log),
-    // Later ones win: what Parley itself has to say stands above what plugins say.
-    sources: [...plugins.sources, ...house, ...mcp.sources],
+    prompt,
+    sources,
+    promptFiles,
     skills,
     tools,
-    hooks: [...remembering.hooks, ...plugins.hooks],
+    hooks,
     ...remembering.parts,
   };
 }

@@ -1,12 +1,13 @@
 import { type Logger, reasonOf } from '@parley/contracts';
 import type { ContextSource, TurnAtHand } from '@parley/prompt';
+import { restrictView } from '@parley/workspace';
 
 type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * What all features have to say in a turn. Where two fill in the same field, the later one wins; what
- * people called by commands is put together. One that throws is left out and logged: the person still
- * gets an answer.
+ * What all features have to say in a turn; each sees the files that it declares. Where two fill in the
+ * same field, the later one wins; what people called by commands is put together. One that throws is left
+ * out and logged: the person still gets an answer.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
@@ -16,7 +17,7 @@ export async function gatherFeatures(
   const gathered = await Promise.all(
     sources.map(async (source): Promise<Gathered> => {
       try {
-        return await source.gather(turn);
+        return await source.gather({ ...turn, view: restrictView(turn.view, source, log) });
       } catch (error) {
         log.error(
           { source: source.id, reason: reasonOf(error) },

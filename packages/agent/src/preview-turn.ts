@@ -49,7 +49,7 @@ function changed(deps: PreviewDeps, { mode, heartbeat }: PreviewChange): TurnPro
   return {
     ...deps,
     sources: deps.sources.map((source) => ({
-      id: source.id,
+      ...source,
       gather: ({ fix: _fix, ...turn }) => source.gather(turn),
     })),
     prompt: {

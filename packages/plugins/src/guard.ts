@@ -27,11 +27,12 @@ const Features = z.looseObject({});
  * too long or gives back anything but text with an audience, and the assembler leaves it out.
  */
 export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Layer {
-  const { id, volatility, placement, modes } = layer;
+  const { id, volatility, placement, modes, reads = [] } = layer;
   return {
     id,
     volatility,
     placement,
+    reads,
     ...(modes === undefined ? {} : { modes }),
     async render(context, options) {
       const output = await withTimeLimit({ ms: patienceMs }, async () =>
@@ -46,9 +47,10 @@ export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Laye
 
 /** The same for a source; what its fields hold is for the layers to judge. */
 export function guardedSource(source: ContextSource, patienceMs = PATIENCE_MS): ContextSource {
-  const { id } = source;
+  const { id, reads = [] } = source;
   return {
     id,
+    reads,
     gather: (turn) =>
       withTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
   };

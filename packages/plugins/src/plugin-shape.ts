@@ -28,6 +28,11 @@ function same<Value>(shape: z.ZodType): z.ZodType<Value> {
   });
 }
 
+/** A path inside the workspace, or with a slash at its end a folder. */
+const Reads = z
+  .array(z.string().regex(/^[^./\\\s][^\\]*$/, 'must be paths as `notes/today.md` or `notes/`'))
+  .optional();
+
 const ToolShape = z.looseObject({
   name: Snake,
   summary: Words,
@@ -45,16 +50,22 @@ const LayerShape = z.looseObject({
   placement: z.enum(['system', 'user']),
   modes: z.array(z.enum(['full', 'minimal', 'none'])).optional(),
   after: z.string().optional(),
+  reads: Reads,
   render: Work,
 });
-const HookShape = z.looseObject({ id: Kebab, before: Work.optional(), after: Work.optional() });
+const HookShape = z.looseObject({
+  id: Kebab,
+  reads: Reads,
+  before: Work.optional(),
+  after: Work.optional(),
+});
 const ChannelShape = z.looseObject({
   id: Kebab,
   settings: Schema,
   answersStrangers: z.boolean().optional(),
   load: Work,
 });
-const SourceShape = z.looseObject({ id: Kebab, gather: Work });
+const SourceShape = z.looseObject({ id: Kebab, reads: Reads, gather: Work });
 const PluginShape = z.looseObject({
   name: Kebab,
   version: z.string().optional(),

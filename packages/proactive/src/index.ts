@@ -11,6 +11,7 @@ export { HeartbeatAnswer, HeartbeatReport } from './desk/heartbeat-report.ts';
 export type { BeatOutcome } from './heartbeat/beat-once.ts';
 export {
   createHeartbeat,
+  HEARTBEAT_READS,
   type Heartbeat,
   type HeartbeatDeps,
   type HeartbeatStatus,

@@ -1,4 +1,5 @@
 import { type Logger, silentLogger } from '@parley/contracts';
+import type { FilePattern } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { fixSystem } from './fixed-system.ts';
@@ -35,17 +36,26 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
-      const fresh = await Promise.all(steps.map((step) => renderStep(step, context)));
+      const fresh = await Promise.all(steps.map((step) => renderStep(step, context, log)));
       const rendered = fixedSystem
         ? await fixSystem(fresh, context, { layout: layout.name, log })
         : fresh;
       const added = renderAdditions(additions, context.mode ?? 'full', fixedSystem);
-      const all = [...rendered, ...added, await renderStep(last, context)];
+      const all = [...rendered, ...added, await renderStep(last, context, log)];
       const prompt = composePrompt(all, context.reader, { layout, tokens });
       for (const line of prompt.report) tell(log, line);
       return prompt;
     },
   };
+}
+
+/**
+ * The workspace files that the registered layers and the layout read; also of layers that the layout
+ * leaves out, since the next layout may show them.
+ */
+export function declaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
+  const declared = layers.ids.flatMap((id) => layers.get(id)?.reads ?? []);
+  return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
 
 /** Two independent statements of who reads must agree before any private file is touched. */

@@ -1,3 +1,4 @@
+import type { FilePattern } from '@parley/workspace';
 import type { PromptContext } from './prompt-context.ts';
 import type { PromptFeatures } from './prompt-features.ts';
 
@@ -16,5 +17,7 @@ export interface TurnAtHand
 export interface ContextSource {
   /** Kebab-case, for logs. */
   readonly id: string;
+  /** The workspace files it reads; any other file looks absent in `turn.view`. */
+  readonly reads?: readonly FilePattern[];
   gather(turn: TurnAtHand): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }

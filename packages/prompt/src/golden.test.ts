@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Workspace } from '@parley/workspace';
+import { recordingLogger } from '@parley/contracts';
+import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
-import { createAssembler, type PromptAssembler } from './assembler.ts';
+import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
 import { readChannelFormats } from './channel-formats.ts';
 import { inspectPrompt } from './inspect-prompt.ts';
 import { createLayerRegistry } from './layer-registry.ts';
@@ -66,6 +67,36 @@ describe.each(HOUSE_LAYOUTS)('the prompts of layout $name', (layout) => {
       expect(prompt.report.at(-1)?.layer).toBe('ephemeral');
     },
   );
+});
+
+it('[W09] no layer of any layout reads a workspace file that is not declared', async () => {
+  const { log, lines } = recordingLogger();
+  const read = new Set<string>();
+  for (const layout of HOUSE_LAYOUTS) {
+    const declared = createPromptFiles(declaredReads(layers, layout));
+    const assembler = createAssembler({ layers, layout, log });
+    for (const scene of Object.values(SCENES)) {
+      const workspace = workspaces.get(scene.workspace);
+      if (workspace === undefined) throw new Error(`there is no workspace "${scene.workspace}"`);
+      const { view, ...context } = await sceneContext(scene, workspace);
+      const recording: typeof view = {
+        ...view,
+        read(name, limit) {
+          if (name !== SOUL) expect([name, declared.includes(name)]).toEqual([name, true]);
+          read.add(name);
+          return view.read(name, limit);
+        },
+      };
+      await assembler.assemble({ ...context, view: recording });
+    }
+  }
+  expect([...read].filter((name) => !name.startsWith('groups/')).toSorted()).toEqual([
+    ...['AGENTS.md', 'BOOT.md', 'BOOTSTRAP.md', 'HEARTBEAT.md', 'IDENTITY.md', 'MEMORY.md'],
+    ...['SOUL.md', 'TOOLS.md', 'USER.md', 'formats/discord.md', 'formats/html.md'],
+    ...['formats/plain.md', 'formats/telegram.md', 'formats/whatsapp.md'],
+    ...['memory/2026-11-20.md', 'memory/2026-11-21.md'],
+  ]);
+  expect(lines).toEqual([]);
 });
 
 it('[P03] every layer of the house stands in at least one golden file', async () => {

@@ -47,12 +47,15 @@ export function firstSet(sources: readonly (IdentitySource | undefined)[]): Part
   };
 }
 
+/** The workspace file that sets the identity. */
+export const IDENTITY_FILE = 'IDENTITY.md';
+
 /** The identity of a turn: settings first, then IDENTITY.md as this reader sees it. */
 export async function readIdentity(
   view: WorkspaceView,
   settings: Omit<IdentitySources, 'file'>,
 ): Promise<Identity> {
-  const file = await view.read('IDENTITY.md');
+  const file = await view.read(IDENTITY_FILE);
   return identityOf({
     ...settings,
     ...(file.kind === 'file' && { file: parseIdentity(file.text) }),

@@ -1,10 +1,16 @@
 export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
-export { type AssemblerOptions, createAssembler, type PromptAssembler } from './assembler.ts';
+export {
+  type AssemblerOptions,
+  createAssembler,
+  declaredReads,
+  type PromptAssembler,
+} from './assembler.ts';
 export { type ChannelFormats, readChannelFormats } from './channel-formats.ts';
 export type { ContextSource, TurnAtHand } from './context-source.ts';
 export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
 export {
   firstSet,
+  IDENTITY_FILE,
   type Identity,
   type IdentitySource,
   identityOf,

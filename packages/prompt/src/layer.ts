@@ -1,5 +1,5 @@
 import type { PromptPart } from '@parley/contracts';
-import type { Cut } from '@parley/workspace';
+import type { Cut, FilePattern } from '@parley/workspace';
 import type { PromptContext, PromptMode } from './prompt-context.ts';
 
 /** Kebab-case name of a layer, the same in layouts, reports and logs. */
@@ -44,6 +44,11 @@ export interface Layer {
   readonly placement: Placement;
   /** The prompt modes it is in (P07); only `full` where it does not say. */
   readonly modes?: readonly PromptMode[];
+  /**
+   * The workspace files it reads, besides those that the layout names for it (`LayerOptions.files`). A
+   * read of any other file gets nothing; what is declared is changed by an agent only with an approval.
+   */
+  readonly reads?: readonly FilePattern[];
   render(
     context: PromptContext,
     options: LayerOptions,

@@ -1,4 +1,5 @@
-import { PromptPart } from '@parley/contracts';
+import { type Logger, PromptPart } from '@parley/contracts';
+import { restrictView } from '@parley/workspace';
 import type { Absent, Layer, LayerId, LayerOptions, LayerPart, Placement } from './layer.ts';
 import { absent } from './layer.ts';
 import type { PromptAdditions } from './prompt-additions.ts';
@@ -22,15 +23,28 @@ export interface Rendering {
 
 const FULL_ALONE: readonly PromptMode[] = ['full'];
 
-/** Asks one layer. Stays synchronous where the layer is, since most are and promises cost time. */
-export function renderStep(step: Step, context: PromptContext): Rendering | Promise<Rendering> {
+/** The workspace files that a layer may read in a layout. */
+function readsOf({ layer, options }: Pick<Step, 'layer' | 'options'>): readonly string[] {
+  return [...(layer.reads ?? []), ...(options.files ?? [])];
+}
+
+/**
+ * Asks one layer, which sees the files that it declares and no other. Stays synchronous where the layer
+ * is, since most are and promises cost time.
+ */
+export function renderStep(
+  step: Step,
+  context: PromptContext,
+  log: Logger,
+): Rendering | Promise<Rendering> {
   const { layer, placement } = step;
   const { mode = 'full' } = context;
   const told = { layer: layer.id, placement, changes: layer.volatility === 'turn' };
   const { modes = FULL_ALONE } = layer;
   if (!modes.includes(mode)) return { ...told, output: absent(`left out in ${mode} mode`) };
   try {
-    const output = layer.render(context, step.options);
+    const view = restrictView(context.view, { id: layer.id, reads: readsOf(step) }, log);
+    const output = layer.render({ ...context, view }, step.options);
     if (!(output instanceof Promise)) return { ...told, output: wellFormed(output) };
     return output.then(
       (part) => ({ ...told, output: wellFormed(part) }),

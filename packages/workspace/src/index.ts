@@ -38,6 +38,13 @@ export {
   type Workspace,
   type WorkspaceLimits,
 } from './open-workspace.ts';
+export {
+  createPromptFiles,
+  type DeclaredReads,
+  type FilePattern,
+  type PromptFiles,
+  restrictView,
+} from './prompt-files.ts';
 export { type ReaderFacts, readerOf } from './reader-of.ts';
 export { parseSkillCommand, type TypedSkillCommand } from './skills/command-name.ts';
 export type { SkillFacts } from './skills/eligibility.ts';

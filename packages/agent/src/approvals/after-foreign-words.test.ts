@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { decide } from '../testing/decide.ts';
 import { mortalStore } from '../testing/mortal-store.ts';
@@ -12,6 +13,7 @@ import { writeTool } from '../tools/write.ts';
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '7', name: 'Bo', isBot: false };
 const TEA = 'https://example.org/tea';
+const FILES = createPromptFiles(['AGENTS.md', 'TOOLS.md', 'USER.md', 'formats/', 'skills/']);
 const PAGE = `Green. See ${TEA}/next and https://evil.example/`;
 
 let scene: TurnScene;
@@ -25,7 +27,7 @@ async function open(extras: SceneExtras = {}): Promise<string[]> {
     return { url, title: '', text: PAGE };
   };
   const fetch = webFetchTool({ readPage, maxCharacters: 1_000, nonce: () => 'n' });
-  scene = await openTurnScene({}, { tools: [fetch, writeTool, editTool], ...extras });
+  scene = await openTurnScene({}, { tools: [fetch, writeTool(FILES), editTool(FILES)], ...extras });
   return asked;
 }
 const read = (url: string) => ({ calls: [{ name: 'web_fetch', with: { url } }] });
@@ -37,6 +39,7 @@ describe('a turn that has read words of outsiders', () => {
   it.each([
     ['AGENTS.md', 'suspended'],
     ['skills/tea/SKILL.md', 'suspended'],
+    ['formats/telegram.md', 'suspended'],
     ['notes/../USER.md', 'suspended'],
     ['notes/tea.md', 'answered'],
   ])('[G05] that writes %s is %s', async (path, ended) => {

@@ -1,4 +1,5 @@
 import { type Logger, PromptPart, reasonOf } from '@parley/contracts';
+import { restrictView } from '@parley/workspace';
 import { z } from 'zod';
 import { withTimeLimit } from '../time-limit.ts';
 import type { TurnAdditions, TurnClosing, TurnHook, TurnOpening } from './turn-hook.ts';
@@ -31,9 +32,10 @@ export async function runBefore(
   const userContext: PromptPart[] = [];
   for (const hook of hooks) {
     if (hook.before === undefined) continue;
+    const view = restrictView(turn.view, hook, log);
     try {
       const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
-        Additions.parse(await hook.before?.(turn, signal)),
+        Additions.parse(await hook.before?.({ ...turn, view }, signal)),
       );
       system.push(...(added.system ?? []));
       userContext.push(...(added.userContext ?? []));

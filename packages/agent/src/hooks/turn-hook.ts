@@ -1,5 +1,5 @@
 import type { InboundMessage, PromptPart, Reader, RuntimeFacts } from '@parley/contracts';
-import type { WorkspaceView } from '@parley/workspace';
+import type { FilePattern, WorkspaceView } from '@parley/workspace';
 
 /** What a hook sees before the model is asked. */
 export interface TurnOpening {
@@ -34,6 +34,8 @@ export interface TurnClosing extends TurnOpening {
 export interface TurnHook {
   /** Kebab-case, for logs. */
   readonly id: string;
+  /** The workspace files that `before` reads; any other file looks absent to it. */
+  readonly reads?: readonly FilePattern[];
   before?(turn: TurnOpening, signal: AbortSignal): Promise<TurnAdditions>;
   after?(turn: TurnClosing, signal: AbortSignal): Promise<void>;
 }

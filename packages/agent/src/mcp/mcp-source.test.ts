@@ -24,7 +24,7 @@ type Turn = Parameters<ReturnType<typeof mcpSource>['gather']>[0];
 
 /** Only what the source looks at. */
 function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
-  const turn = { messages: [{ text }], reader: { kind, conversationId: 'c' } };
+  const turn = { messages: [{ text }], reader: { kind, conversationId: 'c' }, view: {} };
   return JSON.parse(JSON.stringify(turn));
 }
 

@@ -33,6 +33,7 @@ const QUESTION = 1_000;
 export function memorySource(deps: MemorySourceDeps): ContextSource {
   return {
     id: 'memory',
+    reads: ['MEMORY.md', 'memory/', 'knowledge/', 'groups/'],
     async gather({ view, reader, messages, facts, conversationId, session, fix }) {
       const at = { conversation: conversationId, session };
       const question = messages

@@ -1,6 +1,8 @@
 import type { ContextSource } from '@parley/prompt';
 import { decideBootstrap, type Workspace } from '@parley/workspace';
 
+const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
+
 /**
  * Says that BOOTSTRAP.md leads this turn (W08), and puts the file away when its time is over. Only
  * words of an owner in a direct chat count: neither a heartbeat nor a start begins a conversation.
@@ -9,11 +11,12 @@ import { decideBootstrap, type Workspace } from '@parley/workspace';
 export function createBootstrapSource({ bootstrap }: Pick<Workspace, 'bootstrap'>): ContextSource {
   return {
     id: 'bootstrap',
+    reads: [BOOTSTRAP_FILE],
     async gather({ reader, facts, messages, view, conversationId, session, fix }) {
       const isTalk = !facts.heartbeat && messages.every(({ occasion }) => occasion === undefined);
       const mark = reader.kind === 'owner' && isTalk ? await bootstrap.mark() : null;
       if (mark === null) return {};
-      const file = await view.read('BOOTSTRAP.md');
+      const file = await view.read(BOOTSTRAP_FILE);
       const { messageId } = facts;
       const turn = { conversationId, session, messageId };
       const step = decideBootstrap(mark, file.kind === 'file', turn);

@@ -26,7 +26,7 @@ export interface SkillsSource extends ContextSource {
  * The skills of a turn: the list its session began with (S07), and today's text of those that people
  * called by a command (S08). The disk is looked at when a session begins or a command is typed.
  */
-export function skillsSource(skills: Pick<Skills, 'snapshot' | 'called'>): SkillsSource {
+export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>): SkillsSource {
   const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
   const snapshotOf = async (turn: SkillTurn): Promise<SkillSnapshot> => {
     const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
@@ -42,6 +42,7 @@ export function skillsSource(skills: Pick<Skills, 'snapshot' | 'called'>): Skill
   };
   return {
     id: 'skills',
+    reads: skills.reads,
     async gather(turn) {
       const [snapshot, called] = await Promise.all([snapshotOf(turn), calledIn(turn, skills)]);
       return { skills: snapshot, ...(called.length > 0 && { calledSkills: called }) };

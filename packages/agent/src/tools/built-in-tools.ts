@@ -1,5 +1,10 @@
 import type { TodoRepository } from '@parley/store';
-import type { MemorySearch, Skills } from '@parley/workspace';
+import {
+  createPromptFiles,
+  type MemorySearch,
+  type PromptFiles,
+  type Skills,
+} from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
 import { type CronToolDeps, cronTool } from './cron.ts';
 import { currentTimeTool } from './current-time.ts';
@@ -21,6 +26,8 @@ import { writeTodosTool } from './write-todos.ts';
 
 /** What the built-in tools work with; without skills there is no `load_skill`. */
 export interface BuiltInToolDeps {
+  /** What `write` and `edit` ask about; every file when absent. */
+  readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
   /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
@@ -42,6 +49,7 @@ export interface BuiltInToolDeps {
 
 /** The tools that Parley brings (G02), in the order in which the model is told of them. */
 export function builtInTools({
+  promptFiles = createPromptFiles(['/']),
   skills,
   memory,
   delegation,
@@ -56,8 +64,8 @@ export function builtInTools({
     readTool,
     listTool,
     grepTool,
-    writeTool,
-    editTool,
+    writeTool(promptFiles),
+    editTool(promptFiles),
     ...(skills === undefined ? [] : [loadSkillTool(skills)]),
     ...(memory === undefined
       ? []

@@ -1,38 +1,40 @@
+import type { PromptFiles } from '@parley/workspace';
 import { z } from 'zod';
-import { isStandingInstruction } from '../approvals/standing-instructions.ts';
 import { replacedLines } from './replaced-lines.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 import { absentWords, PATH_HINT, WHOLE_FILE, workspacePath } from './workspace-path.ts';
 
 /** Replaces one passage of a file that is there exactly once, for the owner. */
-export const editTool: Tool = defineTool({
-  name: 'edit',
-  summary: 'Replaces one passage of a text file in the workspace.',
-  hint: 'Read the file first. `old` must be in it exactly once, to the last space: take enough of the lines around it.',
-  tier: 'filesystem',
-  effect: 'write',
-  audience: 'owner',
-  approval: 'ask-after-foreign-words',
-  asksAbout: '`edit` of the same files',
-  spares: ({ path }) => !isStandingInstruction(path),
-  input: z.object({
-    path: z.string().min(1).describe(PATH_HINT),
-    old: z.string().min(1).describe('The passage as it is now.'),
-    new: z.string().describe('What stands there afterwards; empty removes the passage.'),
-  }),
-  async run({ path, old, new: replacement }, { view, facts }) {
-    const name = workspacePath(path, facts.workspace);
-    const file = await view.read(name, WHOLE_FILE);
-    if (file.kind === 'absent') return failed(absentWords(name, file));
-    let edit: Edit = { text: null, outcome: failed(absentWords(name, GONE)) };
-    const result = await view.change(name, (text) => {
-      if (text !== null) edit = editOf(name, text, old, replacement);
-      return edit.text;
-    });
-    if (result.kind === 'refused') return failed(`${name} was not changed: ${result.detail}.`);
-    return edit.outcome;
-  },
-});
+export function editTool(promptFiles: PromptFiles): Tool {
+  return defineTool({
+    name: 'edit',
+    summary: 'Replaces one passage of a text file in the workspace.',
+    hint: 'Read the file first. `old` must be in it exactly once, to the last space: take enough of the lines around it.',
+    tier: 'filesystem',
+    effect: 'write',
+    audience: 'owner',
+    approval: 'ask-after-foreign-words',
+    asksAbout: '`edit` of the same files',
+    spares: ({ path }) => !promptFiles.includes(path),
+    input: z.object({
+      path: z.string().min(1).describe(PATH_HINT),
+      old: z.string().min(1).describe('The passage as it is now.'),
+      new: z.string().describe('What stands there afterwards; empty removes the passage.'),
+    }),
+    async run({ path, old, new: replacement }, { view, facts }) {
+      const name = workspacePath(path, facts.workspace);
+      const file = await view.read(name, WHOLE_FILE);
+      if (file.kind === 'absent') return failed(absentWords(name, file));
+      let edit: Edit = { text: null, outcome: failed(absentWords(name, GONE)) };
+      const result = await view.change(name, (text) => {
+        if (text !== null) edit = editOf(name, text, old, replacement);
+        return edit.text;
+      });
+      if (result.kind === 'refused') return failed(`${name} was not changed: ${result.detail}.`);
+      return edit.outcome;
+    },
+  });
+}
 
 /** The new text, or null where nothing is to be changed; and what the model is told. */
 interface Edit {

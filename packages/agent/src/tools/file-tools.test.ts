@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { createPromptFiles } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
@@ -15,6 +16,9 @@ const FILES = {
   'memory/2026-11-21.md': 'heron-2 was said today.',
   'plans.md': '---\naudience: owner\n---\nWe move to heron-3.',
 };
+
+const write = writeTool(createPromptFiles([]));
+const edit = editTool(createPromptFiles([]));
 
 let scene: ToolScene;
 beforeEach(async () => {
@@ -118,22 +122,20 @@ describe('list and grep', () => {
 
 describe('write and edit', () => {
   it('[G02] write makes a file and replaces it', async () => {
-    expect((await scene.use(writeTool, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
-    expect((await scene.use(writeTool, { path: 'new/a.md', text: 'two' })).text).toContain(
-      'Replaced',
-    );
+    expect((await scene.use(write, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
+    expect((await scene.use(write, { path: 'new/a.md', text: 'two' })).text).toContain('Replaced');
     expect(scene.onDisk('new/a.md')).toBe('two\n');
   });
 
   it('[W06] write refuses SOUL.md, and says why', async () => {
-    const { text, failed } = await scene.use(writeTool, { path: 'SOUL.md', text: 'I am evil' });
+    const { text, failed } = await scene.use(write, { path: 'SOUL.md', text: 'I am evil' });
     expect(text).toContain('SOUL.md was not written');
     expect(failed).toBe(true);
   });
 
   it('[G02] edit replaces the one passage and shows what has changed', async () => {
     const change = { path: 'notes/birds.md', old: 'count.\nOwls', new: 'count to five.\nOwls' };
-    expect(await scene.use(editTool, change)).toEqual({
+    expect(await scene.use(edit, change)).toEqual({
       text: 'Changed notes/birds.md:\n@@ line 2\n-Crows count.\n-Owls sleep.\n+Crows count to five.\n+Owls sleep.',
     });
     expect(scene.onDisk('notes/birds.md')).toBe(
@@ -142,7 +144,7 @@ describe('write and edit', () => {
   });
 
   it('[W03] edit leaves the front matter alone', async () => {
-    await scene.use(editTool, { path: 'plans.md', old: 'heron-3', new: 'Rome' });
+    await scene.use(edit, { path: 'plans.md', old: 'heron-3', new: 'Rome' });
     expect(scene.onDisk('plans.md')).toMatch(/^---\naudience: owner\n---\n+We move to Rome\.\n$/);
   });
 
@@ -151,7 +153,7 @@ describe('write and edit', () => {
     ['whose spaces differ', 'crows  count.', 'Line 2 is nearly the same: "Crows count."'],
     ['that is there more than once', 's', 'times, at the lines 1, 2'],
   ])('[G02] edit changes nothing for a passage %s', async (_what, old, words) => {
-    const { text, failed } = await scene.use(editTool, { path: 'notes/birds.md', old, new: 'x' });
+    const { text, failed } = await scene.use(edit, { path: 'notes/birds.md', old, new: 'x' });
     expect(text).toContain(words);
     expect(failed).toBe(true);
     expect(scene.onDisk('notes/birds.md')).toBe(FILES['notes/birds.md']);
@@ -163,7 +165,7 @@ describe('write and edit', () => {
       fc.asyncProperty(piece, piece, piece, async (before, after, replacement) => {
         const whole = `x${before}MARK${after}x`;
         scene.put('p.md', whole);
-        await scene.use(editTool, { path: 'p.md', old: 'MARK', new: replacement });
+        await scene.use(edit, { path: 'p.md', old: 'MARK', new: replacement });
         expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
       }),
       { numRuns: 60 },

@@ -1,9 +1,15 @@
 import type { BeatSlot } from '@parley/store';
+import { restrictView } from '@parley/workspace';
 import { zoneClock } from '../clock/zone-clock.ts';
 import { type Asked, type BeatOutcome, beatOnce, type Standing } from './beat-once.ts';
 import type { CheckForNews } from './check-for-news.ts';
 import { outlook } from './due-task.ts';
-import type { HeartbeatDeps, HeartbeatStatus } from './heartbeat.ts';
+import {
+  HEARTBEAT_READS,
+  type HeartbeatDeps,
+  type HeartbeatStatus,
+  TASKS_FILE,
+} from './heartbeat.ts';
 import { lastRunsOf } from './heartbeat-state.ts';
 import { readTasks } from './read-tasks.ts';
 import type { StandingTask } from './standing-task.ts';
@@ -22,10 +28,11 @@ const WHOLE_FILE = 100_000;
 
 /** Opens the file of tasks and the one of their state. */
 export function openBeats(deps: HeartbeatDeps): Beats {
-  const stateFile = openStateFile(deps.view, deps.log);
+  const view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+  const stateFile = openStateFile(view, deps.log);
   let lastProblems = '';
   const read = async (): Promise<Standing & { readonly problems: readonly string[] }> => {
-    const file = await deps.view.read('HEARTBEAT.md', WHOLE_FILE);
+    const file = await view.read(TASKS_FILE, WHOLE_FILE);
     const found = readTasks(file.kind === 'file' ? file.text : '');
     const problems = [
       ...found.problems.map(describeTaskProblem),

@@ -1,10 +1,17 @@
 import { type ReplyRoute, reasonOf } from '@parley/contracts';
 import type { BeatPlan, BeatSlot } from '@parley/store';
-import type { WorkspaceView } from '@parley/workspace';
+import type { FilePattern, WorkspaceView } from '@parley/workspace';
 import type { BeatDeps, BeatOutcome } from './beat-once.ts';
 import type { Beats } from './beats.ts';
 import type { TaskOutlook } from './due-task.ts';
 import type { HeartbeatState } from './heartbeat-state.ts';
+
+/** The standing tasks, and when each last ran (H02). */
+export const TASKS_FILE = 'HEARTBEAT.md';
+export const STATE_FILE = 'heartbeat-state.json';
+
+/** The workspace files of a heartbeat: each becomes prompt text of its runs. */
+export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE];
 
 /** What the heartbeat of an agent works with. */
 export interface HeartbeatDeps extends BeatDeps {

@@ -1,5 +1,6 @@
 import type { Logger } from '@parley/contracts';
 import type { WorkspaceView } from '@parley/workspace';
+import { STATE_FILE } from './heartbeat.ts';
 import {
   type HeartbeatState,
   heartbeatStateText,
@@ -9,8 +10,6 @@ import {
 } from './heartbeat-state.ts';
 import { cadenceMinutes, type StandingTask } from './standing-task.ts';
 
-/** The file in the workspace (H02): for people to read and to change. */
-const STATE_FILE = 'heartbeat-state.json';
 /** Far more than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
 /** Up to which run the file is complete; what began later was lost with the process that ran it. */

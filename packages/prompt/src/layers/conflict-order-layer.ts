@@ -10,6 +10,7 @@ export const conflictOrderLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   modes: ['full', 'minimal'],
+  reads: FILES,
   async render(context, { heading = '## Conflict Order' }) {
     for (const file of FILES) {
       const found = await readContextFile(context, file);

@@ -6,6 +6,7 @@ export const dailyNotesLayer: Layer = {
   id: 'daily-notes',
   volatility: 'session',
   placement: 'system',
+  reads: ['memory/'],
   async render({ view, facts, reader }, { heading = '## Daily Notes', characters }) {
     const days = [
       { day: 'yesterday', file: `memory/${dayBefore(facts.date)}.md` },

@@ -18,6 +18,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
     id: 'format',
     volatility: 'session',
     placement: 'system',
+    reads: ['formats/'],
     async render({ target, view }, { heading = '## Formatting', characters }) {
       if (target === undefined) return absent('nobody reads this answer in a chat');
       const { dialect } = target;

@@ -6,6 +6,7 @@ export const groupMemoryLayer: Layer = {
   id: 'group-memory',
   volatility: 'session',
   placement: 'system',
+  reads: ['groups/'],
   async render({ facts, view }, { heading = '## Group Memory', characters }) {
     if (facts.chatType === 'direct') return absent('not a group');
     const found = await view.read(view.groupMemory, characters);

@@ -16,6 +16,7 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
     volatility,
     placement: 'system',
     modes: modesOf(file),
+    reads: [file],
     async render(context, { heading = `## ${file}`, characters }) {
       const found = await readContextFile(context, file, characters);
       if ('absent' in found) return found;

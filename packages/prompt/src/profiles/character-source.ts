@@ -1,7 +1,7 @@
 import { PromptPart } from '@parley/contracts';
 import type { ContextSource, TurnAtHand } from '../context-source.ts';
 import type { PromptFeatures } from '../prompt-features.ts';
-import { type NamedText, readNamedText } from './named-text.ts';
+import { NAMED_FOLDERS, type NamedText, readNamedText } from './named-text.ts';
 
 /** What the settings, or the profile they name, say about how the agent plays its part (P14, P15). */
 export interface Character {
@@ -18,6 +18,7 @@ export interface Character {
 export function characterSource(character: Character): ContextSource {
   return {
     id: 'character',
+    reads: NAMED_FOLDERS.map((folder) => `${folder}/`),
     async gather(turn) {
       const { persona, format, ephemeral, skipContextFiles } = character;
       const [who, shape] = await Promise.all([

@@ -10,7 +10,8 @@ export interface NamedText {
 }
 
 /** Folders of the workspace whose files are chosen by name. */
-export type NamedFolder = 'personas' | 'output-formats';
+export const NAMED_FOLDERS = ['personas', 'output-formats'] as const;
+export type NamedFolder = (typeof NAMED_FOLDERS)[number];
 
 /**
  * The text of that name: the workspace's own file, else the one that comes with Parley. A file that

@@ -8,6 +8,7 @@ import { makeSnapshot, textsThatFit } from './make-snapshot.ts';
 import { readSkillText } from './read-skill-text.ts';
 import { type ResolvedSkill, type UsableSkill, usableBy } from './resolve-skills.ts';
 import { SKILL_FILE } from './scan-folder.ts';
+import { skillReads } from './skill-folder.ts';
 import { statusOf } from './skill-status.ts';
 import { foldName, locationOf } from './skill-text.ts';
 import type { AbsentSkill, SkillCommand, Skills } from './skills.ts';
@@ -33,6 +34,7 @@ export function openSkills(options: OpenSkillsOptions): Skills {
       shownFolder: locationOf(join(skill.found.root, ...skill.found.segments), homes),
     });
   return {
+    reads: skillReads(options.folders),
     async list() {
       const all = await look();
       const { skills } = choose(all, OWNER, options, homes);

@@ -1,4 +1,5 @@
 import type { Audience, PromptPart, Reader } from '@parley/contracts';
+import type { FilePattern } from '../prompt-files.ts';
 import type { SkillSnapshot } from './skill-snapshot.ts';
 
 /** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */
@@ -70,6 +71,8 @@ export interface SkillCommand {
 
 /** The skills of an installation. Looks at the disk when asked, reads only what has changed. Never throws. */
 export interface Skills {
+  /** The workspace files in which skills of all sources lie. */
+  readonly reads: readonly FilePattern[];
   /** Every skill found, also those that are not used, by name. */
   list(): Promise<readonly SkillStatus[]>;
   /** The skills a new session of this reader begins with (S07). */

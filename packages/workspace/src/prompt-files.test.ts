@@ -1,0 +1,112 @@
+import { recordingLogger, silentLogger } from '@parley/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPromptFiles, restrictView } from './prompt-files.ts';
+import type { WorkspaceView } from './workspace-view.ts';
+
+const READS = ['AGENTS.md', 'heartbeat-state.json', 'formats/', 'my/skills/', 'SOUL.md'];
+
+/** A view in which every file exists; keeps what it was asked for. */
+function everyFile(): { view: WorkspaceView; asked: string[] } {
+  const asked: string[] = [];
+  const audience = { kind: 'everyone' } as const;
+  const view: WorkspaceView = {
+    reader: { kind: 'owner', conversationId: 'c' },
+    groupMemory: 'groups/c.md',
+    async read(name) {
+      asked.push(name);
+      return { kind: 'file', text: name, source: name, audience, characters: 1, cut: null };
+    },
+    list: async () => ['AGENTS.md', 'notes/a.md'].map((name) => ({ name, characters: 1 })),
+    async write(name) {
+      asked.push(name);
+      return { kind: 'written', name, characters: 1, created: true };
+    },
+    async change(name) {
+      asked.push(name);
+      return { kind: 'written', name, characters: 1, created: true };
+    },
+  };
+  return { view, asked };
+}
+
+describe('the files that become prompt text', () => {
+  it.each([
+    ['AGENTS.md', true],
+    ['./agents.MD', true],
+    ['notes/../AGENTS.md', true],
+    ['notes/..//agents.md', true],
+    ['notes\\..\\AGENTS.md', true],
+    ['/home/ada/parley/workspace/AGENTS.md', true],
+    ['ＡＧＥＮＴＳ.md', true],
+    ['AGE\u200bNTS.md', true],
+    ['AGE\u034fNTS.md', true],
+    ['AGENTS.md ', true],
+    ['AGENTS.md.', true],
+    ['AGENTS.md::$DATA', true],
+    ['~/w/Heartbeat-State.JSON', true],
+    ['formats/telegram.md', true],
+    ['ﬀ/../ﬁles/../Formats/x/y.md', true],
+    ['formatſ/telegram.md', true],
+    ['formats', true],
+    ['my/skills/tea/steps.txt', true],
+    ['my/x/../skills/tea/SKILL.md', true],
+    ['my/./skills/SKILL.md', true],
+    ['notes/agents.txt', false],
+    ['my/notes/skills.md', false],
+    ['notes/today.md', false],
+    // No tool can write it at all (W06).
+    ['SOUL.md', false],
+  ])('[W09] [G05] %s: %s', (path, is) => {
+    expect(createPromptFiles(READS).includes(path)).toBe(is);
+  });
+
+  it('[W09] whatever a part can read is one of them, however it is written', () => {
+    const files = createPromptFiles(READS);
+    const { view } = everyFile();
+    const restricted = restrictView(view, { id: 'part', reads: READS }, silentLogger);
+    const segment = fc.constantFrom(
+      'agents.md',
+      'AGENTS.md',
+      'formats',
+      'my',
+      'skills',
+      'a.md',
+      '..',
+    );
+    const before = fc.array(fc.constantFrom('.', '..', 'notes', ''), { maxLength: 4 });
+    const path = fc.array(segment, { minLength: 1, maxLength: 4 });
+    return fc.assert(
+      fc.asyncProperty(path, before, fc.boolean(), async (segments, steps, isLow) => {
+        const name = segments.join('/');
+        if ((await restricted.read(name)).kind === 'absent') return;
+        const spelled = [...steps, name].join('/');
+        expect(files.includes(isLow ? spelled.toLowerCase() : spelled)).toBe(true);
+      }),
+    );
+  });
+
+  it('[W09] a part that reads what it does not declare gets nothing, and the log says so', async () => {
+    const { view, asked } = everyFile();
+    const { log, lines } = recordingLogger();
+    const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
+    const names = ['AGENTS.md', 'formats/a.md', 'agents.md', 'formats', 'notes/a.md', 'MEMORY.md'];
+    const found = await Promise.all(names.map((name) => restricted.read(name)));
+    expect(found.map(({ kind }) => kind)).toEqual([
+      ...['file', 'file'],
+      ...['absent', 'absent', 'absent', 'absent'],
+    ]);
+    expect(await restricted.write('notes/a.md', 'x')).toMatchObject({ kind: 'refused' });
+    expect(await restricted.change('notes/a.md', () => 'x')).toMatchObject({ kind: 'refused' });
+    expect(asked).toEqual(['AGENTS.md', 'formats/a.md']);
+    expect(await restricted.list()).toEqual([{ name: 'AGENTS.md', characters: 1 }]);
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toContain('"part":"nosy","file":"agents.md"');
+    expect((await restrictView(view, { id: 'none' }, log).read('AGENTS.md')).kind).toBe('absent');
+  });
+
+  it('[W09] are named once, files before folders', () => {
+    const { patterns } = createPromptFiles(['skills/', 'B.md', 'A.md', 'skills/', 'formats/']);
+    expect(patterns).toEqual(['A.md', 'B.md', 'formats/', 'skills/']);
+  });
+});

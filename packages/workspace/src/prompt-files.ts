@@ -1,0 +1,103 @@
+import type { Logger } from '@parley/contracts';
+import { SOUL } from './soul/soul-file.ts';
+import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
+
+/**
+ * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything below
+ * it (`knowledge/`; `/` is every file). Relative to the workspace.
+ */
+export type FilePattern = string;
+
+/** A part of a prompt (layer, context source, hook) with the files that it reads. */
+export interface DeclaredReads {
+  readonly id: string;
+  /** Nothing else in the workspace can be read. None when absent. */
+  readonly reads?: readonly FilePattern[];
+}
+
+/**
+ * The view restricted to what `part` declares. Any other file looks absent and is logged: an undeclared
+ * read is a defect, since the agent could change that file without a question.
+ */
+export function restrictView(view: WorkspaceView, part: DeclaredReads, log: Logger): WorkspaceView {
+  const { id, reads = [] } = part;
+  const isDeclared = (name: string) => reads.some((pattern) => covers(pattern, name));
+  const allows = (name: string): boolean => {
+    if (isDeclared(name)) return true;
+    log.error({ part: id, file: name }, 'read of a workspace file that is not in its `reads`');
+    return false;
+  };
+  return {
+    reader: view.reader,
+    groupMemory: view.groupMemory,
+    read: async (name, limit) => (allows(name) ? view.read(name, limit) : UNDECLARED),
+    list: async () => (await view.list()).filter(({ name }) => isDeclared(name)),
+    write: async (name, text) => (allows(name) ? view.write(name, text) : NOT_WRITTEN),
+    change: async (name, change) => (allows(name) ? view.change(name, change) : NOT_WRITTEN),
+  };
+}
+
+const NOT_DECLARED = { reason: 'refused', detail: 'the file is not declared' } as const;
+const UNDECLARED: AbsentFile = { kind: 'absent', ...NOT_DECLARED };
+const NOT_WRITTEN = { kind: 'refused', reason: 'protected', detail: NOT_DECLARED.detail } as const;
+
+/** Exactly as declared: other spellings are never read. */
+function covers(pattern: FilePattern, name: string): boolean {
+  if (pattern === '/') return true;
+  return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
+}
+
+/** The files of one agent that become prompt text: what all registered parts declare, together. */
+export interface PromptFiles {
+  /** Without duplicates: files first, then folders. */
+  readonly patterns: readonly FilePattern[];
+  /**
+   * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes, steps to
+   * other folders and full paths make no difference: in doubt it does.
+   */
+  includes(path: string): boolean;
+}
+
+/** Joins the declarations of all parts. SOUL.md is left out: no tool can write it (W06). */
+export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles {
+  const all = [...new Set(declared)].filter((pattern) => pattern !== SOUL).toSorted();
+  const patterns = [
+    ...all.filter((pattern) => !pattern.endsWith('/')),
+    ...all.filter((pattern) => pattern.endsWith('/')),
+  ];
+  const wanted = patterns.map((pattern) => pathSegments(pattern));
+  return {
+    patterns,
+    includes(path) {
+      const written = pathSegments(path);
+      const paths = [written.filter((segment) => segment !== '..'), resolved(written)];
+      return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
+    },
+  };
+}
+
+/** Folded more strictly than any file system folds names. */
+function pathSegments(path: string): readonly string[] {
+  return path
+    .normalize('NFKC')
+    .replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKC')
+    .split(/[\\/:]+/)
+    .map((segment) => (segment.trim() === '..' ? '..' : segment.replace(/^\s+|[\s.]+$/g, '')))
+    .filter((segment) => segment !== '');
+}
+
+function resolved(segments: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  for (const segment of segments) {
+    if (segment === '..') path.pop();
+    else path.push(segment);
+  }
+  return path;
+}
+
+function hasRun(segments: readonly string[], run: readonly string[]): boolean {
+  return segments.some((_, at) => run.every((part, nth) => segments[at + nth] === part));
+}
