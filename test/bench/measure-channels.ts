@@ -45,6 +45,7 @@ async function measureSet(
   const folder = makeDataFolder({
     model: { provider: 'offline' },
     http: { port: 0 },
+    spend: { perStrangerDaily: 'off' },
     channels: Object.fromEntries(peers.map(({ channel, settings }) => [channel, settings])),
   });
   try {

@@ -37,6 +37,8 @@ export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram
       },
     },
     http: { port: 0 },
+    // A load of a day comes from few people.
+    spend: { perStrangerDaily: 'off' },
   };
 }
 

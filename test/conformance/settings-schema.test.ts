@@ -1,16 +1,45 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { loadSettings, settingsJsonSchema } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseDocument } from 'yaml';
 
 const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
+
+/** Settings of the template that have no default. */
+const EXAMPLES: readonly string[] = [
+  'agent.name',
+  'agent.role',
+  'agent.emoji',
+  'agent.timeZone',
+  'agent.profile',
+  'agent.persona',
+  'model.provider',
+  'model.baseUrl',
+  'model.apiKey',
+  'model.model',
+  'model.contextTokens',
+  'model.vision',
+  'channels.telegram.token',
+  'channels.telegram.webhook.url',
+  'channels.telegram.webhook.secret',
+  'channels.discord.token',
+  'web.search.searxng.baseUrl',
+  'web.search.brave.apiKey',
+  'media.transcription.baseUrl',
+  'media.transcription.apiKey',
+  'media.transcription.model',
+  'queue.url',
+  'store.url',
+];
 
 let folder: string;
 beforeAll(() => {
@@ -30,6 +59,43 @@ function load(yaml: string) {
   return loadSettings({ file, env, dataFolder: folder, ...schemas });
 }
 
+const template = () => readFileSync(new URL('parley.example.yaml', CONFIG), 'utf8');
+const uncommented = () => template().replaceAll(/^#(?=\w| {2,}\S)/gm, '');
+
+/** Each setting that the template shows: what the settings are without its line decides what it is. */
+function shownLines() {
+  const whole = load(uncommented());
+  return leavesOf(parse(uncommented()), []).map((path) => {
+    const document = parseDocument(uncommented());
+    document.deleteIn(path);
+    const rest = load(String(document));
+    const isDefault = isDeepStrictEqual({ ...rest, secrets: [] }, { ...whole, secrets: [] });
+    // Without it the time zone is that of the machine.
+    const isZone = path.at(-1) === 'timeZone';
+    const isExample = isZone || rest.kind === 'invalid' || settingAt(rest, path) === undefined;
+    const kind =
+      isDefault && !isZone ? 'default' : isExample ? 'example' : 'other than the default';
+    return { path: path.join('.'), kind };
+  });
+}
+
+function leavesOf(value: unknown, path: readonly string[]): string[][] {
+  const isBlock = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const entries = isBlock ? Object.entries(value) : [];
+  if (entries.length === 0) return [[...path]];
+  return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+}
+
+function settingAt(loaded: Extract<ReturnType<typeof load>, { kind: 'ok' }>, path: string[]) {
+  const [section, channel = '', ...rest] = path;
+  if (section !== 'channels') return at(loaded.settings, path);
+  const account = loaded.channels[`${channel}/default`];
+  return at(account, rest) ?? (account?.kind === 'ok' ? at(account.settings, rest) : undefined);
+}
+
+const at = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, key) => Object(inner)[key], value);
+
 /** As the repository's formatter writes it: a list of words stands on one line where it fits. */
 function formatted(schema: object): string {
   const list = /^( *(?:"[^"]*": )?)\[\n([^[\]{}]*?)\n *\](,?)$/gm;
@@ -46,10 +112,26 @@ describe('the files in config/', () => {
     await expect(text).toMatchFileSnapshot('../../config/parley.schema.json');
   });
 
+  it('[U05] hold a template that shows each default as it is, so that no line weakens a guard', () => {
+    const lines = shownLines();
+    const guards = ['exec.enabled', 'exec.approval', 'exec.network', 'web.fetch.approval'];
+    expect(lines.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([...guards, 'http.host', 'channels.telegram.access.direct']),
+    );
+    expect(lines.filter(({ kind }) => kind === 'other than the default')).toEqual([]);
+    // Settings without a default show an example; a new one is to be looked at before it is listed here.
+    const examples = lines.filter(({ kind }) => kind === 'example').map(({ path }) => path);
+    expect(examples).toEqual(EXAMPLES);
+  });
+
+  it('[U05] hold a template whose secrets are references', () => {
+    const secrets = [...uncommented().matchAll(/(?:token|secret|apiKey|password): (\S+)/gi)];
+    expect(secrets.length).toBeGreaterThan(5);
+    for (const [line, value] of secrets) expect(value, line).toMatch(/^\$\{/);
+  });
+
   it('[D12] hold a template whose every commented line is a valid setting', () => {
-    const template = readFileSync(new URL('parley.example.yaml', CONFIG), 'utf8');
-    const uncommented = template.replaceAll(/^#(?=\w| {2,}\S)/gm, '');
-    const result = load(uncommented);
+    const result = load(uncommented());
     expect(result).toMatchObject({ kind: 'ok', warnings: [] });
     if (result.kind !== 'ok') return;
     expect(Object.values(result.channels)).toEqual([
@@ -57,7 +139,7 @@ describe('the files in config/', () => {
       expect.objectContaining({ kind: 'ok', channel: 'discord' }),
       expect.objectContaining({ kind: 'ok', channel: 'whatsapp' }),
     ]);
-    const sections = [...template.matchAll(/^#(\w+):/gm)].map((match) => match[1]);
+    const sections = [...template().matchAll(/^#(\w+):/gm)].map((match) => match[1]);
     expect(Object.keys(result.settings)).toEqual(
       expect.arrayContaining(sections.filter((section) => section !== 'channels')),
     );

@@ -208,6 +208,8 @@ function settingsFor(sides: readonly Side[], modelUrl: string): object {
     channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
+    // Few people ask for thousands.
+    spend: { perStrangerDaily: 'off' },
     log: { level: 'warn', format: 'json' },
   };
 }

@@ -41,6 +41,7 @@ export async function openScene(services: Services, settings: object = {}): Prom
   const deployment = await openDeployment(services, {
     owners: [`telegram:${ANN}`],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    spend: { perStrangerDaily: 'off' },
     lanes: { collectPauseMs: 50, busy: 'followup' },
     channels: {
       telegram: { token: telegram.token, apiRoot: telegram.apiRoot, access },

@@ -51,6 +51,7 @@ export async function startDrillScene(
     model: { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 0 },
     http: { port: 0 },
+    spend: { perStrangerDaily: 'off' },
     exec: { enabled: true },
     approvals: isCareful ? CAREFUL.approvals : { ask: ['current_time'] },
     tools: { message: { chats: { family: { channel: 'telegram', chat: FAMILY } } } },

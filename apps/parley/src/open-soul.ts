@@ -94,7 +94,8 @@ function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
   { store, clock, log }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log'>,
 ): Pick<ScenarioDeps, 'mayAsk' | 'spent'> {
-  const guard = createSpendGuard({ store, log }, spend, agent);
+  const { totalDaily, capOwners } = spend;
+  const guard = createSpendGuard({ store, log }, { totalDaily, capOwners }, agent);
   const localTime = localTimeIn(agent.timeZone);
   const account = () => ({ day: localTime(clock()).date, personId: '', groupId: null });
   const reader = { kind: 'owner', conversationId: 'soul' } as const;

@@ -1,7 +1,8 @@
-import { createSpendGuard, keepMemories, type MemoryKeeper, openMedia } from '@parley/agent';
+import { keepMemories, type MemoryKeeper, openMedia } from '@parley/agent';
 import { contextTokensOf } from '@parley/models';
 import type { WorkerOptions } from '@parley/worker';
 import { newId } from './new-id.ts';
+import { openSpendGuard } from './open-access.ts';
 import type { Parts } from './open-parts.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { turnLimits } from './turn-limits.ts';
@@ -11,9 +12,10 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 
 /** What the worker of this installation is started with. */
 export function workerOptions(
-  { settings }: Pick<LoadedSettings, 'settings'>,
+  loaded: Pick<LoadedSettings, 'settings' | 'channels'>,
   parts: Parts,
 ): WorkerOptions {
+  const { settings } = loaded;
   const { shared, agent, owners, approvals, inspector, proactive, cron } = parts;
   const { model } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
@@ -33,7 +35,7 @@ export function workerOptions(
     model,
     limits: turnLimits(settings),
     approvals,
-    spendGuard: createSpendGuard(shared, settings.spend, place),
+    spendGuard: openSpendGuard(loaded, shared),
     owners,
     history: HISTORY,
     contextTokens: () => contextTokensOf(settings.model, model.id),

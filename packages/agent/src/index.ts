@@ -47,7 +47,7 @@ export type { SoulAnswer } from './soul/soul-proposals.ts';
 export type { SoulSettings } from './soul/soul-settings.ts';
 export { soulDiff } from './soul/soul-text.ts';
 export { momentOf, nameOf, originOf, scoreWords, standingOf } from './soul/soul-words.ts';
-export { createSpendGuard, type SpendGuard } from './spend/spend-guard.ts';
+export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend/spend-guard.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { todosSource } from './todos/todos-source.ts';

@@ -128,7 +128,7 @@ export async function maySpend(
 ): Promise<void> {
   const isLinked = turn.messages.every(({ fromOwner }) => fromOwner === true);
   const byOwner = isLinked || owners.includes(facts.user.id);
-  await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader });
+  await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader, at: facts });
 }
 
 /** Behind a stop, so nothing more can be stored with the turn. */

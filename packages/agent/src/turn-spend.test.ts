@@ -109,6 +109,14 @@ describe('a person over the cap', () => {
     expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
   });
 
+  it('[G17] may be a stranger, where only open access lets them in', async () => {
+    await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
+    for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
+    expect(await asks(GROUP, BO)).toContain(USED_UP);
+    // Only the group is open.
+    for (const _ of [1, 2, 3]) expect(await asks(undefined, BO)).toBe('fine');
+  });
+
   it('[G17] may be an owner only for the total of all', async () => {
     await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
     for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');

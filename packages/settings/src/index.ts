@@ -12,4 +12,5 @@ export {
 export { nearest } from './nearest.ts';
 export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
 export { SettingsError, type SettingsErrorCode } from './settings-error.ts';
+export { type Spend, strangerCap } from './spend-schema.ts';
 export { settingsTemplate, writeSettingsTemplate } from './template.ts';

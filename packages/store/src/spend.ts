@@ -28,6 +28,8 @@ export interface SpentOfDay {
 export interface SpendRepository {
   /** What counts against the caps of a turn on this account. */
   of(account: SpendAccount): Promise<SpentOfDay>;
+  /** Its first part alone, found by its key. */
+  ofPerson(account: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent>;
   /** Counts what no step of a turn has used, or none that could be stored. */
   add(
     account: SpendAccount,

@@ -10,6 +10,7 @@ interface Row {
   readonly spent?: Partial<typeof NONE>;
   readonly turn?: ReturnType<typeof of>;
   readonly owner?: 'exempt' | 'capped';
+  readonly by?: 'stranger';
   readonly reached: ReturnType<typeof reachedCap>;
 }
 const person = { perPersonDaily: { tokens: 100 } };
@@ -41,6 +42,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     spent: { person: of(10, 1) },
     reached: 'perPersonDaily',
   },
+  'a stranger': {
+    caps: { perStrangerDaily: { tokens: 100 }, perPersonDaily: { tokens: 900 } },
+    spent: { person: of(100) },
+    by: 'stranger',
+    reached: 'perStrangerDaily',
+  },
+  'the cap of strangers, asked by others': {
+    caps: { perStrangerDaily: { tokens: 100 } },
+    spent: { person: of(100) },
+    reached: null,
+  },
   'an owner': {
     caps: { ...person, ...group },
     spent: { person: of(999), group: of(999) },
@@ -64,9 +76,12 @@ const ROWS: Readonly<Record<string, Row>> = {
 describe('a spend cap', () => {
   it.each(Object.entries(ROWS))(
     '[G17] with %s',
-    (_title, { caps, spent, turn, owner, reached }) => {
+    (_title, { caps, spent, turn, owner, by, reached }) => {
       const capOwners = owner === 'capped';
-      const asks = { turn: turn ?? of(0), byOwner: owner !== undefined };
+      const asks = {
+        turn: turn ?? of(0),
+        by: owner === undefined ? (by ?? 'known') : 'owner',
+      } as const;
       expect(reachedCap({ ...caps, capOwners }, { ...NONE, ...spent }, asks)).toBe(reached);
     },
   );

@@ -25,7 +25,12 @@ export interface Spending {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
+  /** Where they ask; absent where no person does. */
+  readonly at?: SpendingPlace;
 }
+
+/** What decides whether only open access lets a person in. */
+export type SpendingPlace = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
 
 /** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
 export type SpendGuard = (spending: Spending) => Promise<void>;
@@ -34,39 +39,53 @@ export type SpendGuard = (spending: Spending) => Promise<void>;
 export interface SpendGuardDeps {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
+  /** Without it nobody is a stranger. */
+  readonly isStranger?: (at: SpendingPlace) => boolean;
 }
 
 /** Makes the guard of an installation; each cap that is reached is logged once a day. */
 export function createSpendGuard(
-  { store, log }: SpendGuardDeps,
+  { store, log, isStranger = () => false }: SpendGuardDeps,
   caps: SpendCaps,
   { timeZone }: Pick<AgentPlace, 'timeZone'>,
 ): SpendGuard {
-  const { perPersonDaily, perGroupDaily, totalDaily } = caps;
+  const { perPersonDaily, perStrangerDaily, perGroupDaily, totalDaily } = caps;
   const hasCaps = [perPersonDaily, perGroupDaily, totalDaily].some((cap) => cap !== undefined);
   let told = { day: '', lines: new Set<string>() };
   const tell = (cap: ReachedCap, { day, personId, groupId }: SpendAccount): void => {
     if (told.day !== day) told = { day, lines: new Set() };
-    const of = { perPersonDaily: personId, perGroupDaily: groupId, totalDaily: 'all' }[cap];
+    const of = {
+      perPersonDaily: personId,
+      perStrangerDaily: personId,
+      perGroupDaily: groupId,
+      totalDaily: 'all',
+    }[cap];
     const line = `${cap} ${of}`;
     if (told.lines.has(line)) return;
     told.lines.add(line);
     log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
   };
-  return async ({ account, used, byOwner, reader }) => {
-    // Who set no caps pays no query for them.
-    if (!hasCaps) return;
+  return async ({ account, used, byOwner, reader, at }) => {
+    const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';
+    const by = byOwner ? 'owner' : known;
+    // Nobody pays a query for a cap that does not hold for them.
+    if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
       tokens: (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0),
       costUsd: used?.costUsd ?? 0,
     };
-    const cap = reachedCap(caps, await store.spend.of(account), { turn, byOwner });
+    const spent = hasCaps
+      ? await store.spend.of(account)
+      : { person: await store.spend.ofPerson(account), group: NOTHING, total: NOTHING };
+    const cap = reachedCap(caps, spent, { turn, by });
     if (cap === null) return;
     tell(cap, account);
     const toOwner = reader.kind === 'owner';
     throw new SpendCapError(cap, capWords(cap, { timeZone, toOwner }));
   };
 }
+
+const NOTHING = { tokens: 0, costUsd: 0 };
 
 /** On whose account a turn is: whoever wrote its newest message, in their group, on the agent's day. */
 export function accountOf(

@@ -22,7 +22,7 @@ import { localTimeIn } from '../local-time.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import type { SpendCaps } from '../spend/spend-caps.ts';
-import { createSpendGuard, type SpendGuard } from '../spend/spend-guard.ts';
+import { createSpendGuard, type SpendGuard, type SpendingPlace } from '../spend/spend-guard.ts';
 import { type SubAgentRunnerDeps, withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { delegateTaskTool } from '../tools/delegate-task.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -233,7 +233,9 @@ function quietMedia(): MediaDeps {
 }
 
 function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
-  return createSpendGuard({ store, log }, caps, { timeZone: 'Europe/Berlin' });
+  // In scenes groups are open to everybody, and direct chats are not.
+  const isStranger = ({ groupId }: SpendingPlace) => groupId !== undefined;
+  return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
 
 /** The agent of a scene, in a time zone. */

@@ -45,6 +45,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         group: { tokens: 9, costUsd: 0.25 },
         total: { tokens: 36, costUsd: 1 },
       });
+      expect(await store.spend.ofPerson(IN_GROUP)).toEqual({ tokens: 27, costUsd: 1 });
       expect((await store.spend.of(BO)).group).toEqual({ tokens: 0, costUsd: 0 });
       expect(await store.spend.day('2026-11-21')).toEqual({
         tokens: 36,

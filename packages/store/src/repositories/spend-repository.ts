@@ -11,6 +11,11 @@ const NOBODY = '';
 /** What was spent, on SQL. */
 export function spendRepository(database: Database): SpendRepository {
   return {
+    ofPerson: ({ day, personId }) =>
+      database.read(async (sql) =>
+        spentOf(await sums(sql, day).where('person_id', '=', personId).executeTakeFirst()),
+      ),
+
     of: ({ day, personId, groupId }) =>
       database.read(async (sql) => {
         const person = await sums(sql, day).where('person_id', '=', personId).executeTakeFirst();

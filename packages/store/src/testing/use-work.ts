@@ -80,6 +80,7 @@ async function useLists(store: Store): Promise<void> {
   const account = { day: '2026-11-21', personId: 'web:u1', groupId: 'web:default:g' };
   await store.spend.add(account, { inputTokens: 1, outputTokens: 1, costUsd: null });
   await store.spend.of(account);
+  await store.spend.ofPerson(account);
   await store.spend.day(account.day);
   const memory = { file: 'f', id: 'm1', type: 'fact', scope: 'user', person: 'web:u1' };
   const from = { words: 'own', savedOn: null, channel: 'web', chatId: 'c6', messageId: 'a1' };

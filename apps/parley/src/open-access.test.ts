@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SpendingPlace } from '@parley/agent';
+import { silentLogger } from '@parley/contracts';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from './data-folder.ts';
+import { openSpendGuard } from './open-access.ts';
+import { readSettings } from './read-settings.ts';
+
+const EVE = { channel: 'telegram', account: 'default', channelUserId: '9' };
+const ACCOUNT = { day: '2026-11-21', personId: 'telegram:9', groupId: null };
+const OPEN = { direct: 'open', groups: 'open' };
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-open-'));
+  store = await openStore({ url: `sqlite:${join(folder, 'parley.db')}`, clock: Date.now });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Whether somebody may ask again who has used that much today, and what the log said at the start. */
+async function after(
+  used: number,
+  { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },
+  at: Partial<SpendingPlace> = {},
+) {
+  const telegram = { token: `123456:${'A'.repeat(35)}`, access };
+  writeFileSync(
+    join(folder, 'parley.yaml'),
+    JSON.stringify({ channels: { telegram }, spend, agent: { timeZone: 'UTC' } }),
+  );
+  const logged: string[] = [];
+  const note = (facts: object, words: string) =>
+    void logged.push(`${words} ${JSON.stringify(facts)}`);
+  const log = { ...silentLogger, info: note, warn: note };
+  const loaded = readSettings(locateDataFolder(folder, {}), {});
+  const guard = openSpendGuard(loaded, { store, log });
+  await store.spend.add(ACCOUNT, { inputTokens: used, outputTokens: 0, costUsd: null });
+  const reader = { kind: 'guest', conversationId: 'c' } as const;
+  const asked = { account: ACCOUNT, used: null, byOwner: false, reader, at: { ...EVE, ...at } };
+  const mayAsk = await guard(asked).then(
+    () => true,
+    () => false,
+  );
+  return { mayAsk, logged: logged.join('\n') };
+}
+
+describe('a stranger whom only open access lets in', () => {
+  it('[G17] has 100,000 tokens a day where the settings name no cap, and the log says so', async () => {
+    expect(await after(99_999, { access: OPEN })).toMatchObject({ mayAsk: true });
+    const { mayAsk, logged } = await after(1, { access: OPEN });
+    expect(mayAsk).toBe(false);
+    expect(logged).toContain('each stranger has the default cap');
+    expect(logged).toContain('"perStrangerDaily":{"tokens":100000,"usd":1}');
+    expect(logged).toContain('"telegram/default direct","telegram/default groups"');
+  });
+
+  it.each<[string, Parameters<typeof after>[1], Partial<SpendingPlace>, boolean]>([
+    ['in an open group', { access: { groups: 'open' } }, { groupId: '-7' }, false],
+    [
+      'in a group that is named',
+      { access: { ...OPEN, allowGroups: [-7] } },
+      { groupId: '-7' },
+      true,
+    ],
+    ['who is named', { access: { ...OPEN, allow: [9] } }, {}, true],
+    ['where nothing is open', { access: {} }, {}, true],
+    ['in a direct chat, where groups alone are open', { access: { groups: 'open' } }, {}, true],
+    [
+      'with a cap of the settings',
+      { access: OPEN, spend: { perStrangerDaily: { tokens: 500_000 } } },
+      {},
+      true,
+    ],
+    [
+      'where everybody has a cap',
+      { access: OPEN, spend: { perPersonDaily: { tokens: 500_000 } } },
+      {},
+      true,
+    ],
+    ['where the cap is off', { access: OPEN, spend: { perStrangerDaily: 'off' } }, {}, true],
+  ])('[G17] %s', async (_title, settings, at, mayAsk) => {
+    expect(await after(100_000, settings, at)).toMatchObject({ mayAsk });
+  });
+
+  it('[G17] without any cap is worth a warning at the start', async () => {
+    const { logged } = await after(1, { access: OPEN, spend: { perStrangerDaily: 'off' } });
+    expect(logged).toContain('without a cap on strangers');
+  });
+});
