@@ -2,6 +2,15 @@ import { everyChannel } from './channels/every-channel.ts';
 import { linesPeer } from './channels/lines-peer.ts';
 
 everyChannel('the example of docs/new-channel.md', linesPeer, [
-  ...(['threads', 'albums', 'documents', 'edits', 'deletes', 'buttons', 'pings'] as const),
+  ...([
+    'threads',
+    'albums',
+    'documents',
+    'edits',
+    'deletes',
+    'buttons',
+    'pings',
+    'administrators',
+  ] as const),
   ...(['server-error', 'format-refused', 'thrown-out'] as const),
 ]);

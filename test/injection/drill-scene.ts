@@ -68,7 +68,7 @@ export async function startDrillScene(
         token: telegram.token,
         apiRoot: telegram.apiRoot,
         pace: false,
-        access: { direct: 'open', groups: 'open' },
+        access: { direct: 'open', groups: 'open', groupCommands: 'everyone' },
       },
     },
   });

@@ -85,7 +85,13 @@ describe('an account that other gateways may have', () => {
   });
   const rules = {
     policy: {
-      access: { direct: 'open', groups: 'disabled', allow: [], allowGroups: [] },
+      access: {
+        direct: 'open',
+        groups: 'disabled',
+        allow: [],
+        allowGroups: [],
+        groupCommands: 'owners',
+      },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false },
     },

@@ -21,7 +21,13 @@ import { type Gateway, type PlannedAccount, startGateway } from './start-gateway
 
 const RULES: DecisionRules = {
   policy: {
-    access: { direct: 'open', groups: 'disabled', allow: [], allowGroups: [] },
+    access: {
+      direct: 'open',
+      groups: 'disabled',
+      allow: [],
+      allowGroups: [],
+      groupCommands: 'owners',
+    },
     activation: 'mention',
     answers: { mentions: 'dead', numbered: false },
   },

@@ -1,5 +1,6 @@
-import type { ChannelContext } from '@parley/channels';
+import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
+import type { GuildAuthor } from './administrators.ts';
 import { callFailureOf } from './call-failure.ts';
 import type { DiscordApi } from './discord-api.ts';
 import { Lanes } from './lanes.ts';
@@ -14,6 +15,7 @@ export interface IntakeDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter'>;
   readonly findPlace: FindPlace;
+  readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
@@ -135,7 +137,9 @@ export class Intake {
 
   async #take(message: WireMessage): Promise<void> {
     const inbound = await this.#inbound(message);
-    const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound);
+    const { guild_id: guildId, author, member } = message;
+    const facts = this.#deps.factsOf({ guildId, userId: author.id, member });
+    const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';
     await this.#deps.seen.note(message.channel_id, message.id, served);

@@ -1,5 +1,6 @@
-import type { ChannelContext, IngressOutcome } from '@parley/channels';
+import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/contracts';
+import type { GuildAuthor } from './administrators.ts';
 import type { DiscordApi, MessageBody } from './discord-api.ts';
 import { readButtonId } from './message-body.ts';
 import type { FindPlace } from './places.ts';
@@ -10,6 +11,7 @@ import { WireInteraction } from './wire.ts';
 export interface InteractionDeps extends Pick<ChannelContext<unknown>, 'account' | 'receive'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'followUp'>;
   readonly findPlace: FindPlace;
+  readonly factsOf: (author: GuildAuthor) => SenderFacts;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -67,7 +69,9 @@ async function take(deps: InteractionDeps, interaction: Interaction): Promise<Ta
   try {
     const message = await inboundOf(deps, interaction);
     if (message === undefined) return { words: 'That button does nothing any more.' };
-    const outcome = await deps.receive(message);
+    const { guild_id: guildId, member } = interaction;
+    const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
+    const outcome = await deps.receive(message, facts);
     const words = wordsFor(outcome, interaction.type, message.text);
     const isPress = interaction.type === PRESS;
     return { words, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };

@@ -1,5 +1,6 @@
 import type { ChannelContext } from '@parley/channels';
 import { ParleyError, reasonOf } from '@parley/contracts';
+import { createAdministrators } from './administrators.ts';
 import type { DiscordAmbience } from './ambience.ts';
 import { Connection } from './connection.ts';
 import type { DiscordApi } from './discord-api.ts';
@@ -37,7 +38,8 @@ export class Receiving {
     this.#seen = new Seen(context.values, context.log, later);
     const me = () => this.#connection.client?.user?.id;
     const findPlace = createPlaces(() => this.#connection.client, api);
-    const deps = { ...context, ...ambience, api, findPlace, me };
+    const factsOf = createAdministrators(() => this.#connection.client);
+    const deps = { ...context, ...ambience, api, findPlace, factsOf, me };
     const intake = new Intake({ ...deps, seen: this.#seen });
     this.#intake = intake;
     const events: Readonly<Record<string, (data: unknown) => void>> = {

@@ -13,7 +13,13 @@ const WireUser = z.object({
 });
 export type WireUser = z.infer<typeof WireUser>;
 
-const WireMember = z.object({ nick: z.string().nullish() });
+const WireMember = z.object({
+  nick: z.string().nullish(),
+  roles: z.array(Snowflake).optional(),
+  /** In this channel, as a number written out; with commands and presses alone. */
+  permissions: z.string().regex(/^\d+$/).optional(),
+});
+export type WireMember = z.infer<typeof WireMember>;
 
 const WireAttachment = z.object({
   id: Snowflake,
@@ -99,6 +105,7 @@ export const WireInteraction = z.object({
   type: z.int(),
   token: z.string(),
   channel_id: Snowflake.optional(),
+  guild_id: Snowflake.optional(),
   member: WireMember.extend({ user: WireUser }).nullish(),
   user: WireUser.nullish(),
   message: z.object({ id: Snowflake }).nullish(),

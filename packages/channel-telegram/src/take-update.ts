@@ -1,5 +1,7 @@
 import type { ChannelContext } from '@parley/channels';
+import type { InboundMessage } from '@parley/contracts';
 import type { z } from 'zod';
+import { createAdministrators } from './administrators.ts';
 import { takePress } from './take-press.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { toInbound } from './to-inbound.ts';
@@ -29,7 +31,9 @@ export type TakeUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
 
 /** Makes the one place where updates are told apart. What is not understood is logged and confirmed. */
 export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
-  const { account, receive, revise, seen } = deps;
+  const { account, revise, seen } = deps;
+  const factsOf = createAdministrators(deps.api, deps.clock);
+  const receive = (message: InboundMessage) => deps.receive(message, factsOf(message));
   const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
     const parsed = schema.safeParse(content);
     if (parsed.success) return parsed.data;
@@ -51,7 +55,7 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       else await receive(inbound);
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
-      if (press !== undefined) await takePress(deps, press);
+      if (press !== undefined) await takePress({ ...deps, receive }, press);
     } else if (update.my_chat_member !== undefined) {
       const membership = read(WireMembership, update.my_chat_member, update);
       if (membership !== undefined) tellMembership(deps, membership);

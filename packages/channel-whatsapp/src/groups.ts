@@ -63,7 +63,7 @@ export class Groups {
     return group;
   }
 
-  /** Whether somebody may delete what others write; no, while that cannot be found out. */
+  /** Whether somebody is an administrator of a group; no, while that cannot be found out. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants.find(({ id, phoneNumber, lid }) => {

@@ -34,7 +34,9 @@ export async function takeMail(deps: MailTaker, mail: Mail, known: KnownPeople):
   const message = toInbound(mail, { account, me, writer, title, people, commands });
   if (message === undefined) return;
   deps.recent.remember(message, mail.from);
-  const outcome = await receive(message);
+  const outcome = await receive(message, {
+    isAdministrator: async () => isGroup(mail.chat) && deps.groups.isAdmin(mail.chat, mail.from),
+  });
   if (outcome.kind === 'refused') deps.recent.forget(message);
   else if (message.chat.type === 'direct') await deps.acquaintances.letIn(mail.from);
 }

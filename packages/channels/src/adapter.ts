@@ -38,6 +38,15 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
+/** What an adapter can find out about the sender of a message, only when a command needs it. */
+export interface SenderFacts {
+  /**
+   * Whether the sender is an administrator of the group the message stands in. It is given up after
+   * some seconds; that and a rejection count as no. Absent: the platform has none.
+   */
+  readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
+}
+
 /** What the core gives an adapter. */
 export interface ChannelContext<Settings> {
   readonly account: string;
@@ -52,7 +61,7 @@ export interface ChannelContext<Settings> {
    * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
    * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.
    */
-  receive(message: InboundMessage): Promise<IngressOutcome>;
+  receive(message: InboundMessage, sender?: SenderFacts): Promise<IngressOutcome>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /** The commands there are, for the platform's own menu (F09). */

@@ -10,6 +10,7 @@ export type {
   HttpFacet,
   MessageFacet,
   Revision,
+  SenderFacts,
   StreamingFacet,
 } from './adapter.ts';
 export {

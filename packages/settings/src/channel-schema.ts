@@ -17,6 +17,12 @@ export const AccessSettings = z.strictObject({
     .describe('Groups: those in `allowGroups`, all, none.'),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
+  groupCommands: z
+    .enum(['owners', 'approvers', 'administrators', 'everyone'])
+    .default('administrators')
+    .describe(
+      'Who may use commands in groups that change the conversation for all of the group: /new, /mode, /compact, and /stop of what others asked. owners; approvers: owners and approvals.approvers; administrators: those and whom the platform calls an administrator of the group; everyone.',
+    ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;
 

@@ -11,7 +11,13 @@ describe('loadSettings with channels', () => {
       kind: 'ok',
       channel: 'telegram',
       account: 'default',
-      access: { direct: 'pairing', groups: 'allowlist', allow: [], allowGroups: [] },
+      access: {
+        direct: 'pairing',
+        groups: 'allowlist',
+        allow: [],
+        allowGroups: [],
+        groupCommands: 'administrators',
+      },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false },
       settings: {

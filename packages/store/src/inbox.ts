@@ -13,16 +13,15 @@ export type CommandEffect =
   | { readonly kind: 'new-session' }
   /**
    * `/stop`: fences the running turn (its epoch is passed), marks it stopped and sets aside every
-   * message stored before the command.
+   * message stored before the command. With `senderId` only what that person alone asked for.
    */
-  | { readonly kind: 'stop' }
+  | { readonly kind: 'stop'; readonly senderId?: string }
   /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
   | { readonly kind: 'pair'; readonly code: string | null }
   /** `/mode`; `planWords` is what the message says if it runs a plan that was waiting. */
   | {
       readonly kind: 'mode';
       readonly to: ConversationMode | null;
-      readonly mayWiden: boolean;
       readonly planWords: string;
     }
   /** `/approve` and `/deny`; without a code nothing is decided. `by` is the person: `telegram:42`. */

@@ -5,8 +5,6 @@ export type ConversationMode = 'agent' | 'ask' | 'plan';
 export interface ModeChange {
   readonly before: ConversationMode;
   readonly now: ConversationMode;
-  /** It was asked for more freedom than the asker may give. */
-  readonly refused: boolean;
   /** A plan was waiting for this: the command itself has become the message that runs it. */
   readonly runsPlan: boolean;
 }

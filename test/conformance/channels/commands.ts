@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Behaviour } from './behaviour.ts';
+import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
 /** What each answers, at least. */
@@ -62,6 +63,27 @@ export const COMMANDS: readonly Behaviour[] = [
         JSON.stringify(body).includes('what was it'),
       );
       expect(JSON.stringify(request?.body)).not.toContain('malachite');
+    },
+  },
+  {
+    title: '[F05] in a group only administrators change the conversation for everybody',
+    needs: ['administrators'],
+    run: async ({ peer, answers, exchange }) => {
+      const [place, promoted] = [peer.group(), peer.group()];
+      const answerIn = async (group: Place, text: string) => {
+        const from = peer.other(group);
+        if (group === promoted) peer.promote?.(group, from);
+        await exchange(group, `before ${text}`, { from });
+        const before = answers(group);
+        // A reply to the bot addresses it on every platform.
+        await peer.say(group, { text, from, replyTo: before.at(-1)?.id ?? '' });
+        await peer.waitFor(() => answers(group).length > before.length, 20_000);
+        return answers(group).at(-1)?.text;
+      };
+      for (const text of ['/new', '/mode ask', '/compact']) {
+        expect(await answerIn(place, text)).toMatch(/for administrators of this group/);
+      }
+      expect(await answerIn(promoted, '/new')).toContain('fresh start');
     },
   },
   {

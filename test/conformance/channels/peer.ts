@@ -50,6 +50,7 @@ export type Trait =
   | 'bots'
   | 'quotes'
   | 'buttons'
+  | 'administrators'
   /** Text alone can ping people. */
   | 'pings'
   /** A second send with the same key is dropped: nothing is ever uncertain. */
@@ -79,6 +80,8 @@ export interface Peer {
   thread(): Place;
   /** A second person of a group. */
   other(place: Place): string;
+  /** Makes a person an administrator of a group, as its platform understands that. */
+  promote?(place: Place, person: string): void;
   say(place: Place, saying: Saying): Promise<string>;
   edit(place: Place, messageId: string, text: string): Promise<void>;
   erase(place: Place, messageId: string): Promise<void>;

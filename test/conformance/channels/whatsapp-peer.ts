@@ -23,7 +23,7 @@ export async function whatsappPeer(): Promise<Peer> {
   return {
     channel: 'whatsapp',
     traits: new Set([
-      ...(['edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
+      ...(['administrators', 'edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
       ...(['lost-before', 'lost-after', 'server-error', 'thrown-out'] as const),
     ]),
     longest: 4_096,
@@ -37,6 +37,7 @@ export async function whatsappPeer(): Promise<Peer> {
       throw new Error('WhatsApp has no threads');
     },
     other: ({ id }) => members.get(id)?.[1] ?? '',
+    promote: ({ id }, who) => void double.changeGroup(id, { kind: 'promote', who: [who] }),
     say: (place, saying) => {
       const first = members.get(place.id)?.[0];
       return say(double, place, first === undefined ? saying : { from: first, ...saying });

@@ -1,3 +1,4 @@
+import { PERMISSION } from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { Channel, Guild, World } from './world.ts';
 import { CHANNEL_TYPE } from './world.ts';
@@ -48,7 +49,7 @@ export function describeChannel(world: World, channel: Channel): Json {
 export function describeMember(guild: Guild, userId: string): Json {
   return {
     nick: guild.members.get(userId) ?? null,
-    roles: [],
+    roles: guild.moderators.has(userId) ? [guild.moderatorRoleId] : [],
     joined_at: '2026-01-01T00:00:00.000Z',
     deaf: false,
     mute: false,
@@ -100,12 +101,17 @@ export function describeGuild(world: World, guild: Guild): Json {
   };
 }
 
+function rolePermissions(guild: Guild, roleId: string): bigint {
+  if (roleId === guild.id) return guild.permissions;
+  return roleId === guild.moderatorRoleId ? PERMISSION.manageMessages : 0n;
+}
+
 function describeRoles(guild: Guild, botId: string): Json[] {
   return [...guild.roles].map(([id, name], position) => ({
     id,
     name,
     position,
-    permissions: id === guild.id ? String(guild.permissions) : '0',
+    permissions: String(rolePermissions(guild, id)),
     color: 0,
     colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
     hoist: false,

@@ -81,6 +81,8 @@ export interface DiscordDouble {
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Gives the bot a permission in a guild that it usually does not have. */
   grant(guild: string, permission: PermissionName): void;
+  /** A member of a guild becomes one of its moderators. */
+  promote(guild: string, user: string): void;
   /** A person takes no direct messages from the bot any more, or takes them again. */
   closeDms(user: string, closed?: boolean): void;
   /** An event of any kind. */
@@ -188,7 +190,10 @@ function handleFor(parts: Parts): DiscordDouble {
 
 function placesOf(
   world: World,
-): Pick<DiscordDouble, 'addGuild' | 'addChannel' | 'dmWith' | 'deny' | 'grant' | 'closeDms'> {
+): Pick<
+  DiscordDouble,
+  'addGuild' | 'addChannel' | 'dmWith' | 'deny' | 'grant' | 'promote' | 'closeDms'
+> {
   return {
     addGuild: (name) => world.addGuild(name).id,
     addChannel: (guildId, name, kind = 'text') => {
@@ -208,6 +213,7 @@ function placesOf(
       if (guild === undefined) throw new Error(`No guild ${guildId}`);
       guild.permissions |= PERMISSION[permission];
     },
+    promote: (guildId, user) => void world.guilds.get(guildId)?.moderators.add(user),
     closeDms: (user, closed = true) => {
       if (closed) world.closedToDms.add(user);
       else world.closedToDms.delete(user);

@@ -3,8 +3,9 @@ import { type CommandOption, commandsOf } from './commands.ts';
 import { describeChannel, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
 import { join, SOMEBODY } from './people.ts';
+import { PERMISSION } from './permissions.ts';
 import type { Json, WireMessage } from './wire.ts';
-import type { World } from './world.ts';
+import type { Guild, World } from './world.ts';
 
 /** Somebody uses a slash command. */
 export interface Slash {
@@ -104,7 +105,11 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
     ? {
         guild_id: guild.id,
         guild_locale: 'en-US',
-        member: { ...describeMember(guild, user.id), user, permissions },
+        member: {
+          ...describeMember(guild, user.id),
+          user,
+          permissions: permissionsOf(guild, user.id),
+        },
       }
     : { user };
   const event = {
@@ -163,4 +168,9 @@ function findComponent(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** What a member may do; an administrator's rights come with the role of moderators. */
+function permissionsOf({ permissions, moderators }: Guild, userId: string): string {
+  return String(moderators.has(userId) ? permissions | PERMISSION.manageMessages : permissions);
 }

@@ -36,6 +36,9 @@ export interface Guild {
   readonly members: Map<string, string | null>;
   /** Role id to name; @everyone has the id of the guild. */
   readonly roles: Map<string, string>;
+  /** Members with the role of moderators, who may delete what others write. */
+  readonly moderators: Set<string>;
+  readonly moderatorRoleId: string;
   /** The role that came with the bot and has its name; people mention it instead of the bot. */
   readonly botRoleId: string;
   /** What the bot may do, as bits. */
@@ -109,6 +112,7 @@ export class World {
   addGuild(name: string): Guild {
     const id = this.ids.next();
     const botRoleId = this.ids.next();
+    const moderatorRoleId = this.ids.next();
     const guild: Guild = {
       id,
       name,
@@ -117,7 +121,10 @@ export class World {
       roles: new Map([
         [id, '@everyone'],
         [botRoleId, this.bot.username],
+        [moderatorRoleId, 'Moderators'],
       ]),
+      moderators: new Set(),
+      moderatorRoleId,
       botRoleId,
       permissions: PERMISSION.usual,
       available: true,

@@ -8,6 +8,8 @@ export interface ChatRecord {
   readonly messages: Map<number, WireMessage>;
   /** Ids of the topics of a forum. */
   readonly topics: Set<number>;
+  /** Ids of the people who may manage it. */
+  readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | undefined;
   migratedTo: number | undefined;
 }
@@ -29,6 +31,7 @@ export class Chats {
       info: { ...namedAfterId(known.id), ...known },
       messages: new Map(),
       topics: new Set(),
+      administrators: new Set(),
       closed: undefined,
       migratedTo: undefined,
     };

@@ -51,6 +51,12 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   sendaudio: sendMedia('audio'),
   sendvideo: sendMedia('video'),
   sendvoice: sendMedia('voice'),
+  getchatmember: ({ chats }, params) => {
+    const id = params.integer('user_id') ?? 0;
+    const isAdministrator = chats.find(params.text('chat_id')).administrators.has(id);
+    const user = { id, is_bot: false, first_name: `User ${id}` };
+    return { user, status: isAdministrator ? 'administrator' : 'member' };
+  },
   getchat: ({ chats }, params) => chats.find(params.text('chat_id')).info,
   logout: () => true,
   close: () => true,

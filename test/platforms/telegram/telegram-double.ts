@@ -52,6 +52,8 @@ export interface TelegramDouble {
   migrate(chatId: number): number;
   /** A person blocks the bot, a group throws it out, or either lets it in again. */
   setAccess(chatId: number, access: 'open' | 'blocked' | 'kicked'): void;
+  /** A person becomes an administrator of a group. */
+  promote(chatId: number, userId: number): void;
   /** Something goes wrong with the next matching call. */
   fault(fault: Fault): void;
   clearFaults(): void;
@@ -123,6 +125,7 @@ export async function startTelegramDouble(
     drafts: () => account.drafts,
     migrate: (chatId) => migrate(account, chatId),
     setAccess: (chatId, access) => setAccess(account, chatId, access),
+    promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
     fault: (fault) => faults.arm(fault),
     clearFaults: () => faults.clear(),
     endPoll: () =>

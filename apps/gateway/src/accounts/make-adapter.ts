@@ -8,6 +8,7 @@ import {
   chatHistory,
   createIngress,
   oneTimeCode,
+  parseCommand,
   type Revision,
   undeclared,
 } from '@parley/channels';
@@ -50,8 +51,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     clock,
     isShared: deps.isShared,
     values: store.adapterValues(channel, account),
-    receive: async (message) => {
-      const outcome = await receive(message, adapter.capabilities);
+    receive: async (message, sender) => {
+      const outcome = await receive(message, adapter.capabilities, sender);
       if (message.attachments) wakeFiles();
       return outcome;
     },
@@ -80,6 +81,8 @@ async function revise(
     return;
   }
   const message = fromOutside(revision.message);
+  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
+  if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }
 

@@ -224,7 +224,7 @@ async function command(kind: 'new' | 'mode', text: string): Promise<void> {
   const effect =
     kind === 'new'
       ? ({ kind: 'new-session' } as const)
-      : ({ kind: 'mode', to: 'ask', mayWiden: true, planWords: '' } as const);
+      : ({ kind: 'mode', to: 'ask', planWords: '' } as const);
   const chatId = OWNER_CHAT;
   await scene.store.inbox.command(
     {

@@ -1,3 +1,4 @@
+import type { InboundMessage } from '@parley/contracts';
 import type { ClaimedTurn } from '@parley/store';
 import { type OpenTurnDeps, turnReader } from '../turn-opening.ts';
 import type { Compaction } from './compact.ts';
@@ -22,7 +23,7 @@ export async function askedToCompact(
   turn: ClaimedTurn,
   stop: AbortSignal,
 ): Promise<AskedToCompact | 'stopped' | null> {
-  const messages = turn.messages.filter(({ message }) => !isCompact(message.text));
+  const messages = turn.messages.filter(({ message }) => !isCompact(message));
   if (deps.compactor === undefined || messages.length === turn.messages.length) return null;
   const { conversationId, session } = turn;
   const reader = turnReader(turn, deps);
@@ -36,8 +37,9 @@ export async function askedToCompact(
   }
 }
 
-function isCompact(text: string): boolean {
-  return /^\s*\/compact(?:\s|$)/i.test(text);
+/** What Parley itself put into the lane is a task for the model, whatever it says. */
+function isCompact({ text, occasion }: InboundMessage): boolean {
+  return occasion === undefined && /^\s*\/compact(?:\s|$)/i.test(text);
 }
 
 function compactionWords(compaction: Compaction): string {

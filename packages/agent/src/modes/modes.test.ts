@@ -27,7 +27,7 @@ async function setMode(to: ConversationMode, nth = 1): Promise<void> {
         variables: {},
       },
     },
-    { kind: 'mode', to, mayWiden: true, planWords: 'Run the plan.' },
+    { kind: 'mode', to, planWords: 'Run the plan.' },
     () => [],
   );
 }

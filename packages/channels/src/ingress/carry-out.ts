@@ -1,4 +1,4 @@
-import type { InboundMessage, LiveBus, PassPoint, ReplyRoute } from '@parley/contracts';
+import type { InboundMessage, LiveBus, Logger, PassPoint, ReplyRoute } from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
 import type {
   AdmittedMessage,
@@ -10,11 +10,19 @@ import type {
   TodoRepository,
   WhyRepository,
 } from '@parley/store';
+import type { SenderFacts } from '../adapter.ts';
 import { personId } from './access.ts';
 import { approvalEffect } from './approval.ts';
-import { type CommandDecision, decideCommand, type TypedCommand } from './command.ts';
+import {
+  type CommandAsker,
+  type CommandDecision,
+  changesChat,
+  decideCommand,
+  type TypedCommand,
+} from './command.ts';
 import type { DecisionRules } from './decide.ts';
 import { askDesk, type Desks } from './desk.ts';
+import { hasGroupRight } from './group-commands.ts';
 import { linkEffect, linkNews } from './link.ts';
 import { modeEffect } from './mode.ts';
 import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
@@ -37,7 +45,7 @@ export interface CommandDeps {
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
-  readonly rules: Pick<DecisionRules, 'approvers'>;
+  readonly rules: Pick<DecisionRules, 'approvers' | 'policy'>;
   readonly bus: LiveBus;
   readonly situation: () => Situation;
   readonly skillCommands?: SkillCommands | undefined;
@@ -45,6 +53,33 @@ export interface CommandDeps {
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly pass: PassPoint;
+  readonly log: Logger;
+}
+
+/** Commands that depend on the right to change a group's conversation without being refused for it. */
+const LIMITED: ReadonlySet<string> = new Set(['stop', 'help']);
+
+/** What the sender of a command may do here; the platform is asked only where a command needs it. */
+export async function rankOf(
+  { rules, log }: Pick<CommandDeps, 'rules' | 'log'>,
+  {
+    message,
+    standing: { isOwner },
+    sender,
+  }: {
+    readonly message: InboundMessage;
+    readonly standing: Standing;
+    readonly sender: SenderFacts;
+  },
+  command: TypedCommand,
+): Promise<CommandAsker> {
+  const isDirect = message.chat.type === 'direct';
+  const isApprover = isOwner || rules.approvers?.includes(personId(message)) === true;
+  const rank = { isOwner, isDirect, isApprover };
+  const { groupCommands } = rules.policy.access;
+  const isAsked = changesChat(command) || LIMITED.has(command.name);
+  const mayChangeChat = !isAsked || (await hasGroupRight(groupCommands, rank, sender, log));
+  return { ...rank, mayChangeChat };
 }
 
 /**
@@ -55,20 +90,20 @@ export async function carryOut(
   deps: CommandDeps,
   admitted: AdmittedMessage,
   command: TypedCommand,
-  standing: Standing,
+  asker: CommandAsker,
 ): Promise<IngressOutcome> {
   const { conversationId, message, route } = admitted;
-  const isDirect = message.chat.type === 'direct';
-  const { isOwner } = standing;
-  const isApprover = isOwner || deps.rules.approvers?.includes(personId(message)) === true;
-  const decision = decideCommand(command.name, { isOwner, isDirect, isApprover });
+  const { isOwner, isDirect } = asker;
+  // Without the right the table of commands declines; `/mode` alone asks for none.
+  const decision = decideCommand(command.name, asker);
   // What a group reads is read by all of it.
-  const audience = standing.isOwner && isDirect ? 'owner' : 'others';
+  const audience = isOwner && isDirect ? 'owner' : 'others';
   const facts: CommandFacts = {
     message,
     argument: command.argument,
     situation: deps.situation(),
-    isOwner: standing.isOwner,
+    asker,
+    groupCommands: deps.rules.policy.access.groupCommands,
     audience,
     stories: await storiesFor(deps, decision, route),
     todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
@@ -79,7 +114,7 @@ export async function carryOut(
     skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };
-  const effect = effectOf(decision, command, message, standing.isOwner, deps.newCode);
+  const effect = effectOf(decision, command, message, asker, deps.newCode);
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(
     withoutSecret(admitted, command),
@@ -94,22 +129,24 @@ export async function carryOut(
   deps.pass('inbox-committed');
   // A /stop that is told twice must not stop what was asked after it.
   const isStop = decision.kind === 'run' && decision.name === 'stop';
-  const lanes = isStop && !result.duplicate ? [conversationId] : [];
+  const stops = asker.mayChangeChat || result.stoppedTurn !== null;
+  const lanes = isStop && stops && !result.duplicate ? [conversationId] : [];
   for (const lane of [...lanes, ...(result.stoppedSubAgents ?? [])]) {
     deps.bus.publish({ type: 'stop-turn', conversationId: lane });
   }
   for (const lane of lanesToWake(conversationId, result)) await deps.lanes.kick(lane);
   for (const each of woken) await deps.deliver(each);
-  return result.duplicate ? { kind: 'duplicate' } : outcomeOf(command, decision, result);
+  return result.duplicate ? { kind: 'duplicate' } : outcomeOf(command, decision, facts, result);
 }
 
 function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
+  { groupCommands }: CommandFacts,
   { approval, mode }: CommandResult,
 ): IngressOutcome {
   if (decision.kind === 'decline') {
-    return { kind: 'command', name, declined: declined(name, decision) };
+    return { kind: 'command', name, declined: declined(name, decision, groupCommands) };
   }
   const isSettled =
     approval?.kind === 'decided' || approval?.kind === 'closed' || mode?.runsPlan === true;
@@ -163,7 +200,7 @@ function answerOf(
 ): string {
   return decision.kind === 'run'
     ? commandAnswer(decision.name, facts, found)
-    : declined(command.name, decision);
+    : declined(command.name, decision, facts.groupCommands);
 }
 
 /** What people elsewhere must be told of a command's effect. */
@@ -180,15 +217,15 @@ function effectOf(
   decision: CommandDecision,
   { argument }: TypedCommand,
   message: InboundMessage,
-  isOwner: boolean,
+  { isOwner, mayChangeChat }: CommandAsker,
   newCode: () => string,
 ): CommandEffect {
   if (decision.kind !== 'run') return { kind: 'none' };
   switch (decision.name) {
     case 'stop':
-      return { kind: 'stop' };
+      return mayChangeChat ? { kind: 'stop' } : { kind: 'stop', senderId: message.sender.id };
     case 'mode':
-      return modeEffect(argument, { isOwner, isDirect: message.chat.type === 'direct' });
+      return modeEffect(argument);
     case 'approve':
     case 'deny':
       return approvalEffect(decision.name, argument, message);

@@ -71,7 +71,13 @@ describe('whether a command is carried out', () => {
     ['model', 'owner', 'direct', later],
     ['model', 'guest', 'direct', ownerOnly],
   ])('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {
-    const asker = { isOwner: who === 'owner', isDirect: where === 'direct' };
+    const isOwner = who === 'owner';
+    const asker = {
+      isOwner,
+      isDirect: where === 'direct',
+      isApprover: isOwner,
+      mayChangeChat: true,
+    };
     expect(decideCommand(name, asker)).toMatchObject(expected);
   });
 
@@ -81,13 +87,19 @@ describe('whether a command is carried out', () => {
     expect(names.map((name) => parseCommand(`/${name}`)?.name)).toEqual(names);
   });
 
-  it.each([true, false])('[F09] /help shows what can be used, owner: %s', (isOwner) => {
-    const asker = { isOwner, isDirect: true };
-    const { ready, later } = commandsFor(isOwner);
+  it.each([
+    [true, true, true],
+    [false, true, true],
+    [false, true, false],
+    [false, false, true],
+    [false, false, false],
+  ])('[F09] /help shows what can be used: %s %s %s', (isOwner, isApprover, mayChangeChat) => {
+    const asker = { isOwner, isDirect: true, isApprover, mayChangeChat };
+    const { ready, later } = commandsFor(asker);
     for (const { name } of COMMANDS) {
       const known = parseCommand(`/${name}`)?.name ?? 'help';
       if (isInTurn(known)) {
-        expect(ready.some((one) => one.name === name)).toBe(true);
+        expect(ready.some((one) => one.name === name)).toBe(mayChangeChat);
         continue;
       }
       const decision = decideCommand(known, asker);

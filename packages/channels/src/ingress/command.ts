@@ -10,21 +10,29 @@ interface CommandSpec extends CommandInfo {
   readonly later?: string;
   /** It waits for the turn before it and is carried out as a turn: it asks the model. */
   readonly inTurn?: true;
+  /** It changes the conversation for everybody in it: in groups a setting says who may (`GroupCommands`). */
+  readonly changesChat?: true;
 }
 
 const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
 const APPROVER = { who: 'approver', where: 'anywhere' } as const;
 const OWNER = { who: 'owner', where: 'anywhere' } as const;
+const SHARED = { changesChat: true } as const;
 
 /** All commands (F09), in the order of the menus; nearly all are answered without the model. */
 const TABLE = [
   { name: 'help', summary: 'what I can do', ...ANYONE },
-  { name: 'new', summary: 'start afresh; I forget what was said in this chat', ...ANYONE },
+  {
+    name: 'new',
+    summary: 'start afresh; I forget what was said in this chat',
+    ...ANYONE,
+    ...SHARED,
+  },
   { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE },
-  { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE },
+  { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE, ...SHARED },
   { name: 'model', summary: 'choose the model', ...OWNER, later: 'choosing a model in the chat' },
   { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
-  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, inTurn: true },
+  { name: 'compact', summary: 'shorten what I remember', ...ANYONE, ...SHARED, inTurn: true },
   { name: 'approve', summary: 'allow what I asked for', ...APPROVER },
   { name: 'deny', summary: 'refuse what I asked for', ...APPROVER },
   { name: 'whoami', summary: 'how I know you', ...ANYONE },
@@ -64,12 +72,22 @@ export const COMMANDS: readonly CommandInfo[] = TABLE.map(({ name, summary }) =>
   summary,
 }));
 
-/** What `/help` shows: what this person can use now, and the names of what comes later. */
-export function commandsFor(isOwner: boolean): {
+/** Who asks for a command, and where. */
+export interface CommandAsker {
+  readonly isOwner: boolean;
+  readonly isDirect: boolean;
+  readonly isApprover: boolean;
+  /** They may change the conversation for everybody in it; see `hasGroupRight`. */
+  readonly mayChangeChat: boolean;
+}
+
+/** What `/help` shows: what this person can use here now, and the names of what comes later. */
+export function commandsFor(asker: CommandAsker): {
   readonly ready: readonly CommandInfo[];
   readonly later: readonly CommandName[];
 } {
-  const visible = TABLE.filter(({ who }) => isOwner || who === 'everyone');
+  // What is for direct chats alone can be used there.
+  const visible = TABLE.filter((spec) => refusal(spec, { ...asker, isDirect: true }) === undefined);
   return {
     ready: visible.filter((spec) => !('later' in spec)),
     later: visible.filter((spec) => 'later' in spec).map(({ name }) => name),
@@ -97,6 +115,12 @@ export function isInTurn(name: CommandName): boolean {
   return TABLE.some((spec) => spec.name === name && 'inTurn' in spec);
 }
 
+/** Whether a command changes a conversation for everybody in it; `/mode` alone only shows the mode. */
+export function changesChat({ name, argument }: TypedCommand): boolean {
+  if (name === 'mode' && argument === '') return false;
+  return TABLE.some((spec) => spec.name === name && 'changesChat' in spec);
+}
+
 /** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
 export const RESERVED_COMMANDS: readonly string[] = [...ALIASES.keys()];
 
@@ -111,23 +135,27 @@ export function isCommand(text: string, commands: readonly CommandInfo[]): boole
 export type CommandDecision =
   | { readonly kind: 'run'; readonly name: ReadyCommand }
   | { readonly kind: 'decline'; readonly why: 'not-there-yet'; readonly feature: string }
-  | { readonly kind: 'decline'; readonly why: 'owner-only' | 'approver-only' | 'direct-only' };
+  | { readonly kind: 'decline'; readonly why: Refusal };
+
+type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
 /** Decides by who asks and where; permission comes first, so that nobody learns what is there. */
-export function decideCommand(
-  name: CommandName,
-  {
-    isOwner,
-    isDirect,
-    isApprover = isOwner,
-  }: { readonly isOwner: boolean; readonly isDirect: boolean; readonly isApprover?: boolean },
-): CommandDecision {
+export function decideCommand(name: CommandName, asker: CommandAsker): CommandDecision {
   const spec = TABLE.find((one) => one.name === name);
   if (spec === undefined) throw new Error(`The command /${name} is in no table.`);
-  if (spec.who === 'owner' && !isOwner) return { kind: 'decline', why: 'owner-only' };
-  if (spec.who === 'approver' && !isApprover) return { kind: 'decline', why: 'approver-only' };
-  if (spec.where === 'direct' && !isDirect) return { kind: 'decline', why: 'direct-only' };
+  const why = refusal(spec, asker);
+  if (why !== undefined) return { kind: 'decline', why };
   if ('inTurn' in spec) throw new Error(`The command /${name} is carried out as a turn.`);
   if ('later' in spec) return { kind: 'decline', why: 'not-there-yet', feature: spec.later };
   return { kind: 'run', name: spec.name };
+}
+
+function refusal(
+  spec: CommandSpec,
+  { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
+): Refusal | undefined {
+  if (spec.who === 'owner' && !isOwner) return 'owner-only';
+  if (spec.who === 'approver' && !isApprover) return 'approver-only';
+  if (spec.where === 'direct' && !isDirect) return 'direct-only';
+  return spec.changesChat === true && !mayChangeChat ? 'group-right' : undefined;
 }

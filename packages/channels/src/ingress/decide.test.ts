@@ -6,7 +6,13 @@ import { type DecisionRules, decideIngress } from './decide.ts';
 import type { AccountPolicy } from './policy.ts';
 
 const CLOSED: AccountPolicy = {
-  access: { direct: 'allowlist', groups: 'allowlist', allow: ['7'], allowGroups: ['-100'] },
+  access: {
+    direct: 'allowlist',
+    groups: 'allowlist',
+    allow: ['7'],
+    allowGroups: ['-100'],
+    groupCommands: 'administrators',
+  },
   activation: 'mention',
   answers: { mentions: 'dead', numbered: false },
 };

@@ -6,8 +6,10 @@ import type { AccountPolicy, IngressLimits } from './policy.ts';
 import type { Standing } from './standing.ts';
 
 /** What ingress will do with a message and why, decided from facts alone. */
-export type IngressDecision = { readonly reason: string } & (
-  | { readonly kind: 'turn' }
+export type IngressDecision = {
+  readonly reason: string;
+} /** `command`: one that is carried out as a turn. */ & (
+  | { readonly kind: 'turn'; readonly command?: TypedCommand }
   | { readonly kind: 'command'; readonly command: TypedCommand }
   /** `overhear`: the text is kept for the next turn of the group (F06). */
   | { readonly kind: 'ignore'; readonly overhear: boolean }
@@ -50,7 +52,7 @@ export function decideIngress(
     const tooLong = `longer than ${limits.messageCharacters} characters`;
     return { kind: 'refuse', reason: tooLong, tell: 'too-long' };
   }
-  return { kind: 'turn', reason };
+  return { kind: 'turn', reason, ...(command && { command }) };
 }
 
 function ignore(reason: string, overhear = false): IngressDecision {

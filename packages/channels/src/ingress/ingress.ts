@@ -7,6 +7,7 @@ import {
 } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
+import type { SenderFacts } from '../adapter.ts';
 import { createAlbums } from './albums.ts';
 import { settlesAt } from './burst.ts';
 import { conversationIdOf } from './conversation-id.ts';
@@ -24,6 +25,7 @@ import { createWaitingRoom } from './waiting-room.ts';
 export type Receive = (
   message: InboundMessage,
   capabilities: Capabilities,
+  sender?: SenderFacts,
 ) => Promise<IngressOutcome>;
 
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
@@ -35,12 +37,12 @@ export function createIngress(deps: IngressDeps): Receive {
     room: createWaitingRoom(deps.store.inbox, deps.rules.limits.waitingInAll, clock),
     isLoop: createLoopGuard(clock),
   };
-  return async (unchecked, capabilities) => {
+  return async (unchecked, capabilities, sender = {}) => {
     deps.pass('received');
     const { channel } = unchecked;
     const begunAt = clock();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
-      const arrived = { message: unchecked, capabilities, trace: span.trace };
+      const arrived = { message: unchecked, capabilities, sender, trace: span.trace };
       const outcome = await receiveOne(deps, arrived, remembered);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
@@ -54,12 +56,13 @@ export function createIngress(deps: IngressDeps): Receive {
 interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
+  readonly sender: SenderFacts;
   readonly trace: string | undefined;
 }
 
 async function receiveOne(
   deps: IngressDeps,
-  { message: unchecked, capabilities, trace }: Arrived,
+  { message: unchecked, capabilities, sender, trace }: Arrived,
   { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
 ): Promise<IngressOutcome> {
   const message = memory.albums.join(validate(unchecked));
@@ -83,7 +86,7 @@ async function receiveOne(
   // Clocks of platforms run a little ahead at times.
   const late = Math.max(0, receivedAt - message.sentAt);
   deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
-  const outcome = await take(deps, { admitted, decision, standing }, memory);
+  const outcome = await take(deps, { admitted, decision, standing, sender }, memory);
   await recordRefusal(deps, admitted, outcome);
   const reason = 'reason' in outcome ? outcome.reason : undefined;
   deps.log.debug(

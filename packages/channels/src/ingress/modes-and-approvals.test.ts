@@ -85,18 +85,78 @@ describe('/approve and /deny', () => {
 
 describe('/mode', () => {
   it.each([
-    ['7', true, '/mode ask', 'ask mode: I look'],
     ['7', true, '/mode', 'This conversation is in agent mode.'],
     ['7', false, '/mode plan', 'plan mode: I look'],
     ['7', false, '/mode turbo', 'I know no such mode.'],
   ])('[G04] of %s (in a group: %s) %s: %s', async (sender, inGroup, text, words) => {
     expect(await write(text, sender, inGroup)).toContain(words);
   });
+});
 
-  it('[G04] in a group only an owner gives the agent more freedom', async () => {
-    await write('/mode ask', '7', true);
-    expect(await write('/mode agent', '7', true)).toContain('only my owner can switch me');
-    expect(await write('/mode', '7', true)).toContain('in ask mode');
-    expect(await write('/mode agent', '42', true)).toContain('agent mode: I use');
+describe('commands that change a group’s conversation for everybody', () => {
+  const REFUSED = 'it is for administrators of this group, my owner';
+
+  it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
+    '[F05] %s is refused to a guest, who is told who may, and changes nothing',
+    async (text) => {
+      expect(await write(text, '7', true)).toContain(REFUSED);
+      expect(await write('/mode', '7', true)).toContain('in agent mode');
+      expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(0);
+    },
+  );
+
+  it('[F05] owners, approvers and administrators of the platform may use them', async () => {
+    const approvers = ['telegram:8'];
+    const receive = scene.ingressWith({}, {}, { approvers });
+    const asked: string[] = [];
+    const command = async (text: string, id: string, is = false) => {
+      nth += 1;
+      const words = { messageId: `c${nth}`, text, chat: GROUP, sender: { id }, addressed: true };
+      const isAdministrator = async () => asked.push(`${id} ${text}`) > 0 && is;
+      await receive(aMessage(words), CAPABILITIES, { isAdministrator });
+      return (await scene.told(GROUP.id)).at(-1);
+    };
+    expect(await command('/mode ask', '42')).toContain('ask mode: I look');
+    expect(await command('/mode agent', '8')).toContain('agent mode: I use');
+    expect(await command('/mode plan', '9', true)).toContain('plan mode');
+    expect(await command('/new', '9', true)).toContain('A fresh start');
+    expect(await command('/new', '7')).toContain(REFUSED);
+    await command('/compact', '9', true);
+    expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(1);
+    expect(await command('/help', '7')).not.toMatch(/\/new|\/mode|\/compact|\/approve/);
+    expect(await command('/help', '9', true)).toMatch(/\/new[\s\S]*\/mode[\s\S]*\/compact/);
+    expect(await command('/whoami', '7')).toContain('telegram:7');
+    // Nobody is asked about whom the settings name, nor for commands that need no right.
+    expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
+  });
+
+  it('[F05] are everybody’s where the settings say so, and the owners’ alone where they say that', async () => {
+    const rule = async (groupCommands: 'everyone' | 'owners', text: string) => {
+      nth += 1;
+      const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
+      const sender = { id: '7' };
+      const message = aMessage({
+        messageId: `r${nth}`,
+        text,
+        chat: GROUP,
+        sender,
+        addressed: true,
+      });
+      await receive(message, CAPABILITIES, { isAdministrator: async () => true });
+      return (await scene.told(GROUP.id)).at(-1);
+    };
+    expect(await rule('everyone', '/mode ask')).toContain('ask mode');
+    expect(await rule('owners', '/mode agent')).toMatch(/it is for my owner\.$/);
+  });
+
+  it('[F05] /stop of a guest leaves alone what others asked', async () => {
+    await write('a long story', '42', true);
+    expect(await write('/stop', '7', true)).toBe('Nothing that only you asked for is running.');
+    expect(scene.events).toEqual([]);
+    expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(1);
+    await write('my question', '7', true);
+    expect(await write('/stop', '7', true)).toContain('One message that waited is set aside');
+    expect(await write('/stop', '42', true)).toContain('One message that waited is set aside');
+    expect(scene.events).toHaveLength(1);
   });
 });

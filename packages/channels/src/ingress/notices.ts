@@ -4,11 +4,13 @@ import type { CommandInfo } from '../adapter.ts';
 import { personId } from './access.ts';
 import { approvalText } from './approval.ts';
 import {
+  type CommandAsker,
   type CommandDecision,
   type CommandName,
   commandsFor,
   type ReadyCommand,
 } from './command.ts';
+import { type GroupCommands, groupRefusal } from './group-commands.ts';
 import { linkText } from './link.ts';
 import { modeText } from './mode.ts';
 import { pairText } from './pairing-notices.ts';
@@ -28,7 +30,8 @@ export interface CommandFacts {
   readonly message: InboundMessage;
   readonly argument: string;
   readonly situation: Situation;
-  readonly isOwner: boolean;
+  readonly asker: CommandAsker;
+  readonly groupCommands: GroupCommands;
   /** `owner`: nobody else reads the answer. */
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
@@ -51,7 +54,7 @@ export function commandAnswer(
     message,
     argument,
     situation,
-    isOwner,
+    asker,
     audience,
     stories,
     todos,
@@ -64,13 +67,13 @@ export function commandAnswer(
 ): string {
   switch (name) {
     case 'help':
-      return helpText(situation, isOwner, skills);
+      return helpText(situation, asker, skills);
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
       return statusText(situation, audience, todos, statusLine);
     case 'stop':
-      return stopText(result);
+      return stopText(result, asker);
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
@@ -98,6 +101,7 @@ const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of on
 export function declined(
   name: CommandName,
   decision: Extract<CommandDecision, { kind: 'decline' }>,
+  rule: GroupCommands,
 ): string {
   switch (decision.why) {
     case 'owner-only':
@@ -106,6 +110,8 @@ export function declined(
       return `/${name} is for my owner, and for those my owner has named.`;
     case 'direct-only':
       return `Please send me /${name} in a direct chat: what it shows is not for everybody here.`;
+    case 'group-right':
+      return groupRefusal(name, rule);
     case 'not-there-yet':
       return `/${name} does nothing yet: ${decision.feature} comes with a later version of Parley.`;
   }
@@ -152,21 +158,26 @@ function statusText(
 
 function helpText(
   { agentName }: Situation,
-  isOwner: boolean,
+  asker: CommandAsker,
   skills: readonly CommandInfo[],
 ): string {
-  const { ready, later } = commandsFor(isOwner);
+  const { ready, later } = commandsFor(asker);
   return [
     `I am ${agentName}. Just write to me, or use a command:\n`,
     ...ready.map(({ name, summary }) => `- /${name} – ${summary}`),
     ...skillHelp(skills),
-    `\nNot there yet: ${later.map((name) => `/${name}`).join(', ')}.`,
+    ...(later.length === 0
+      ? []
+      : [`\nNot there yet: ${later.map((name) => `/${name}`).join(', ')}.`]),
   ].join('\n');
 }
 
-function stopText(result: CommandResult): string {
+function stopText(result: CommandResult, { mayChangeChat }: CommandAsker): string {
   const isStopped = result.stoppedTurn !== null || (result.stoppedSubAgents ?? []).length > 0;
-  const stopped = isStopped ? 'Stopped.' : 'Nothing was running.';
+  const nothing = mayChangeChat
+    ? 'Nothing was running.'
+    : 'Nothing that only you asked for is running.';
+  const stopped = isStopped ? 'Stopped.' : nothing;
   if (result.setAside === 0) return stopped;
   const messages =
     result.setAside === 1

@@ -1,3 +1,5 @@
+import type { GroupCommands } from './group-commands.ts';
+
 /** Who may talk to an account and when the bot answers in groups (F05, F06); from the settings. */
 export interface AccountPolicy {
   readonly access: {
@@ -7,6 +9,7 @@ export interface AccountPolicy {
     readonly allow: readonly string[];
     /** Chat ids of groups that are served. */
     readonly allowGroups: readonly string[];
+    readonly groupCommands: GroupCommands;
   };
   readonly activation: 'mention' | 'always' | 'never';
   readonly answers: AnswerStyle;

@@ -1,7 +1,8 @@
 import { busyIn, silentTracer } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
+import type { SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
-import { carryOut } from './carry-out.ts';
+import { carryOut, rankOf } from './carry-out.ts';
 import type { IngressDecision } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
@@ -22,15 +23,17 @@ export interface Decided {
   readonly admitted: AdmittedMessage;
   readonly decision: IngressDecision;
   readonly standing: Standing;
+  readonly sender: SenderFacts;
 }
 
 /** Carries a decision out; resolves when the message is durable or refused for good (D01). */
 export async function take(
   deps: IngressDeps,
-  { admitted, decision, standing }: Decided,
+  { admitted, decision, standing, sender }: Decided,
   memory: Memory,
 ): Promise<IngressOutcome> {
   const { explain, albums } = memory;
+  const who = { message: admitted.message, standing, sender };
   switch (decision.kind) {
     case 'ignore':
       if (decision.overhear) {
@@ -42,8 +45,12 @@ export async function take(
       await explainRefusal(deps, admitted, decision.tell, explain);
       return { kind: 'refused', reason: decision.reason };
     case 'command':
-      return carryOut(deps, admitted, decision.command, standing);
+      return carryOut(deps, admitted, decision.command, await rankOf(deps, who, decision.command));
     case 'turn':
+      if (decision.command !== undefined) {
+        const rank = await rankOf(deps, who, decision.command);
+        if (!rank.mayChangeChat) return carryOut(deps, admitted, decision.command, rank);
+      }
       for (const picture of albums.release(admitted.message)) {
         await acceptPicture(deps, picture, admitted.reason, memory);
       }

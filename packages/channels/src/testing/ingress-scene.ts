@@ -16,7 +16,13 @@ export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42
 
 /** What the scene's account allows unless a test changes it. */
 export const POLICY: AccountPolicy = {
-  access: { direct: 'allowlist', groups: 'open', allow: [], allowGroups: [] },
+  access: {
+    direct: 'allowlist',
+    groups: 'open',
+    allow: [],
+    allowGroups: [],
+    groupCommands: 'administrators',
+  },
   activation: 'mention',
   answers: { mentions: 'dead', numbered: false },
 };

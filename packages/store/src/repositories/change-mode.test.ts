@@ -14,9 +14,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const change = async (to: ConversationMode | null, { mayWiden = true, at = 5 } = {}) => {
+    const change = async (to: ConversationMode | null, { at = 5 } = {}) => {
       made += 1;
-      const effect = { kind: 'mode', to, mayWiden, planWords: 'Run it.' } as const;
+      const effect = { kind: 'mode', to, planWords: 'Run it.' } as const;
       return (await store.inbox.command(message(`k${made}`, 'c1', { at }), effect, () => [])).mode;
     };
     const answerNext = async (turnId: string, at: number) => {
@@ -30,31 +30,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G04] a conversation begins as an agent, and keeps what it is set to beyond /new', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
-      expect(await change('ask')).toEqual({
-        before: 'agent',
-        now: 'ask',
-        refused: false,
-        runsPlan: false,
-      });
+      expect(await change('ask')).toEqual({ before: 'agent', now: 'ask', runsPlan: false });
       await store.inbox.command(message('n'), { kind: 'new-session' }, () => []);
       expect(await change(null)).toMatchObject({ now: 'ask' });
       expect(await answerNext('t1', 6)).toMatchObject({ mode: 'ask' });
-    });
-
-    it.each<[ConversationMode, ConversationMode, boolean, boolean]>([
-      ['agent', 'ask', false, false],
-      ['agent', 'plan', false, false],
-      ['ask', 'plan', false, false],
-      ['plan', 'ask', false, false],
-      ['ask', 'agent', false, true],
-      ['plan', 'agent', false, true],
-      ['plan', 'agent', true, false],
-      ['agent', 'agent', false, false],
-    ])('[G04] from %s to %s, may widen: %s, refused: %s', async (from, to, mayWiden, refused) => {
-      await change(from);
-      const changed = await change(to, { mayWiden });
-      expect(changed).toMatchObject({ refused, now: refused ? from : to });
-      expect(await change(null)).toMatchObject({ now: refused ? from : to });
     });
 
     it('[G04] the command that lets a plan run is the message that runs it, once', async () => {

@@ -1,20 +1,16 @@
 import type { Sql } from '../database.ts';
 import type { ConversationMode, ModeChange } from '../modes.ts';
 
-/** The mode somebody asks for (null: they only want to know it), and whether they may widen it. */
+/** The mode somebody asks for; null: they only want to know it. */
 export interface ModeWish {
   readonly to: ConversationMode | null;
-  readonly mayWiden: boolean;
 }
 
-/**
- * Reads or sets the mode of a conversation, which the caller has locked. `ask` and `plan` only read, so
- * whoever may not widen may still change between them.
- */
+/** Reads or sets the mode of a conversation, which the caller has locked. */
 export async function changeMode(
   sql: Sql,
   conversationId: string,
-  { to, mayWiden }: ModeWish,
+  { to }: ModeWish,
   now: number,
 ): Promise<ModeChange> {
   const held = await sql
@@ -23,17 +19,14 @@ export async function changeMode(
     .where('id', '=', conversationId)
     .executeTakeFirstOrThrow();
   const before = held.mode;
-  if (to === null || to === before) return { before, now: before, refused: false, runsPlan: false };
-  if (to === 'agent' && !mayWiden) {
-    return { before, now: before, refused: true, runsPlan: false };
-  }
+  if (to === null || to === before) return { before, now: before, runsPlan: false };
   const hasPlanned = before === 'plan' && (await answeredSince(sql, conversationId, held));
   await sql
     .updateTable('conversation')
     .set({ mode: to, mode_since: now })
     .where('id', '=', conversationId)
     .execute();
-  return { before, now: to, refused: false, runsPlan: to === 'agent' && hasPlanned };
+  return { before, now: to, runsPlan: to === 'agent' && hasPlanned };
 }
 
 /** Whether this session has had an answer in the mode: only then is there a plan to run. */

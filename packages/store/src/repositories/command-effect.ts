@@ -6,7 +6,7 @@ import { decideApproval, withdrawApprovals } from './decide-approval.ts';
 import { applyLink } from './link-effect.ts';
 import { clearOverheard } from './overheard-repository.ts';
 import { approveRequest, pendingRequests } from './pairing-repository.ts';
-import { stopLane } from './stop-lane.ts';
+import { stopLane, stopOwn } from './stop-lane.ts';
 import { setResultsAside, stopSubAgents } from './stop-sub-agents.ts';
 
 type Found = Omit<CommandResult, 'duplicate'>;
@@ -35,6 +35,7 @@ export async function applyCommand(
       await setResultsAside(sql, conversationId);
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':
+      if (effect.senderId !== undefined) return stopOwn(sql, conversationId, effect.senderId, now);
       await withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);
       return {
         ...(await stopLane(sql, conversationId, now)),

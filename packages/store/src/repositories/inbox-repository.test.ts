@@ -204,6 +204,33 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['stopped t1, set aside 0']);
       });
 
+      it('[F05] /stop of somebody who may stop only their own spares what others asked', async () => {
+        const by = (id: string, sender: string) => {
+          const admitted = message(id);
+          const { message: written } = admitted;
+          return {
+            ...admitted,
+            message: { ...written, sender: { ...written.sender, id: sender } },
+          };
+        };
+        const ownStop = (id: string) => send(id, { kind: 'stop', senderId: 'u2' });
+        await store.inbox.accept(by('m1', 'u1'));
+        await store.inbox.accept(by('m2', 'u2'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.inbox.accept(by('m3', 'u1'));
+        await store.inbox.accept(by('m4', 'u2'));
+        expect(await ownStop('s1')).toMatchObject({ stoppedTurn: null, setAside: 1 });
+        expect(await store.lanes.commit(lease, answer('t1', ['for both']), 1)).toBe('committed');
+        expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m3']);
+        expect(await ownStop('s2')).toMatchObject({ stoppedTurn: null, setAside: 0 });
+        await store.lanes.commit(lease, answer('t2', ['for u1']), 1);
+        await store.inbox.accept(by('m5', 'u2'));
+        await claim(store, lease, 't3');
+        expect(await ownStop('s3')).toMatchObject({ stoppedTurn: 't3', setAside: 0 });
+        expect(await store.lanes.commit(lease, answer('t3', ['late']), 1)).toBe('fenced');
+      });
+
       it('/stop in an idle or unknown chat finds nothing', async () => {
         expect(await send('m1', STOP)).toMatchObject({ stoppedTurn: null, setAside: 0 });
       });

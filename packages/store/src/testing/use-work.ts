@@ -52,7 +52,7 @@ async function useApprovals(store: Store): Promise<void> {
   await store.inbox.command(message('a3', 'c6'), { kind: 'decide', code: 'X', ...by }, () => []);
   await store.approvals.expire(9);
   await store.approvals.recent(5);
-  const mode = { kind: 'mode', to: 'plan', mayWiden: true, planWords: 'go' } as const;
+  const mode = { kind: 'mode', to: 'plan', planWords: 'go' } as const;
   await store.inbox.command(message('a4', 'c6'), mode, () => []);
 }
 
