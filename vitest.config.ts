@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
 
-// Every test file gets a process of its own: threads were no faster here, and would share signals,
-// environment and working folder.
+// The files of packages share a process per worker: nothing in them lives at module level, and loading
+// their modules once more for each file took most of their time. Each file that starts whole processes
+// or replaces globals has one of its own.
 export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
@@ -19,6 +20,7 @@ export default defineConfig({
         test: {
           name: 'packages',
           include: ['packages/**/src/**/*.test.ts'],
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
@@ -30,6 +32,8 @@ export default defineConfig({
           include: ['apps/**/src/**/*.test.ts', 'test/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // They wait for processes, pages and servers most of the time: two would leave the cores idle.
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
