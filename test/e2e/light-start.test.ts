@@ -25,7 +25,10 @@ describe('a start on the default settings', () => {
     ['[G03] what talks to MCP servers', /node_modules\/@modelcontextprotocol\/|packages\/mcp\//],
     ['[P16] what loads plugins', /packages\/plugins\//],
     ['[M01] what parses and prints Markdown', /node_modules\/(mdast|micromark|unist)-?/],
-    ['[F10] what reads documents', /node_modules\/(unpdf|mammoth|pdfjs)/],
+    [
+      '[F10] what reads documents',
+      /node_modules\/(unpdf|fflate|read-excel-file)|packages\/media\/src\/(formats|read-in-process)/,
+    ],
     ['[G06] what runs commands', /packages\/sandbox\//],
     ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
     ['Kysely in the form with dearer modules', /node_modules\/kysely\/dist\/esm\//],

@@ -35,6 +35,50 @@ export function imageTypeOf(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
+/** How many pixels a picture says it has, without decoding it; null when it does not say. */
+export function pixelsOf(bytes: Uint8Array): number | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    switch (imageTypeOf(bytes)) {
+      case 'image/png':
+        return has(bytes, 12, 'IHDR') ? view.getUint32(16) * view.getUint32(20) : null;
+      case 'image/gif':
+        return view.getUint16(6, true) * view.getUint16(8, true);
+      case 'image/webp':
+        return webpPixels(bytes, view);
+      case 'image/jpeg':
+        return jpegPixels(view);
+      case null:
+        return null;
+    }
+  } catch {
+    return null; // It ends before it says so.
+  }
+}
+
+function webpPixels(bytes: Uint8Array, view: DataView): number {
+  const low14 = (value: number): number => value & 0x3fff;
+  if (has(bytes, 12, 'VP8X')) {
+    const size = (at: number): number => (view.getUint32(at, true) & 0xffffff) + 1;
+    return size(24) * size(27);
+  }
+  if (has(bytes, 12, 'VP8L')) {
+    const sizes = view.getUint32(21, true);
+    return (low14(sizes) + 1) * (low14(sizes >>> 14) + 1);
+  }
+  return low14(view.getUint16(26, true)) * low14(view.getUint16(28, true));
+}
+
+/** Goes from segment to segment up to the one that starts a frame. */
+function jpegPixels(view: DataView): number {
+  for (let at = 2; ; ) {
+    const marker = view.getUint8(at + 1);
+    const startsFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (startsFrame) return view.getUint16(at + 5) * view.getUint16(at + 7);
+    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
+  }
+}
+
 /** The type of a recording that transcription services take, else null. */
 export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   if (has(bytes, 0, 'OggS')) return { mimeType: 'audio/ogg', extension: 'ogg' };

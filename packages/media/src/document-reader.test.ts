@@ -1,46 +1,171 @@
-import { strToU8, zipSync } from 'fflate';
+import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { createDocumentReader } from './document-reader.ts';
-import { aPdf } from './testing/sample-files.ts';
+import { createDocumentReader, type DocumentReaderOptions } from './document-reader.ts';
+import type { ProcessOutcome } from './read-in-process.ts';
+import { crowdedZip, pdfBomb, xlsxBomb, zipBomb } from './testing/bombs.ts';
+import { aDocx, aPdf } from './testing/sample-files.ts';
 
 const never = new AbortController().signal;
-const limits = { characters: 100 };
+const TOO_MUCH = 'it takes more than 150 MB of memory when it is unpacked';
+const WORD =
+  '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:t>';
 
-/** An archive whose text takes very long to find: markup that is opened and never closed. */
-function slowFile(): Uint8Array {
-  const xml = '<!--'.repeat(1_000_000);
-  return zipSync({ 'ppt/presentation.xml': strToU8('x'), 'ppt/slides/slide1.xml': strToU8(xml) });
+/** A reader, who waits for what, and what became of the processes. */
+function openReader(options: DocumentReaderOptions = {}) {
+  const processes: ProcessOutcome[] = [];
+  const read = createDocumentReader({ ...options, onProcess: (one) => processes.push(one) });
+  return {
+    processes,
+    read: (sender: string, bytes: Uint8Array, signal = never) =>
+      read({ sender, characters: 100, load: async () => bytes }, signal),
+  };
 }
 
 describe('the reader of documents', () => {
-  it('[F10] reads in a thread of its own', async () => {
-    const read = createDocumentReader();
-    expect(await read(aPdf(['hello']), limits, never)).toEqual({ kind: 'text', text: 'hello' });
+  it('[F10] reads in a process of its own', async () => {
+    const { read, processes } = openReader();
+    expect(await read('ada', aPdf(['hello']))).toEqual({ kind: 'text', text: 'hello' });
+    expect(processes).toMatchObject([{ kind: 'read', peakBytes: expect.any(Number) }]);
   });
 
-  it('[F10] stops a document that takes too long, and reads the next one', async () => {
-    const read = createDocumentReader({ timeoutMs: 2_000, atOnce: 1 });
-    const [slow, next] = await Promise.all([
-      read(slowFile(), limits, never),
-      read(strToU8('next'), limits, never),
+  it.each([
+    ['a PDF whose page unpacks to 900 MB', pdfBomb(900), TOO_MUCH],
+    [
+      'a docx that unpacks to 900 MB',
+      zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900 }),
+      'it unpacks to more than 32 MB',
+    ],
+    [
+      'a docx that unpacks to more than it says',
+      zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900, claimed: 1_000 }),
+      /damaged/,
+    ],
+    [
+      'a docx of nothing but text',
+      zipBomb({ name: 'word/document.xml', start: WORD, unit: 'é</w:t><w:t>', megabytes: 31 }),
+      TOO_MUCH,
+    ],
+    ['an xlsx of very wide rows', xlsxBomb(), /damaged|150 MB/],
+    [
+      'a pptx of nothing but text',
+      zipBomb(
+        { name: 'ppt/slides/slide1.xml', unit: '<a:t>a</a:t>', megabytes: 31 },
+        { 'ppt/presentation.xml': '' },
+      ),
+      TOO_MUCH,
+    ],
+    [
+      'an odt of nothing but text',
+      zipBomb(
+        { name: 'content.xml', unit: '<text:p>&amp;</text:p>', megabytes: 31 },
+        { mimetype: 'application/vnd.oasis.opendocument.text' },
+      ),
+      TOO_MUCH,
+    ],
+    ['an archive of very many parts', crowdedZip(10_001), 'it has more than 10000 parts'],
+  ])(
+    '[G19] refuses %s, for less than 200 MB of all processes together',
+    async (_what, bomb, reason) => {
+      const before = process.memoryUsage.rss();
+      const { read, processes } = openReader();
+      expect(await read('eve', bomb)).toEqual({
+        kind: 'refused',
+        reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
+      });
+      const grown = process.memoryUsage.rss() - before;
+      const taken = Math.max(...processes.map(({ peakBytes }) => peakBytes));
+      expect(taken).toBeGreaterThan(40_000_000);
+      expect(grown + taken).toBeLessThan(200_000_000);
+    },
+  );
+
+  it('[G19] reads a file of somebody before the second bombs of six others', async () => {
+    const read = createDocumentReader({ quickMs: 15_000 });
+    const order: string[] = [];
+    const send = async (sender: string, what: string, bytes: Uint8Array) => {
+      const load = async () => {
+        order.push(`${what} is fetched`);
+        return bytes;
+      };
+      const result = await read({ sender, characters: 100, load }, never);
+      order.push(what);
+      return result;
+    };
+    const bomb = pdfBomb(200);
+    const strangers = Array.from({ length: 6 }, (_, at) => `eve ${at}`);
+    const bombs = strangers.flatMap((one) => [
+      send(one, 'a first', bomb),
+      send(one, 'second', bomb),
     ]);
-    expect(slow).toEqual({ kind: 'refused', reason: 'reading it took longer than 2 seconds' });
-    expect(next).toEqual({ kind: 'text', text: 'next' });
+    const honest = send('ada', 'honest', aDocx(['hello']));
+    expect(await honest).toEqual({ kind: 'text', text: 'hello' });
+    const results = await Promise.all(bombs);
+    expect(order.slice(0, order.indexOf('honest is fetched'))).not.toContain('second');
+    expect(order).not.toContain('second is fetched');
+    expect(results.filter((_, at) => at % 2 === 0)).toEqual(
+      strangers.map(() => ({ kind: 'refused', reason: TOO_MUCH })),
+    );
+    expect(results[1]).toMatchObject({ reason: expect.stringContaining('send it again then') });
   });
 
-  it('[F10] lets documents wait for each other', async () => {
-    const read = createDocumentReader({ atOnce: 1 });
-    const texts = ['one', 'two', 'three'];
-    const results = await Promise.all(texts.map((text) => read(strToU8(text), limits, never)));
-    expect(results).toEqual(texts.map((text) => ({ kind: 'text', text })));
+  it('[G19] has the sender of a bomb rest, longer each time, and nobody else', async () => {
+    let now = 0;
+    const { read, processes } = openReader({ memoryBytes: 50_000_000, clock: () => now });
+    const tries = async () => (await read('eve', aPdf(['hello']))).kind === 'refused';
+    expect(await tries()).toBe(true);
+    const resting = await read('eve', strToU8('text'));
+    expect(resting).toMatchObject({
+      reason: expect.stringMatching(/in 10 seconds; send it again/),
+    });
+    expect(processes).toHaveLength(1);
+    now = 10_000;
+    await tries();
+    expect(processes).toHaveLength(2);
+    now = 29_999;
+    await tries();
+    expect(processes).toHaveLength(2);
+    now = 30_000;
+    await tries();
+    expect(processes).toHaveLength(3);
+    await read('ada', strToU8('text'));
+    expect(processes).toHaveLength(4);
   });
 
-  it('[F10] ends when the turn is stopped', async () => {
-    const read = createDocumentReader();
+  it('[G19] begins a document again that takes longer than a first short try', async () => {
+    const { read, processes } = openReader({ quickMs: 1 });
+    expect(await read('ada', strToU8('long'))).toEqual({ kind: 'text', text: 'long' });
+    expect(processes).toMatchObject([{ kind: 'failed', why: 'time' }, { kind: 'read' }]);
+  });
+
+  it('[F10] refuses a document that takes too long', async () => {
+    const { read } = openReader({ quickMs: 1, slowMs: 2 });
+    expect(await read('ada', strToU8('x'))).toEqual({
+      kind: 'refused',
+      reason: 'reading it took longer than 0.002 seconds',
+    });
+  });
+
+  it('[F10] ends when the turn is stopped, and is no reason to rest', async () => {
+    const { read } = openReader();
     const stop = new AbortController();
-    const reading = read(slowFile(), limits, stop.signal);
+    const reading = read('ada', aPdf(['hello']), stop.signal);
     stop.abort();
-    expect(await reading).toMatchObject({ kind: 'refused' });
-    expect(await read(strToU8('x'), limits, stop.signal)).toMatchObject({ kind: 'refused' });
+    expect(await reading).toMatchObject({ kind: 'refused', reason: 'reading it was stopped' });
+    expect(await read('ada', strToU8('x'))).toEqual({ kind: 'text', text: 'x' });
+  });
+
+  it('[G19] fetches no document before its turn has come', async () => {
+    const read = createDocumentReader({ atOnce: 1 });
+    const order: string[] = [];
+    const send = async (name: string) => {
+      const load = async () => {
+        order.push(`${name} is fetched`);
+        return strToU8(name);
+      };
+      await read({ sender: name, characters: 9, load }, never);
+      order.push(`${name} is read`);
+    };
+    await Promise.all([send('one'), send('two')]);
+    expect(order).toEqual(['one is fetched', 'one is read', 'two is fetched', 'two is read']);
   });
 });

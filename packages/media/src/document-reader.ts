@@ -1,78 +1,99 @@
-import { Worker } from 'node:worker_threads';
-import type { DocumentLimits, DocumentText } from './document-text.ts';
-import { refused } from './document-text.ts';
-import type { ThreadOrder } from './document-thread.ts';
+import { type DocumentText, refused } from './document-text.ts';
+import { createFairQueue, createRests, type Lane, STOPPED } from './fair-queue.ts';
+import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
-/** Reads one document. Never rejects: what cannot be read is refused. Ends early with the signal. */
-export type ReadDocument = (
-  bytes: Uint8Array,
-  limits: DocumentLimits,
-  signal: AbortSignal,
-) => Promise<DocumentText>;
+/** One document that somebody sent. */
+export interface DocumentRequest {
+  /** Who sent it, in any form: documents are read fairly among senders. */
+  readonly sender: string;
+  /** How much of its text is wanted, in characters (UTF-16 units). */
+  readonly characters: number;
+  /** Fetches it when its turn has come, so that a document that waits takes no memory; null: it is gone. */
+  load(): Promise<Uint8Array | null>;
+}
+
+/** Reads one document. Rejects only when `load` does: what cannot be read is refused. */
+export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
 /** How documents are read. */
 export interface DocumentReaderOptions {
-  /** Longest time for one document, in ms. */
-  readonly timeoutMs?: number;
   /** How many are read at the same time; the others wait. */
   readonly atOnce?: number;
+  /** Most resident memory of the process that reads one, in bytes. */
+  readonly memoryBytes?: number;
+  /** Longest time of the first try, and of the second one for those that need longer, in ms. */
+  readonly quickMs?: number;
+  readonly slowMs?: number;
+  /** In ms, for rests. */
+  readonly clock?: () => number;
+  /** Told of each process, when it has ended. */
+  readonly onProcess?: (outcome: ProcessOutcome) => void;
 }
 
-const TIMEOUT_MS = 20_000;
-const AT_ONCE = 2;
-/** Of the thread's own objects; a file that needs more ends its thread and nothing else. */
-const MEMORY = { maxOldGenerationSizeMb: 256 };
+const DEFAULTS = { atOnce: 2, memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
+const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
 /**
- * Makes a reader that gives each document a thread of its own: a hostile file can be stopped in the
- * middle of a loop, cannot take the process with it, and the libraries' memory is free afterwards.
+ * Makes a reader that gives each document a process of its own, with bounds on memory and time, and each
+ * sender their turn (G19). A document that takes longer than the first try is begun again among the slow
+ * ones. Who sends one that breaks a limit rests for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
-  const { timeoutMs = TIMEOUT_MS, atOnce = AT_ONCE } = options;
-  const waiting: (() => void)[] = [];
-  let free = atOnce;
-  return async (bytes, limits, signal) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free -= 1;
+  const { clock = performance.now.bind(performance), onProcess, ...bounds } = options;
+  const { atOnce, memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
+  const queue = createFairQueue({ atOnce, ...WAITING });
+  const rests = createRests(clock);
+  const limits: Readonly<Record<Lane, ProcessLimits>> = {
+    quick: { memoryBytes, timeoutMs: quickMs },
+    slow: { memoryBytes, timeoutMs: slowMs },
+  };
+  const tryIn = async (lane: Lane, request: DocumentRequest, signal: AbortSignal) => {
+    const { sender } = request;
+    if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
+    const entry = await queue.enter(sender, lane, signal);
+    if (entry.kind === 'refused') return refused(entry.reason);
     try {
-      return await readInThread({ bytes, limits }, timeoutMs, signal);
+      // Another one of theirs may have broken a limit while this one waited.
+      if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
+      const bytes = await request.load();
+      if (bytes === null) return refused('it is no longer kept');
+      const { characters } = request;
+      // Loaded here: most installations run for days without a document.
+      const { readInProcess } = await import('./read-in-process.ts');
+      const outcome = await readInProcess({ bytes, characters, limits: limits[lane], signal });
+      onProcess?.(outcome);
+      if (outcome.kind === 'read') return outcome.result;
+      if (outcome.why === 'stopped') return refused(STOPPED);
+      if (outcome.why === 'time' && lane === 'quick') return null;
+      rests.begin(sender);
+      return refused(broken(outcome.why, limits[lane]));
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
+      entry.leave();
     }
+  };
+  return async (request, signal) => {
+    const first = rests.isSuspect(request.sender) ? 'slow' : 'quick';
+    const read = await tryIn(first, request, signal);
+    return read ?? (await tryIn('slow', request, signal)) ?? refused(STOPPED);
   };
 }
 
-function readInThread(
-  order: ThreadOrder,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<DocumentText> {
-  if (signal.aborted) return Promise.resolve(refused(STOPPED));
-  const { promise, resolve } = Promise.withResolvers<DocumentText>();
-  const thread = new Worker(new URL('./document-thread.ts', import.meta.url), {
-    workerData: order,
-    resourceLimits: MEMORY,
-    // What libraries print about a file is nobody's business.
-    stdout: true,
-    stderr: true,
-  });
-  const stop = (): void => resolve(refused(STOPPED));
-  const seconds = timeoutMs / 1_000;
-  const timer = setTimeout(
-    () => resolve(refused(`reading it took longer than ${seconds} seconds`)),
-    timeoutMs,
-  );
-  signal.addEventListener('abort', stop, { once: true });
-  thread.once('message', resolve);
-  thread.on('error', () => resolve(refused('reading it took too much memory, or it is damaged')));
-  thread.once('exit', () => resolve(refused('reading it ended without a result')));
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-    void thread.terminate();
-  });
+function broken(
+  why: 'memory' | 'time' | 'crash',
+  { memoryBytes, timeoutMs }: ProcessLimits,
+): string {
+  switch (why) {
+    case 'memory':
+      return `it takes more than ${memoryBytes / 1_000_000} MB of memory when it is unpacked`;
+    case 'time':
+      return `reading it took longer than ${timeoutMs / 1_000} seconds`;
+    case 'crash':
+      return 'it is damaged, or made to break the program that reads it';
+  }
 }
 
-const STOPPED = 'reading it was stopped';
+function resting(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;
+}

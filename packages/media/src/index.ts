@@ -1,10 +1,11 @@
-export { audioTypeOf, type ImageType, imageTypeOf } from './detect-format.ts';
+export { audioTypeOf, type ImageType, imageTypeOf, pixelsOf } from './detect-format.ts';
 export {
   createDocumentReader,
   type DocumentReaderOptions,
+  type DocumentRequest,
   type ReadDocument,
 } from './document-reader.ts';
-export type { DocumentLimits, DocumentText } from './document-text.ts';
+export type { DocumentText } from './document-text.ts';
 export {
   type Transcript,
   type TranscriptionDeps,

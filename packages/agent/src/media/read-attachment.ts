@@ -1,6 +1,7 @@
 import type { Logger } from '@parley/contracts';
 import {
   imageTypeOf,
+  pixelsOf,
   type ReadDocument,
   type TranscriptionSettings,
   transcribe,
@@ -28,6 +29,12 @@ export type ReadAttachment =
   | { readonly kind: 'document'; readonly text: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
+/** An attachment and who sent it, as a key of the sender. */
+export interface SentAttachment {
+  readonly stored: StoredAttachment;
+  readonly sender: string;
+}
+
 /** What one attachment is read with. */
 export interface ReadingDeps extends MediaDeps {
   readonly attachments: Pick<AttachmentRepository, 'bytes' | 'keepText'>;
@@ -35,10 +42,10 @@ export interface ReadingDeps extends MediaDeps {
   readonly log: Logger;
 }
 
-/** Reads one attachment. `charactersLeft`: what this turn has left for documents. */
+/** Reads one attachment of a sender. `charactersLeft`: what this turn has left for documents. */
 export async function readAttachment(
   deps: ReadingDeps,
-  stored: StoredAttachment,
+  { stored, sender }: SentAttachment,
   charactersLeft: number,
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
@@ -48,17 +55,34 @@ export async function readAttachment(
   if (stored.kind === 'video') return unread('I cannot watch videos');
   const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
   if (isSpeech && deps.transcription === undefined) return CANNOT_LISTEN;
-  const kept = await deps.attachments.bytes(stored);
-  if (kept === null) return unread('it is no longer kept');
-  // A copy of its own: some databases hand out a piece of a larger buffer.
-  const bytes = new Uint8Array(kept);
-  if (isSpeech) return listen(deps, stored, bytes, signal);
-  const mimeType = imageTypeOf(bytes);
-  if (mimeType !== null) return { kind: 'image', image: { mimeType, bytes } };
-  if (stored.kind !== 'document') return unread('it is no JPEG, PNG, GIF or WebP picture');
+  if (isSpeech) return listen(deps, stored, signal);
+  const picture = await lookAt(deps, stored);
+  if (picture !== null) return picture;
   if (charactersLeft <= 0) return unread('the documents before it were as long as I can take');
-  const read = await deps.readDocument(bytes, { characters: charactersLeft }, signal);
+  const load = () => deps.attachments.bytes(stored);
+  const read = await deps.readDocument({ sender, characters: charactersLeft, load }, signal);
   return read.kind === 'text' ? { kind: 'document', text: read.text } : unread(read.reason);
+}
+
+/**
+ * A picture, or what is none and was not sent as a document; null for a document. Pictures are never
+ * decoded here. The bytes of a document are dropped again: it may have to wait for its turn.
+ */
+async function lookAt(
+  { attachments }: ReadingDeps,
+  stored: StoredAttachment,
+): Promise<ReadAttachment | null> {
+  const bytes = await attachments.bytes(stored);
+  if (bytes === null) return GONE;
+  const mimeType = imageTypeOf(bytes);
+  if (mimeType === null) {
+    return stored.kind === 'document' ? null : unread('it is no JPEG, PNG, GIF or WebP picture');
+  }
+  if ((pixelsOf(bytes) ?? 0) > MOST_PIXELS) {
+    return unread(`it has more than ${MOST_PIXELS / 1_000_000} million pixels`);
+  }
+  // A copy of its own: some databases hand out a piece of a larger buffer.
+  return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 
 const CANNOT_LISTEN: ReadAttachment = {
@@ -70,11 +94,12 @@ const CANNOT_LISTEN: ReadAttachment = {
 async function listen(
   { transcription, fetch, attachments, clock, log }: ReadingDeps,
   stored: StoredAttachment,
-  bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
   if (transcription === undefined) return CANNOT_LISTEN;
-  const heard = await transcribe(bytes, transcription, { fetch, signal });
+  const bytes = await attachments.bytes(stored);
+  if (bytes === null) return GONE;
+  const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
     // The owner may not be the one who sent it, and mends it all the same.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
@@ -84,6 +109,10 @@ async function listen(
   await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
+
+const GONE = unread('it is no longer kept');
+/** A model, above all one on this machine, decodes what it is given: a small file can be a huge picture. */
+const MOST_PIXELS = 50_000_000;
 
 function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };

@@ -1,3 +1,4 @@
+import type { ReadDocument } from '@parley/media';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import type { SentFile } from '../testing/write-message.ts';
@@ -76,6 +77,13 @@ describe('a picture', () => {
     ]);
   });
 
+  it('[G19] of a small file and very many pixels reaches no model', async () => {
+    const header = '\u0089PNG\r\n\u001a\n\0\0\0\rIHDR\0\0\u00c3\u0050\0\0\u00c3\u0050';
+    await ask([{ ...picture, bytes: Uint8Array.from(Buffer.from(header, 'latin1')) }]);
+    expect(asked()).not.toHaveProperty('images');
+    expect((await scene.owed()).at(-1)).toContain('it has more than 50 million pixels');
+  });
+
   it('[F10] beyond the tenth is not shown, and that is told once for all of them', async () => {
     await ask(Array.from({ length: 12 }, () => ({ kind: 'image', bytes: PNG })));
     expect(asked()).toHaveProperty('images.length', 10);
@@ -122,6 +130,22 @@ describe('a document', () => {
       /^⚙️ I could not read the document \*\*x\*\* \.exe: it is none of those that I can read/,
     );
     expect(content()).toContain('A notice tells this to its sender.');
+  });
+
+  it('[G19] is read in its sender’s turn among those of all conversations', async () => {
+    await scene.close();
+    const senders: string[] = [];
+    const readDocument: ReadDocument = async ({ sender, load }) => {
+      senders.push(sender);
+      return { kind: 'text', text: `${(await load())?.length} bytes` };
+    };
+    scene = await openTurnScene({ readDocument });
+    await ask([document('one'), document('three')]);
+    await scene.write('mine', { sender: STRANGER, files: [document('four')] });
+    await scene.answerNext();
+    expect(senders).toEqual([senders[0], senders[0], expect.stringContaining('"9"')]);
+    expect(senders[2]).not.toBe(senders[0]);
+    expect(content()).toContain('4 bytes');
   });
 
   it('[F10] that could not be fetched is told as well, also when the model fails', async () => {

@@ -8,7 +8,12 @@ import {
   framedForModel,
   isFramedAsFile,
 } from './frame-attachment.ts';
-import { type MediaDeps, type ReadAttachment, readAttachment } from './read-attachment.ts';
+import {
+  type MediaDeps,
+  type ReadAttachment,
+  readAttachment,
+  type SentAttachment,
+} from './read-attachment.ts';
 
 /** What the attachments of a turn say, as words that stand with their messages. */
 export interface TurnMedia {
@@ -51,7 +56,9 @@ export async function readTurnMedia(
   const withFiles = messages.filter(({ message }) => message.attachments !== undefined);
   if (withFiles.length === 0) return unseenMedia();
   const stored = await deps.store.attachments.ofMessages(withFiles.map(({ seq }) => seq));
-  const read = await readAll(deps, stored, signal);
+  const senders = new Map(withFiles.map((row) => [row.seq, senderOf(row)]));
+  const sent = stored.map((one) => ({ stored: one, sender: senders.get(one.messageSeq) ?? '' }));
+  const read = await readAll(deps, sent, signal);
   const images = read.flatMap((one) => (one.read.kind === 'image' ? [one.read.image] : []));
   const firstFile = read.find((one) => isFramedAsFile(one.stored, one.read));
   const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
@@ -68,6 +75,11 @@ export async function readTurnMedia(
   };
 }
 
+/** A person as a platform knows them: documents are read fairly among these. */
+function senderOf({ message: { channel, account, sender } }: InboxRow): string {
+  return JSON.stringify([channel, account, sender.id]);
+}
+
 interface Read {
   readonly stored: StoredAttachment;
   readonly read: ReadAttachment;
@@ -76,7 +88,7 @@ interface Read {
 /** One after another: their bytes need not all be in memory, and documents share their limit. */
 async function readAll(
   { store, media, clock, log }: TurnMediaDeps,
-  stored: readonly StoredAttachment[],
+  sent: readonly SentAttachment[],
   signal: AbortSignal,
 ): Promise<readonly Read[]> {
   const reading = { ...media, attachments: store.attachments, clock, log };
@@ -84,7 +96,7 @@ async function readAll(
   let characters = media.characters;
   let images = 0;
   let imageBytes = 0;
-  for (const one of stored) {
+  for (const one of sent) {
     let read = await readAttachment(reading, one, characters, signal);
     if (read.kind === 'document') characters -= read.text.length;
     if (read.kind === 'image') {
@@ -98,7 +110,7 @@ async function readAll(
         imageBytes += size;
       }
     }
-    all.push({ stored: one, read });
+    all.push({ stored: one.stored, read });
   }
   return all;
 }

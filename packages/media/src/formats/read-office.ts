@@ -6,44 +6,68 @@ import {
   documentText,
   refused,
 } from '../document-text.ts';
-import { openZip } from './open-zip.ts';
+import { openZip, zipNames } from './open-zip.ts';
 import { readOpenDocument } from './read-open-document.ts';
 import { slidesText } from './slides-text.ts';
+import { isWord, wordText } from './word-text.ts';
 
 const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
 
+/** What an archive is by the names of its members, and which of these its text is in. */
+const KINDS: readonly {
+  readonly is: (names: readonly string[]) => boolean;
+  readonly parts: RegExp;
+  readonly read: (members: Members, limits: DocumentLimits) => DocumentText | Promise<DocumentText>;
+}[] = [
+  {
+    is: (names) => names.includes('mimetype'),
+    parts: /^(?:mimetype|content\.xml|META-INF\/manifest\.xml)$/,
+    read: readOpenDocument,
+  },
+  {
+    is: isWord,
+    parts: /^word\/document\d*\.xml$/,
+    read(members, limits) {
+      const text = wordText(members);
+      return text === null ? refused(DAMAGED) : documentText(text, limits);
+    },
+  },
+  {
+    is: (names) => names.includes('xl/workbook.xml'),
+    parts: /^(?:xl\/|_rels\/|\[Content_Types\]).*\.(?:xml|rels)$/i,
+    read: async (members, limits) => documentText(await sheetsText(members), limits),
+  },
+  {
+    is: (names) => names.includes('ppt/presentation.xml'),
+    parts: /^ppt\/slides\/slide\d+\.xml$/,
+    read: (members, limits) => documentText(slidesText(members), limits),
+  },
+];
+
+type Members = ReadonlyMap<string, Uint8Array>;
+
 /**
- * The text of a docx, xlsx, pptx or OpenDocument file, told apart by what they contain. Only their XML
- * is unpacked, never their pictures. Throws for a damaged one.
+ * The text of a docx, xlsx, pptx or OpenDocument file, told apart by what they contain. Only the XML
+ * with the text is unpacked, never pictures. Throws for a damaged one.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const zip = openZip(bytes, isXml);
-  if (zip.kind === 'refused') return refused(zip.reason);
-  const { members } = zip;
-  if (members.has('mimetype')) return readOpenDocument(members, limits);
-  if (members.has('word/document.xml')) return documentText(await wordText(members), limits);
-  if (members.has('xl/workbook.xml')) return documentText(await sheetsText(members), limits);
-  if (members.has('ppt/presentation.xml')) return documentText(slidesText(members), limits);
-  return refused(members.has('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
+  const listed = zipNames(bytes);
+  if ('reason' in listed) return refused(listed.reason);
+  const { names } = listed;
+  const kind = KINDS.find(({ is }) => is(names));
+  if (kind === undefined) {
+    return refused(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
+  }
+  const zip = openZip(bytes, (name) => kind.parts.test(name));
+  return zip.kind === 'refused' ? refused(zip.reason) : kind.read(zip.members, limits);
 }
 
-function isXml(name: string): boolean {
-  return name === 'mimetype' || /\.(xml|rels)$/i.test(name);
-}
-
-/** Libraries unpack without a limit; what was unpacked within it is packed again for them, unpressed. */
-function packed(members: ReadonlyMap<string, Uint8Array>): Buffer {
+/** The library unpacks without a limit; what was unpacked within it is packed again for it, unpressed. */
+function packed(members: Members): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
 }
 
-async function wordText(members: ReadonlyMap<string, Uint8Array>): Promise<string> {
-  const { default: mammoth } = await import('mammoth');
-  const { value } = await mammoth.extractRawText({ buffer: packed(members) });
-  // It puts an empty line behind each paragraph.
-  return value.replaceAll(/\n{2,}/g, '\n');
-}
-
-async function sheetsText(members: ReadonlyMap<string, Uint8Array>): Promise<string> {
+async function sheetsText(members: Members): Promise<string> {
   const { default: readSheets } = await import('read-excel-file/node');
   const sheets = await readSheets(packed(members));
   return sheets

@@ -21,7 +21,7 @@ export function readOpenDocument(
   if (read('META-INF/manifest.xml').includes('encryption-data')) return refused(ENCRYPTED);
   const content = read('content.xml');
   if (content === '') return refused(DAMAGED);
-  return documentText(xmlText(content, TEXT, marks()), limits);
+  return documentText(xmlText(content, { inside: TEXT }, marks()), limits);
 }
 
 function marks(): Mark {

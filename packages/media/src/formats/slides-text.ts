@@ -16,6 +16,8 @@ export function slidesText(members: ReadonlyMap<string, Uint8Array>): string {
 
 function wordsOf(xml: string): string {
   const lineEnds = new Set(['a:p', 'a:br']);
-  const text = xmlText(xml, TEXT, (tag, closing) => (closing && lineEnds.has(tag) ? '\n' : ''));
+  const text = xmlText(xml, { inside: TEXT }, (tag, closing) =>
+    closing && lineEnds.has(tag) ? '\n' : '',
+  );
   return text.replaceAll(/\n{2,}/g, '\n').trim();
 }

@@ -18,7 +18,7 @@ export function aDocx(lines: readonly string[]): Uint8Array {
 }
 
 /** For tests: a workbook with one sheet whose cells hold text or numbers. */
-export function anXlsx(name: string, rows: readonly (readonly (string | number)[])[]): Uint8Array {
+export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Array {
   const cell = (value: string | number, at: string) =>
     typeof value === 'number'
       ? `<c r="${at}"><v>${value}</v></c>`
@@ -29,16 +29,22 @@ export function anXlsx(name: string, rows: readonly (readonly (string | number)[
       return `<row r="${y + 1}">${cells}</row>`;
     })
     .join('');
-  const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
-  const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   return zipOf({
-    '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-    '_rels/.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}"><sheets><sheet name="${name}" sheetId="1" r:id="r1"/></sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/worksheets/sheet1.xml': `<worksheet ${main}><sheetData>${data}</sheetData></worksheet>`,
+    ...XLSX_PARTS,
+    'xl/worksheets/sheet1.xml': `<worksheet ${MAIN}><sheetData>${data}</sheetData></worksheet>`,
   });
 }
+
+const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const PACKAGE = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"';
+/** For tests: all of a workbook but its one sheet, which is called Sales. */
+export const XLSX_PARTS = {
+  '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+  '_rels/.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  'xl/workbook.xml': `<workbook ${MAIN} xmlns:r="${OFFICE}"><sheets><sheet name="Sales" sheetId="1" r:id="r1"/></sheets></workbook>`,
+  'xl/_rels/workbook.xml.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+};
 
 /** For tests: a slide show; the slides are stored in the order of their numbers as text. */
 export function aPptx(slides: readonly string[]): Uint8Array {

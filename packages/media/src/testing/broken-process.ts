@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** For tests: in place of the process that reads a document. What it does stands in the document. */
+const deeds: Readonly<Record<string, () => unknown>> = {
+  crash: () => process.kill(process.pid, 'SIGSEGV'),
+  exit: () => process.exit(1),
+  garbage: () => process.stdout.write('{"kind":"text"', () => process.exit(0)),
+  'other json': () => process.stdout.write('{"kind":"text","text":7}', () => process.exit(0)),
+  talkative: () => setInterval(() => process.stdout.write('x'.repeat(10_000))),
+  busy: () => {
+    for (;;);
+  },
+  idle: () => setInterval(() => {}, 1_000),
+  buffers: () => {
+    const held: Buffer[] = [];
+    for (;;) held.push(Buffer.alloc(4_000_000, 1));
+  },
+  heap: () => {
+    const held: string[][] = [];
+    for (;;) held.push(Array.from({ length: 100_000 }, String));
+  },
+  nosy: () => {
+    const tries = {
+      passwords: () => readFileSync('/etc/passwd'),
+      'own environment': () => readFileSync('/proc/self/environ'),
+      'a file': () => writeFileSync('/tmp/parley-nosy', 'x'),
+      'a program': () => spawnSync('/bin/true').status ?? fail(),
+      environment: () => Object.keys(process.env)[0] ?? fail(),
+      code: () => new Function('return 1')(),
+    };
+    const reached = Object.entries(tries).flatMap(([name, reach]) => (works(reach) ? [name] : []));
+    const text = JSON.stringify({ kind: 'text', text: `reached: ${reached.join(', ')}` });
+    process.stdout.write(text, () => process.exit(0));
+  },
+};
+
+function works(reach: () => unknown): boolean {
+  try {
+    reach();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(): never {
+  throw new Error('Nothing there.');
+}
+
+process.stdout.write('\n');
+process.stdin.once('data', (deed) => deeds[deed.toString()]?.());
