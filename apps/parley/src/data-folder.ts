@@ -22,6 +22,8 @@ export interface DataFolder {
   readonly settingsFile: string;
   readonly storeUrl: string;
   readonly workspace: string;
+  /** With a slash at its end. */
+  readonly profiles: string;
   /** What a running gateway writes for `parley status` and `parley chat`. */
   readonly instanceFile: string;
   readonly tokenFile: string;
@@ -42,6 +44,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     settingsFile: join(path, 'parley.yaml'),
     storeUrl: `sqlite:${join(path, 'parley.db')}`,
     workspace: join(path, 'workspace'),
+    profiles: join(path, 'profiles/'),
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),
     restoreMarker: join(path, 'restore-unfinished.json'),

@@ -27,6 +27,7 @@ import {
   createPromptFiles,
   openWorkspace,
   type PromptFiles,
+  patternsInside,
   type Skills,
   type Workspace,
   type WorkspaceLock,
@@ -125,6 +126,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     ...HEARTBEAT_READS,
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
+    // The ephemeral prompt, and who says what, are settings.
+    ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
   const outside = outsideTools(settings, workspace.folder, options);
   const tools = openTools(

@@ -43,6 +43,7 @@ export {
   type DeclaredReads,
   type FilePattern,
   type PromptFiles,
+  patternsInside,
   restrictView,
 } from './prompt-files.ts';
 export { type ReaderFacts, readerOf } from './reader-of.ts';

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/contracts';
 import { SOUL } from './soul/soul-file.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
@@ -74,6 +76,29 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
       return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
     },
   };
+}
+
+/**
+ * Those of `paths` that are inside a workspace, as patterns; a folder has a slash at its end. All are
+ * absolute, may be links, and need not exist.
+ */
+export function patternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
+  const roots = [workspace, realPath(workspace)];
+  return paths.flatMap((path) => {
+    const ending = path.endsWith('/') ? '/' : '';
+    const found = roots.flatMap((root) => [path, realPath(path)].map((one) => relative(root, one)));
+    return found.filter((one) => !/^\.\.(\/|$)/.test(one)).map((one) => `${one}${ending}`);
+  });
+}
+
+/** Also of a path whose last steps do not exist yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
 }
 
 /** Folded more strictly than any file system folds names. */

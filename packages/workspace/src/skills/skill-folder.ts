@@ -1,6 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import type { FilePattern } from '../prompt-files.ts';
+import { join } from 'node:path';
+import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import type { SkillSource } from './skills.ts';
 
 /** A folder that may hold skills. */
@@ -44,27 +43,7 @@ export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
  * workspace, and SKILL.md anywhere, since a source may also be around it.
  */
 export function skillReads(folders: readonly SkillFolder[]): readonly FilePattern[] {
-  const workspaces = folders.flatMap(({ source, root }) =>
-    source === 'workspace' ? [root, realPath(root)] : [],
-  );
-  const inside = folders.flatMap(({ root, within }) => {
-    const folder = join(root, ...within);
-    return workspaces.flatMap((workspace) =>
-      [folder, realPath(folder)]
-        .map((path) => relative(workspace, path))
-        .filter((path) => !/^\.\.(\/|$)/.test(path))
-        .map((path) => `${path}/`),
-    );
-  });
-  return [...new Set([...inside, 'SKILL.md'])];
-}
-
-/** Also of a path whose last steps do not exist yet. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
-  }
+  const workspace = folders.find(({ source }) => source === 'workspace');
+  const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
+  return [...(workspace === undefined ? [] : patternsInside(workspace.root, paths)), 'SKILL.md'];
 }

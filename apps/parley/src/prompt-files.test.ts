@@ -1,0 +1,136 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { previewTurn } from '@parley/agent';
+import { recordingLogger } from '@parley/contracts';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { type ContextSource, sentPromptOf } from '@parley/prompt';
+import type { ClaimedTurn } from '@parley/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approvalsOf } from './approval-settings.ts';
+import { locateDataFolder } from './data-folder.ts';
+import { hypotheticalTurn } from './inspector/hypothetical-turn.ts';
+import { openAgent } from './open-agent.ts';
+import { plugIn } from './plug-in.ts';
+import { readSettings } from './read-settings.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
+const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
+
+/** Files that a workspace may hold; the text of each has a word that is in no other file. */
+const FILES: readonly string[] = [
+  ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
+  ...['BOOT.md', 'BOOTSTRAP.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'memory/user.md'],
+  ...['knowledge/tea.md', 'formats/html.md', 'formats/telegram.md', 'formats/discord.md'],
+  ...['personas/clerk.md', 'output-formats/mine.md', 'skills/tea/SKILL.md', 'market/gift/SKILL.md'],
+  ...['house-rules.md', 'README.md', 'notes/tea.md', 'notes/2026-11-21.md', 'tea.md', 'PERSONA.md'],
+];
+const wordOf = (name: string) => `word${FILES.indexOf(name)}x`;
+
+const MESSAGE = { channel: 'telegram', chatId: '42', user: '42', text: 'What about tea?' } as const;
+const GROUP = { ...MESSAGE, channel: 'discord', chatType: 'group', user: '7' } as const;
+const turn = (message: Parameters<typeof hypotheticalTurn>[0]) =>
+  hypotheticalTurn(message, CHANNELS, NOW);
+const atStart = (begun: ClaimedTurn): ClaimedTurn => ({
+  ...begun,
+  messages: begun.messages.map((row) => ({
+    ...row,
+    message: { ...row.message, occasion: 'boot' },
+  })),
+});
+const SCENES = [
+  { title: 'the owner in a new workspace', turn: turn(MESSAGE), change: {} },
+  { title: 'the owner on the page', turn: turn({ ...MESSAGE, channel: 'web' }), change: {} },
+  { title: 'a stranger', turn: turn({ ...MESSAGE, user: '7' }), change: {} },
+  { title: 'a group', turn: turn(GROUP), change: {} },
+  { title: 'a heartbeat', turn: turn(MESSAGE), change: { heartbeat: true } },
+  { title: 'a sub-agent', turn: turn(MESSAGE), change: { mode: 'minimal' } },
+  { title: 'a start', turn: atStart(turn(MESSAGE)), change: {} },
+] as const;
+
+let path: string;
+beforeAll(() => {
+  path = mkdtempSync(join(tmpdir(), 'parley-prompt-files-'));
+});
+afterAll(() => rmSync(path, { recursive: true, force: true }));
+
+/** Reads what it never declared. */
+const nosy: ContextSource = {
+  id: 'nosy',
+  async gather({ view }) {
+    const found = await view.read('notes/tea.md');
+    return found.kind === 'file' ? { projectProfile: found } : {};
+  },
+};
+
+async function open(layout: string) {
+  const settings = {
+    ...{ model: 'offline', owners: ['telegram:42'], plugins: ['@parley/plugin-example'] },
+    agent: { layout, persona: 'clerk', format: 'mine', workspace: join(path, layout) },
+    skills: { extra: [join(path, layout, 'market')] },
+    channels: { telegram: { token: '1:a' }, discord: { token: 'a.b.c' } },
+  };
+  writeFileSync(join(path, 'parley.yaml'), JSON.stringify(settings));
+  const folder = locateDataFolder(path, {});
+  const { log, lines } = recordingLogger();
+  const clock = () => NOW;
+  const around = { folder, env: {}, channels: CHANNEL_DEFINITIONS, log, clock };
+  const { loaded, agent: plugins } = await plugIn(readSettings(folder, {}), around);
+  const agent = await openAgent({ ...around, settings: loaded.settings, plugins });
+  for (const name of FILES) put(join(agent.workspace.folder, name), name);
+  const { owners } = loaded.settings;
+  const deps = { ...agent, agent: agent.place, owners, approvals: approvalsOf(loaded.settings) };
+  return { agent, lines, deps: { ...deps, clock, log, sources: [...agent.sources, nosy] } };
+}
+
+function put(file: string, name: string): void {
+  const front = `---\nname: ${name.split('/')[1]}\ndescription: Tea ${wordOf(name)}.\n---\n`;
+  mkdirSync(dirname(file), { recursive: true });
+  const text = `- **Name:** ${wordOf(name)}\n- What about tea? It is ${wordOf(name)}.\n`;
+  writeFileSync(file, name.endsWith('SKILL.md') ? `${front}${text}` : text);
+}
+
+describe.each(LAYOUTS)('what prompts of the layout %s are made from', (layout) => {
+  it('[W09] is in the files that an agent changes only with an approval, and nowhere else', async () => {
+    const { agent, lines, deps } = await open(layout);
+    const { promptFiles } = agent;
+    const shown = new Set<string>();
+    for (const { title, turn: claimed, change } of SCENES) {
+      const { parts } = sentPromptOf(await previewTurn(claimed, change, deps));
+      const text = JSON.stringify(parts);
+      for (const name of FILES.filter((file) => text.includes(wordOf(file)))) {
+        expect([title, name, name === 'SOUL.md' || promptFiles.includes(name)]).toEqual([
+          ...[title, name, true],
+        ]);
+        shown.add(name);
+      }
+    }
+    expect([...shown]).toEqual(
+      expect.arrayContaining([
+        ...['AGENTS.md', 'IDENTITY.md', 'knowledge/tea.md', 'formats/telegram.md'],
+        ...['personas/clerk.md', 'output-formats/mine.md', 'market/gift/SKILL.md'],
+      ]),
+    );
+    expect([...promptFiles.patterns]).toEqual([
+      ...['AGENTS.md', 'BOOT.md', 'BOOTSTRAP.md', 'HEARTBEAT.md', 'IDENTITY.md', 'MEMORY.md'],
+      ...['SKILL.md', 'TOOLS.md', 'USER.md', 'heartbeat-state.json', 'house-rules.md', 'formats/'],
+      ...['groups/', 'knowledge/', 'market/', 'memory/', 'output-formats/', 'personas/', 'skills/'],
+    ]);
+    const defects = lines.filter((line) => line.includes('not in its `reads`'));
+    expect(new Set(defects).size).toBe(1);
+    expect(defects[0]).toContain('"part":"nosy","file":"notes/tea.md"');
+  });
+});
+
+it('[W09] settings and profiles that lie in the workspace are among them', async () => {
+  writeFileSync(
+    join(path, 'parley.yaml'),
+    JSON.stringify({ model: 'offline', agent: { workspace: path } }),
+  );
+  const folder = locateDataFolder(path, {});
+  const { log } = recordingLogger();
+  const { settings } = readSettings(folder, {});
+  const { promptFiles } = await openAgent({ folder, env: {}, settings, log });
+  expect(promptFiles.patterns).toEqual(expect.arrayContaining(['parley.yaml', 'profiles/']));
+});
