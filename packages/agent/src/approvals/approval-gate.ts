@@ -7,9 +7,9 @@ import type { CallMoment, Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-facts.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
-import { nobodyText, othersText, refusalText } from './approval-words.ts';
+import { nobodyText, othersText, refusalText, tooLongText } from './approval-words.ts';
 import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';
-import { shownArguments } from './shown-arguments.ts';
+import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 import { TurnSuspendedError } from './turn-suspended-error.ts';
 
 /** What asking people needs, besides the turn. */
@@ -70,6 +70,8 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
       // An owner is not to be called by strangers, nor a group to wait, for what somebody can simply name.
       if (moment.reader.kind !== 'owner' && moment.foreignWords && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
+      if (asked.shown.length > MOST_SHOWN)
+        return { kind: 'refused', text: tooLongText(name, asked.shown) };
       const place = await placeToAsk(deps, turn);
       if (place === null) return { kind: 'refused', text: nobodyText(name) };
       return ask(deps, turn, lease, { ...asked, place });
@@ -113,6 +115,7 @@ async function ask(
   for (let tried = 0; tried < MOST_CODES; tried += 1) {
     const approval = newApproval(deps, turn, asked);
     const parts = await questionFor(approval, place, deps.rules.waitMs);
+    if (parts === null) return { kind: 'refused', text: tooLongText(asked.tool, asked.shown) };
     const result = await deps.store.approvals.ask(lease, approval, parts, deps.clock());
     if (result === 'fenced') return { kind: 'fenced' };
     if (result === 'code-taken') continue;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Need, needOf, subjectOf } from './approval-policy.ts';
 import { isAllowed } from './auto-pattern.ts';
-import { fenced, shownArguments } from './shown-arguments.ts';
 
 describe('what needs a yes', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -62,23 +61,5 @@ describe('what needs a yes', () => {
     expect(subjectOf(properties, { content: 'x' })).toBeNull();
     expect(subjectOf({ count: {} }, { count: 3 })).toBeNull();
     expect(subjectOf(undefined, { path: 'a' })).toBeNull();
-  });
-});
-
-describe('what people are shown', () => {
-  it('[G05] says how much of long arguments it leaves out', () => {
-    const shown = shownArguments({ text: 'x'.repeat(10_000) });
-    expect(shown.length).toBeLessThan(1_600);
-    expect(shown).toMatch(/… \d+ characters are not shown here …/);
-  });
-
-  it('[G05] no text ends its block', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom('`', '``', '```', '\n', 'a')), (pieces) => {
-        const lines = fenced(pieces.join('')).split('\n');
-        const [fence = ''] = lines;
-        expect(lines.slice(1, -1).some((line) => line.startsWith(fence))).toBe(false);
-      }),
-    );
   });
 });

@@ -1,6 +1,6 @@
 import type { Approval } from '@parley/store';
 import { marked } from '../answer/system-mark.ts';
-import { fenced } from './shown-arguments.ts';
+import { MOST_SHOWN } from './shown-arguments.ts';
 
 /** What a question says. `who` asked for it stands there only where they are not the ones who read it. */
 export interface Question {
@@ -19,10 +19,15 @@ export function questionText({ tool, shown, code, waitMs, toDecider, who }: Ques
   const only = toDecider ? '' : ' Only my owner, or somebody my owner has named, can decide.';
   return [
     marked(`${asker} use \`${tool}\` with this?`),
-    fenced(shown),
+    // Nothing that is shown begins like a fence, so it cannot end its block.
+    `\`\`\`\n${shown}\n\`\`\``,
+    ...(shown.includes('\\u{') ? [WRITTEN_OUT] : []),
     `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
   ].join('\n\n');
 }
+
+const WRITTEN_OUT =
+  '`\\u{…}` stands for a character that cannot be seen, or looks like another one.';
 
 /** What somebody is told whose question is decided elsewhere. */
 export function waitingText(waitMs: number): string {
@@ -41,6 +46,12 @@ export function refusalText(
       ? `nobody allowed it within ${minutes(expiresAt - askedAt)}, which counts as no`
       : 'the person who was asked said no';
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
+}
+
+/** Why nobody was asked about a call that no person could read whole, for the model. */
+export function tooLongText(tool: string, shown: string): string {
+  const length = `${shown.length.toLocaleString('en')} characters`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
 /** Why nobody could be asked, for the model. `about`: which calls of the tool need a yes, where others do not. */

@@ -3,13 +3,20 @@ import type { ReplyRoute } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 
-/** A question as parts of the outbox; the buttons stand below the last. Pressing one is as typing its command. */
+/** More messages nobody reads before they press. */
+const MOST_PARTS = 30;
+
+/**
+ * A question as parts of the outbox; the buttons stand below the last. Pressing one is as typing its
+ * command. Several are numbered, so that a missing one is missed; null where there would be too many.
+ */
 export async function questionParts(
   markdown: string,
   route: ReplyRoute,
   code: string,
-): Promise<readonly NewPart[]> {
-  const parts = await noticeParts(markdown, route);
+): Promise<readonly NewPart[] | null> {
+  const parts = await noticeParts(markdown, route, { ...route.target, numbered: true });
+  if (parts.length > MOST_PARTS) return null;
   const buttons = [
     { label: 'Approve', data: `/approve ${code}` },
     { label: 'Deny', data: `/deny ${code}` },
@@ -21,7 +28,8 @@ export async function questionParts(
 export async function noticeParts(
   markdown: string,
   route: ReplyRoute,
+  target: ReplyRoute['target'] = route.target,
 ): Promise<readonly NewPart[]> {
-  const bodies = await renderInSteps(markdown, route.target, setImmediate);
+  const bodies = await renderInSteps(markdown, target, setImmediate);
   return bodies.map((body) => ({ route, body }));
 }

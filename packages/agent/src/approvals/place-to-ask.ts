@@ -47,18 +47,18 @@ function personOf({ message }: InboxRow): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
-/** All that people are told when a question is asked. */
+/** All that people are told when a question is asked; null where it is too long for the platform. */
 export async function questionFor(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
   { route, toDecider, onBehalf }: AskedPlace,
   waitMs: number,
-): Promise<readonly NewPart[]> {
+): Promise<readonly NewPart[] | null> {
   const who = onBehalf?.who;
   const text = questionText({
     ...{ tool, shown, code, waitMs, toDecider },
     ...(who !== undefined && { who }),
   });
   const question = await questionParts(text, route, code);
-  if (onBehalf === undefined) return question;
+  if (question === null || onBehalf === undefined) return question;
   return [...question, ...(await noticeParts(waitingText(waitMs), onBehalf.route))];
 }

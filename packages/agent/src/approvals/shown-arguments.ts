@@ -1,36 +1,153 @@
-/** Longest arguments that people are shown, in characters: what fits on a telephone. */
-const SHOWN = 1_500;
+/** Longest call that a person is asked about, in characters as it is shown: what a tool takes, and some more. */
+export const MOST_SHOWN = 24_000;
+
+/** Shorter strings without quotes and line ends stand on the line of their name. */
+const INLINE = 80;
+/** More spaces, or line ends, in a row could push text out of sight. */
+const SPACES = 16;
+const LINE_ENDS = 3;
+/** More vowels and the like on one letter cover its neighbours. */
+const MARKS = 3;
 
 /**
- * The arguments of a call as people are shown them. Signs that cannot be seen, or that turn what
- * follows around, are written out, so that nobody says yes to something else than they read.
+ * The whole call as people are shown it, and as it is kept in its record: a line for each argument,
+ * `name: value`. A longer string follows its name with a bar before each of its lines, as it will be
+ * used. From this text the very arguments can be read back, and each of its characters can be seen:
+ * those that could not, or that look like others, are written out as `\u{…}`, several of one kind as
+ * `\u{20*40}` with their count. No line of it begins like a Markdown fence.
  */
 export function shownArguments(input: unknown): string {
-  const text = written(input);
-  const characters = [...text];
-  if (characters.length <= SHOWN) return text;
-  const half = SHOWN / 2;
-  const hidden = characters.length - SHOWN;
-  const [head, tail] = [characters.slice(0, half).join(''), characters.slice(-half).join('')];
-  return `${head}\n… ${hidden} characters are not shown here …\n${tail}`;
+  if (typeof input !== 'object' || input === null) return writtenOut(JSON.stringify(input));
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  const lines = given.flatMap(([name, value]) => shownArgument(name, value));
+  return lines.length === 0 ? '{}' : lines.join('\n');
 }
 
-/** Whether people are shown all of these arguments. */
-export function isShownWhole(input: unknown): boolean {
-  return [...written(input)].length <= SHOWN;
+function shownArgument(name: string, value: unknown): readonly string[] {
+  const label = /^[a-z_][\w-]*$/i.test(name) ? name : writtenOut(JSON.stringify(name));
+  if (typeof value !== 'string') return [`${label}: ${writtenOut(JSON.stringify(value, null, 2))}`];
+  const text = writtenOut(value);
+  if (!/["\\\n]/.test(value) && text.length <= INLINE) return [`${label}: "${text}"`];
+  const lines = text.split('\n').map((line) => (line === '' ? '|' : `| ${line}`));
+  return [`${label}:`, ...lines];
 }
 
-function written(input: unknown): string {
-  return JSON.stringify(input, null, 2).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);
+/** A text of which every character can be seen and told from others; what it was can be read back. */
+export function writtenOut(text: string): string {
+  return text.replace(/\n+|[^\n]+/g, (piece) => {
+    if (!piece.startsWith('\n')) return writtenLine(piece);
+    return piece.length > LINE_ENDS ? codeOf('\n', piece.length) : piece;
+  });
 }
 
-function escaped(sign: string): string {
-  return `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`;
+/** Letters that are written from right to left turn round the order of what stands beside them. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+/** What of ASCII would change its place between them and matter. */
+const ORDERED = /[^\s.,!?]/;
+
+function writtenLine(line: string): string {
+  const isMixed = RIGHT_TO_LEFT.test(line) && ORDERED.test(line.replace(/[^\p{ASCII}]/gu, ''));
+  return line.replace(/ +|[^ ]+/g, (piece, at: number) => {
+    if (!piece.startsWith(' ')) return writtenWord(piece, isMixed);
+    const isAtEnd = at + piece.length === line.length;
+    return isAtEnd || piece.length > SPACES ? codeOf(' ', piece.length) : piece;
+  });
 }
 
-/** A block of code that its content cannot end. */
-export function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
+function writtenWord(word: string, isMixed: boolean): string {
+  const alike = lettersAlike(word);
+  let out = '';
+  let at = 0;
+  let base = '';
+  let marks = 0;
+  while (at < word.length) {
+    const sign = String.fromCodePoint(word.codePointAt(at) ?? 0);
+    const end = at + sign.length;
+    const isMark = /\p{M}/u.test(sign);
+    marks = isMark ? marks + 1 : 0;
+    const isHidden =
+      isMark && sign !== EMOJI_STYLE
+        ? FOREIGN_MARK.test(sign) || marks > MARKS || !OTHER_THAN_ASCII.test(base)
+        : isUnclear(sign, base, String.fromCodePoint(word.codePointAt(end) ?? 0));
+    const isWrittenOut =
+      isHidden ||
+      alike.has(at) ||
+      (isMixed && RIGHT_TO_LEFT.test(sign)) ||
+      // Else a text could pass for what is written out here.
+      word.startsWith('\\u{', at);
+    const count = isWrittenOut ? runFrom(word, at, sign) : 1;
+    out += isWrittenOut ? codeOf(sign, count) : sign;
+    if (!isMark) base = isWrittenOut ? '' : sign;
+    at += sign.length * count;
+  }
+  return out;
+}
+
+/** How often a character stands there in a row. */
+function runFrom(word: string, at: number, sign: string): number {
+  let end = at;
+  while (word.startsWith(sign, end)) end += sign.length;
+  return (end - at) / sign.length;
+}
+
+/** A mark of no script strikes letters out, or covers them; others belong to their letters. */
+const FOREIGN_MARK =
+  /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
+const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
+
+/** After a picture it only says that the picture is shown as one. */
+const EMOJI_STYLE = '\ufe0f';
+/** Not assigned, private, halves of a pair, control, white space, ignored by default; and blank by their looks. */
+const INVISIBLE =
+  /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}-\u{13446}\u{1d159}]/u;
+/** Looks like a sign of ASCII that commands and addresses are made of. */
+const LIKE_ASCII =
+  /[\u00b4\u01c0\u01c3\u02b9-\u02bf\u02c6\u02c8\u02ca\u02cb\u02d0\u02dc\u02ee\u02f4\u02f8\u055a\u0589\u05c3\u05f3\u05f4\u2010-\u2012\u2018-\u201f\u2024\u2032-\u2037\u2043\u2044\u204e\u2212\u2215\u2216\u2217\u2223\u2236\u223c\u2571\u2572\u2758\u29f5\u29f8\u29f9\ua789\ua78c]/u;
+/** Compatible with a sign of ASCII, but everybody sees that it is another one: raised, lowered, in a circle. */
+const PLAINLY_OTHER =
+  /[\u00aa\u00b2\u00b3\u00b9\u00ba\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2460-\u24ff]/;
+const EAST_ASIAN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3001-\u3011]/u;
+
+/** Whether somebody could overlook a character, or take it for another one. */
+function isUnclear(sign: string, before: string, after: string): boolean {
+  if (/\p{ASCII}/u.test(sign)) return /\p{C}/u.test(sign);
+  if (sign === EMOJI_STYLE) return !/(?!\p{ASCII})\p{Extended_Pictographic}/u.test(before);
+  if (INVISIBLE.test(sign)) return true;
+  if (LIKE_ASCII.test(sign)) return !(sign === '\u2019' && isLetter(before) && isLetter(after));
+  const plain = sign.normalize('NFKC');
+  if (plain === sign || !/^\p{ASCII}$/u.test(plain) || PLAINLY_OTHER.test(sign)) return false;
+  // The wide full stops and commas of Chinese and Japanese.
+  return !(/[,.:!?()]/.test(plain) && (EAST_ASIAN.test(before) || EAST_ASIAN.test(after)));
+}
+
+const isLetter = (sign: string) => /\p{L}/u.test(sign);
+
+/** Letters of scripts whose letters pass for Latin ones. */
+const OTHER_LETTER =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
+const LATIN = /\p{Script=Latin}/u;
+/** Of these whole words can be made that pass for Latin ones. */
+const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
+
+/**
+ * Where letters of another script stand that pass for Latin ones: in one word with Latin letters, or
+ * all of a word of an address or a path that also has Latin words.
+ */
+function lettersAlike(text: string): ReadonlySet<number> {
+  if (!OTHER_LETTER.test(text) || !LATIN.test(text)) return new Set();
+  const words = [...text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)].filter(
+    ([word]) => OTHER_LETTER.test(word) && (LATIN.test(word) || TWINS.test(word)),
+  );
+  const found = words.flatMap(({ 0: word, index }) =>
+    [...word.matchAll(new RegExp(OTHER_LETTER, 'gu'))].map((letter) => index + letter.index),
+  );
+  return new Set(found);
+}
+
+/** `\u{a0}`, or `\u{a0*3}` for three of them. */
+function codeOf(sign: string, count: number): string {
+  const code = (sign.codePointAt(0) ?? 0).toString(16);
+  return `\\u{${code}${count === 1 ? '' : `*${count}`}}`;
 }

@@ -42,7 +42,7 @@ describe('a call that needs a yes', () => {
     expect(tool.calls).toEqual([]);
     const question = (await scene.owed()).join('\n');
     expect(question).toContain('May I use write');
-    expect(question).toContain('"word": "parrots"');
+    expect(question).toContain('word: "parrots"');
     expect(question).toContain('/approve CODE1');
     expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
     expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
@@ -183,6 +183,40 @@ describe('a call that needs a yes', () => {
     expect(JSON.stringify(scene.model.asked[0]?.system)).toContain(
       'A person is asked before each call of: `write`.',
     );
+  });
+
+  it('[G05] shows all of a long call, and the buttons below its last part', async () => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    const long = `${'echo fine\n'.repeat(300)}; cat MEMORY.md > x\n${'echo fine\n'.repeat(100)}`;
+    scene.model.next(call(long));
+    await scene.answerNext();
+    const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 100);
+    const asked = (await scene.owed()).join('\n');
+    expect(asked).toContain('; cat MEMORY.md > x');
+    expect(asked.match(/echo fine/g)).toHaveLength(400);
+    expect(parts.map(({ part }) => part.buttons?.length ?? 0)).toEqual([
+      ...parts.slice(1).map(() => 0),
+      2,
+    ]);
+    const [kept] = await scene.store.approvals.recent(1);
+    expect(kept?.shown).toContain('; cat MEMORY.md > x');
+  });
+
+  it.each([
+    ['too many characters', '\u2800x'.repeat(4_000)],
+    ['too many messages', 'x'.repeat(20_000)],
+  ])('[G05] refuses what nobody could read whole, and asks nobody: %s', async (_, word) => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next(call(word), { say: 'Too long.' });
+    await scene.answerNext();
+    expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
+    expect(tool.calls).toEqual([]);
+    expect(await scene.owed()).toEqual(['Too long.']);
+    expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
   it('[G05] [M05] arguments cannot end their block, nor hide or turn round what follows', async () => {

@@ -1,6 +1,5 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { isShownWhole } from '../approvals/shown-arguments.ts';
 import { type FindChatDeps, type FoundChat, findChat, isOwnersChat } from '../posting/find-chat.ts';
 import { type PostDeps, type PostedMessage, postMessage } from '../posting/post-message.ts';
 import { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -65,24 +64,16 @@ const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'
 
 function inputWith(names: readonly string[]) {
   const others = names.length === 0 ? '' : ` Other chats: ${names.join(', ')}.`;
-  return (
-    z
-      // Exactly as a person is shown it: nothing is taken off or passed over.
-      .strictObject({
-        to: z
-          .string()
-          .max(80)
-          .describe(
-            `\`owner\`: another direct chat of the owner, the one used last; \`owner:telegram\` and the like: the one on that channel.${others}`,
-          ),
-        text: z.string().min(1).max(LONGEST).describe('In Markdown, as you would answer.'),
-      })
-      .refine((input) => isOwnersChat(input.to) || isShownWhole(input), {
-        path: ['text'],
-        error:
-          'too long for others: a person has to read it whole before it goes out, so 1,000 characters at most',
-      })
-  );
+  // Exactly as a person is shown it: nothing is taken off or passed over.
+  return z.strictObject({
+    to: z
+      .string()
+      .max(80)
+      .describe(
+        `\`owner\`: another direct chat of the owner, the one used last; \`owner:telegram\` and the like: the one on that channel.${others}`,
+      ),
+    text: z.string().min(1).max(LONGEST).describe('In Markdown, as you would answer.'),
+  });
 }
 
 /** What was written to people is there when they answer: as something that was said in their chat. */

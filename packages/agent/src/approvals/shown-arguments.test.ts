@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shownArguments } from './shown-arguments.ts';
+
+/** What would be called, read back from what people are shown. */
+function readBack(shown: string): unknown {
+  if (shown === '{}') return {};
+  const fields: [string, string[]][] = [];
+  for (const line of shown.split('\n')) {
+    const [, name, rest] = /^([a-z_][\w-]*|"(?:[^"\\]|\\.)*"):(.*)$/i.exec(line) ?? [];
+    if (name !== undefined) fields.push([name, [rest ?? '']]);
+    else fields.at(-1)?.[1].push(line);
+  }
+  return Object.fromEntries(fields.map(([name, lines]) => [nameOf(name), argumentOf(lines)]));
+}
+
+const nameOf = (name: string) => (name.startsWith('"') ? JSON.parse(decoded(name)) : name);
+
+function argumentOf([first = '', ...rest]: readonly string[]): unknown {
+  if (first === '') return decoded(rest.map((line) => line.slice(2)).join('\n'));
+  if (first.startsWith(' "')) return decoded(first.slice(2, -1));
+  return JSON.parse(decoded([first, ...rest].join('\n')));
+}
+
+const decoded = (text: string) =>
+  text.replace(/\\u\{([0-9a-f]+)(?:\*(\d+))?\}/g, (_, code: string, count = '1') =>
+    String.fromCodePoint(Number.parseInt(code, 16)).repeat(Number(count)),
+  );
+
+/** Everything that has hidden something, or might. */
+const TRICKS =
+  '\u3164 \u2800 \u2003 \u00a0 \u034f \u115f \u1160 \uffa0 \u200b \u200d \u202e \u2066 \ufeff \u00ad \u180e \u{e0041} \ue000 \ufe0e \u{e0100} \u0338 \u20dd \u3000 \u2028 \r \t \x1b \ud800 \udc00 \ufffc \u{1d159} \u{13441} \u1680 \ufff9'.split(
+    ' ',
+  );
+
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        ...TRICKS,
+        ' ',
+        '\n',
+        '\n\n\n\n',
+        ' '.repeat(20),
+        '|',
+        '`',
+        '```',
+        '\\',
+        '\\u{41}',
+        '*3}',
+      ),
+      fc.constantFrom(
+        '"',
+        ': ',
+        '+ ',
+        'a',
+        'а',
+        'é',
+        'e\u0301',
+        'ш',
+        'ὐ',
+        'א',
+        '❤\ufe0f',
+        '你，',
+        '，',
+        '’',
+        '{}',
+      ),
+      fc.string({ unit: 'binary' }),
+      fc.string(),
+    ),
+  )
+  .map((pieces) => pieces.join(''));
+const input = fc.dictionary(
+  fc.oneof(fc.constantFrom('path', 'text', '"x"', '| a', '__proto__'), text),
+  fc.oneof(text, fc.jsonValue(), fc.array(text), fc.dictionary(text, text)),
+);
+
+describe('what people are shown of a call', () => {
+  it('[G05] tells the very call: it can be read back from it', () => {
+    fc.assert(
+      fc.property(input, (given) => {
+        // As the model writes it, and as it is run.
+        const parsed: unknown = JSON.parse(JSON.stringify(given));
+        expect(readBack(shownArguments(parsed))).toEqual(parsed);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('[G05] has nothing in it that cannot be seen, nor a line that ends its block', () => {
+    const seen = /^(?:[\p{L}\p{N}\p{P}\p{S}\p{M} ]|\n(?![`~\s]*[`~]{3}))*$/u;
+    const unseen =
+      /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|[\u2800\ufffc\u{1d159}]| {17}|\n{4}/u;
+    fc.assert(
+      fc.property(input, (given) => {
+        const shown = shownArguments(given);
+        expect(shown).toMatch(seen);
+        expect(shown).not.toMatch(unseen);
+        expect(shown.split('\n').filter((line) => line.endsWith(' '))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
+    '[G05] writes out U+%s, alone and many in a row, wherever it stands',
+    (code, sign) => {
+      for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
+        const shown = shownArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
+        expect(shown).toContain(`\\u{${code}*401}`);
+        expect(shown.length).toBeLessThan(120);
+      }
+    },
+  );
+
+  it.each([
+    ['a command, as it is typed', 'cat "a b" \\\n  | wc', '| cat "a b" \\\n|   | wc'],
+    ['what stands behind many blanks', `ls${' '.repeat(300)}; rm x`, 'ls\\u{20*300}; rm x'],
+    ['what stands behind many lines', `ls${'\n'.repeat(300)}rm x`, 'ls\\u{a*300}rm x'],
+    ['a blank at the end of a line', 'ls \nx', '| ls\\u{20}\n| x'],
+    ['what looks written out', 'echo \\u{41}', 'echo \\u{5c}u{41}'],
+    ['letters that pass for Latin ones', 'саt MEMORY.md', '\\u{441}\\u{430}t MEMORY.md'],
+    ['a host of such letters', 'https://аррӏе.com', '://\\u{430}\\u{440*2}\\u{4cf}\\u{435}.com'],
+    ['quotes that quote nothing', 'echo ‘x; rm y’', 'echo \\u{2018}x; rm y\\u{2019}'],
+    ['a semicolon of Greek', 'ls \u037e rm', 'ls \\u{37e} rm'],
+    ['wide signs', 'ls ＃ rm', 'ls \\u{ff03} rm'],
+    ['letters that turn the line round', 'rm "א" ; cat "ב"', 'rm "\\u{5d0}" ; cat "\\u{5d1}"'],
+    ['a mark on a letter of ASCII', 'cafe\u0301', 'cafe\\u{301}'],
+    ['marks that pile up', `ш${'\u0301'.repeat(9)}`, 'ш\\u{301*9}'],
+  ])('[G05] shows %s', (_, command, shown) => {
+    expect(shownArguments({ command })).toContain(shown);
+  });
+
+  it.each([
+    'Grüße, 你好，世界！ Привет.',
+    'it’s ❤\ufe0f, 🦜 and 👍🏽',
+    'notes/привет.md … ½ ²',
+    'हिन्दी',
+  ])('[G05] leaves %s as it is', (words) =>
+    expect(shownArguments({ words })).toBe(`words: "${words}"`),
+  );
+
+  it('[G05] leaves a line of right-to-left letters alone as it is', () => {
+    expect(shownArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
+  });
+
+  it('[G05] names arguments one after another, with the lines of long ones', () => {
+    const call = { path: 'a.md', text: 'one\n\ntwo\n', count: 3, list: ['x'], '"': true };
+    expect(shownArguments(call).split('\n')).toEqual([
+      ...['path: "a.md"', 'text:', '| one', '|', '| two', '|', 'count: 3'],
+      ...['list: [', '  "x"', ']', '"\\"": true'],
+    ]);
+    expect(shownArguments({})).toBe('{}');
+  });
+});
