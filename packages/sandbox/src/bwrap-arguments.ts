@@ -78,10 +78,10 @@ function mountArguments(mount: SystemMount): string[] {
  * Sets the limits, then becomes the command. Limits that a shell does not know are left to the watch
  * over the whole sandbox. Both outputs go one way, so that their order is kept.
  */
-function limited({ processes, memoryBytes, fileBytes }: SandboxLimits): string {
+function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
   // `sh` counts files in blocks of 512 bytes, bash called as sh in posix mode as well.
-  const blocks = Math.ceil(fileBytes / 512);
+  const blocks = Math.ceil(Math.min(fileBytes, diskBytes) / 512);
   return [
     'exec 2>&1',
     'ulimit -c 0',

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 
 /** Why a command was ended before its time. */
-export type Ending = 'time' | 'stopped' | 'processes' | 'memory';
+export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
 /** How a command ran. */
 export interface CommandResult {

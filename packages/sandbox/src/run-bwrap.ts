@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { finished, Writable } from 'node:stream';
 import { GROUPS, GROUPS_FD, STATUS_FD, USERS, USERS_FD } from './bwrap-arguments.ts';
 import { type Ending, signalOf } from './command-result.ts';
-import { keepEnds } from './keep-ends.ts';
+import { type EndsKeeper, keepEnds } from './keep-ends.ts';
 import { forbidden, missing } from './sandbox-error.ts';
 import type { SandboxLimits } from './sandbox-limits.ts';
 import { readReport } from './sandbox-report.ts';
@@ -56,12 +57,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   };
   const stop = (): void => end('stopped');
   const timer = setTimeout(() => end('time'), limits.timeoutMs);
-  const watch = setInterval(() => {
-    const { pidNamespace } = readReport(status.text());
-    if (pidNamespace === null) return;
-    const why = tooMuch(pidNamespace, limits);
-    if (why !== null) end(why);
-  }, WATCH_MS);
+  const unwatch = watchLimits(run, status, end);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let killedBy: string | null = null;
@@ -69,7 +65,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
     killedBy = await closed(child, program);
   } finally {
     clearTimeout(timer);
-    clearInterval(watch);
+    unwatch();
     signal.removeEventListener('abort', stop);
   }
   const { exitCode } = readReport(status.text());
@@ -109,10 +105,52 @@ function give(child: ChildProcess, fd: number, text: string): void {
   pipe.end(text);
 }
 
+/** Looks again and again whether a sandbox keeps to its limits, until it is told not to. */
+function watchLimits(
+  { workspace, limits }: BwrapRun,
+  status: EndsKeeper,
+  end: (why: Ending) => void,
+): () => void {
+  const lostRoom = watchRoom(workspace, limits.diskBytes);
+  let watching = true;
+  const look = async (): Promise<void> => {
+    const { pidNamespace } = readReport(status.text());
+    const why = pidNamespace === null ? null : tooMuch(pidNamespace, limits);
+    if (why !== null) end(why);
+    else if ((await lostRoom()) && watching) end('disk');
+  };
+  void look();
+  const watch = setInterval(() => void look(), WATCH_MS);
+  return () => {
+    watching = false;
+    clearInterval(watch);
+  };
+}
+
 function tooMuch(pidNamespace: number, limits: SandboxLimits): Ending | null {
-  const { processes, memoryBytes } = treeUsage(pidNamespace, limits.processes);
+  const { processes, memoryBytes, writtenBytes } = treeUsage(pidNamespace, limits.processes);
   if (processes > limits.processes) return 'processes';
-  return memoryBytes > limits.memoryBytes ? 'memory' : null;
+  if (memoryBytes > limits.memoryBytes) return 'memory';
+  return writtenBytes > limits.diskBytes ? 'disk' : null;
+}
+
+/**
+ * Whether the disk of a folder lost more room than that since the first look. Sees what counting misses:
+ * room that is reserved and not written, and what a process wrote that no other one waited for.
+ */
+function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
+  let most = 0;
+  let looking = false;
+  return async () => {
+    if (looking) return false;
+    looking = true;
+    const found = await statfs(folder).catch(() => null);
+    looking = false;
+    if (found === null) return false;
+    const free = found.bfree * found.bsize;
+    most = Math.max(most, free);
+    return most - free > bytes;
+  };
 }
 
 /**

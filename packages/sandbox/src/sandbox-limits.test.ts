@@ -84,6 +84,34 @@ describe('the limits of a command', () => {
     expect(sizes.every((size) => size <= 2_100_000)).toBe(true);
   });
 
+  it.each([
+    ['many files', 'head -c 1000000 /dev/zero > file$i'],
+    ['one file again and again', 'head -c 1000000 /dev/zero > file; rm file'],
+    ['files of reserved room', 'fallocate -l 4000000 file$i'],
+    [
+      'files of children that nobody waits for',
+      '(head -c 1000000 /dev/zero > file$i &); sleep 0.01',
+    ],
+  ])('[G06] ends one that writes more than it may: %s', async (_what, write) => {
+    const sandbox = scene.open({ limits: { diskBytes: 20_000_000 } });
+    const command = `echo begun; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
+    const { ended, output, exitCode } = await sandbox.run(command, {
+      signal: new AbortController().signal,
+    });
+    expect({ ended, output, exitCode }).toEqual({
+      ended: 'disk',
+      output: 'begun\n',
+      exitCode: null,
+    });
+  });
+
+  it('[G06] lets one write what it may, and no file larger than all of that', async () => {
+    const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
+    const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
+    const { output } = await sandbox.run(command, { signal: new AbortController().signal });
+    expect(output).toBe('500000\n30000000\n');
+  });
+
   it('[P10] keeps the two ends of 1 GB of output, and says what it left out', async () => {
     const before = process.memoryUsage.rss();
     const { output, exitCode } = await scene.run('echo first; yes | head -c 1000000000; echo last');

@@ -5,10 +5,12 @@ export interface TreeUsage {
   readonly processes: number;
   /** What is theirs alone, in bytes; files in /tmp have a limit of their own. */
   readonly memoryBytes: number;
+  /** What it wrote to disks so far, in bytes; that of ended processes counts with those who waited for them. */
+  readonly writtenBytes: number;
 }
 
 /**
- * Counts the processes of a namespace and their memory. The kernel's own limits count per user and per
+ * Counts the processes of a namespace, their memory and what they wrote. The kernel's own limits count per user and per
  * process, and not at all for root; this sees the sandbox as a whole. What ends meanwhile is left out.
  * Stops counting beyond `enough` processes, and does not wait: a fork bomb grows while others wait.
  */
@@ -16,13 +18,16 @@ export function treeUsage(pidNamespace: number, enough: number): TreeUsage {
   const wanted = `pid:[${pidNamespace}]`;
   let processes = 0;
   let memoryBytes = 0;
+  let writtenBytes = 0;
   for (const id of readdirSync('/proc')) {
     if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
-    memoryBytes += memoryOf(id);
+    // Anonymous memory alone: libraries are shared by everybody.
+    memoryBytes += numberIn(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
+    writtenBytes += numberIn(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
-  return { processes, memoryBytes };
+  return { processes, memoryBytes, writtenBytes };
 }
 
 function namespaceOf(id: string): string | null {
@@ -33,11 +38,9 @@ function namespaceOf(id: string): string | null {
   }
 }
 
-/** Anonymous memory alone: libraries are shared by everybody. */
-function memoryOf(id: string): number {
+function numberIn(path: string, line: RegExp): number {
   try {
-    const status = readFileSync(`/proc/${id}/status`, 'utf8');
-    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+    return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
   } catch {
     return 0; // Ended.
   }

@@ -35,6 +35,11 @@ export const Exec = z
       .describe('What the model is shown of the output: its start and its end.'),
     processes: z.int().min(4).max(4_096).default(128).describe('At a time.'),
     memoryMb: z.int().min(64).default(1_000).describe('Of all processes together, in megabytes.'),
+    diskMb: z
+      .int()
+      .min(1)
+      .default(2_000)
+      .describe('All that one command writes to the workspace together, in megabytes.'),
   })
   .prefault({})
   .describe('Commands that the agent runs; they see the workspace and nothing else.');

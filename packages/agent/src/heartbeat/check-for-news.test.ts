@@ -23,7 +23,14 @@ const loopback = { resolve: async () => ['127.0.0.1'], isAllowed: () => true };
 function commands() {
   const workspace = mkdtempSync(join(tmpdir(), 'parley-check-'));
   closing.push(() => rmSync(workspace, { recursive: true, force: true }));
-  const limits = { seconds: 5, maxSeconds: 5, maxCharacters: 1_000, processes: 20, memoryMb: 200 };
+  const limits = {
+    seconds: 5,
+    maxSeconds: 5,
+    maxCharacters: 1_000,
+    processes: 20,
+    memoryMb: 200,
+    diskMb: 200,
+  };
   return { approval: 'ask' as const, network: false, workspace, forbidden: [], ...limits };
 }
 

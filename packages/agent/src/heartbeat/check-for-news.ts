@@ -56,13 +56,14 @@ export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker 
 async function runCommand(command: string, exec: NewsCheckerDeps['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
   const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
-  const { workspace, forbidden, network, maxCharacters, processes, memoryMb } = exec;
+  const { workspace, forbidden, network, maxCharacters, processes, memoryMb, diskMb } = exec;
   const sandbox = openSandbox({
     ...{ workspace, forbidden, network, readOnly: ['SOUL.md'] },
     limits: {
       outputCharacters: maxCharacters,
       processes,
       memoryBytes: memoryMb * 1_000_000,
+      diskBytes: diskMb * 1_000_000,
       timeoutMs: Math.min(exec.maxSeconds * 1_000, LONGEST_MS),
     },
   });

@@ -18,6 +18,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
     maxCharacters: 1_000,
     processes: 64,
     memoryMb: 500,
+    diskMb: 500,
   };
   const { folder: workspace } = scene;
   return execTool({

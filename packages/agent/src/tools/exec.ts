@@ -16,6 +16,7 @@ export interface ExecDeps {
   readonly maxCharacters: number;
   readonly processes: number;
   readonly memoryMb: number;
+  readonly diskMb: number;
   /** The only folder that a command reaches. */
   readonly workspace: string;
   /** Parley's data and the home; a workspace around them is refused. */
@@ -43,6 +44,7 @@ export function execTool(deps: ExecDeps): Tool {
       outputCharacters: maxCharacters,
       processes: deps.processes,
       memoryBytes: deps.memoryMb * 1_000_000,
+      diskBytes: deps.diskMb * 1_000_000,
     },
   });
   return defineTool({
@@ -86,6 +88,7 @@ const WHY: Readonly<Record<Ending, string>> = {
   stopped: 'the turn was stopped',
   processes: 'it started more processes than it may',
   memory: 'it used more memory than it may',
+  disk: 'it wrote more than it may',
 };
 
 /** Without colours and other commands to a terminal. */
