@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Audience, PromptPart } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TurnClosing, TurnHook, TurnOpening } from './hooks/turn-hook.ts';
@@ -63,6 +65,21 @@ describe('hooks before a turn', () => {
       ]);
     },
   );
+
+  it('[W09] see the workspace files that they declare, and no other', async () => {
+    const before: TurnHook['before'] = async ({ view }) => {
+      const files = await Promise.all(['rules.md', 'notes.md'].map((name) => view.read(name)));
+      return { system: files.flatMap((file) => (file.kind === 'file' ? [file] : [])) };
+    };
+    await open({ hooks: [{ id: 'nosy', reads: ['rules.md'], before }] });
+    writeFileSync(join(scene.folder, 'rules.md'), 'Knit one.');
+    writeFileSync(join(scene.folder, 'notes.md'), 'Purl two.');
+    await scene.write('hello');
+    await scene.answerNext();
+    expect(asked()).toContain('Knit one.');
+    expect(asked()).not.toContain('Purl two.');
+    expect(scene.logged.join()).toContain('"part":"nosy","file":"notes.md"');
+  });
 
   it('[W02] cannot bring what is the owner’s into another chat', async () => {
     const additions = { system: [part('heron', 'owner')], userContext: [part('heron', 'owner')] };

@@ -4,6 +4,7 @@ import {
   type ContextSource,
   createAssembler,
   createLayerRegistry,
+  declaredReads,
   type PromptContext,
   type TurnAtHand,
 } from '@parley/prompt';
@@ -56,6 +57,27 @@ describe('a layer of a plugin', () => {
     ['says a number', () => ({ text: 5, source: 'own', audience: EVERYONE })],
   ])('[P16] that %s is left out, and the prompt is made', async (_what, render) => {
     expect(await reportOf(render)).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('[W09] keeps what it declares to read, and sees no other file', async () => {
+    const asked: string[] = [];
+    const layer = guardedLayer({
+      ...{ id: 'own', volatility: 'static', placement: 'system', reads: ['rules.md'] },
+      async render({ view: own }) {
+        for (const name of ['rules.md', 'notes.md']) await own.read(name);
+        return { absent: 'no' };
+      },
+    });
+    const layers = createLayerRegistry([layer]);
+    const layout = { name: 'test', layers: [{ layer: 'own' }] };
+    const read: typeof view.read = async (name) => {
+      asked.push(name);
+      return { kind: 'absent', reason: 'missing' };
+    };
+    const recording = { ...context, view: { ...view, read } };
+    await createAssembler({ layers, layout }).assemble(recording);
+    expect(asked).toEqual(['rules.md']);
+    expect(declaredReads(layers, layout)).toEqual(['rules.md']);
   });
 
   it('[W02] cannot show a guest what is the owner’s', async () => {

@@ -94,6 +94,11 @@ describe('a plugin that does not work', () => {
       pluginSource('a', "return { layers: [{ id: 'x' }] }"),
       'layers[0].render',
     ],
+    [
+      'reads what is outside',
+      pluginSource('a', "return { sources: [{ id: 'x', reads: ['../x.md'], gather() {} }] }"),
+      'sources[0].reads[0]: must be paths',
+    ],
     ['brings half a hook', pluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
     [
       'brings half a channel',
