@@ -16,7 +16,6 @@ import { whatIsSeen } from './answer/what-is-seen.ts';
 import { NOTHING_TO_SHOW } from './failure-words.ts';
 import type { FinalStep, StepUsage } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
-import { withPlanButton } from './modes/plan-button.ts';
 import { accountOf } from './spend/spend-guard.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
@@ -63,8 +62,16 @@ export async function giveAnswer(
     return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
   // Behind the answer, whose parts may have been streamed to their places already.
-  const all = [...withPlanButton(parts, turn.mode), ...(await noticeOf(seen))];
-  return commit(deps, lease, { ...said, outcome: 'answered', parts: all });
+  const isPlan = turn.mode === 'plan' && leadingMessage(turn).message.occasion === undefined;
+  const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
+  const all = [...shown, ...(await noticeOf(seen))];
+  return commit(deps, lease, { ...said, outcome: 'answered', parts: all, isPlan });
+}
+
+/** Below a plan stands the button that runs it, and no other; the words of the mode say how else. */
+function withPlanButton(parts: readonly NewPart[], turnId: string): readonly NewPart[] {
+  const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
 /** What the person is told instead of an answer, why, and what was used besides the journal. */

@@ -39,7 +39,7 @@ export async function chatHistory(
       .map((row) => ({
         kind: 'inbound' as const,
         messageId: row.message.messageId,
-        text: row.message.text,
+        text: row.message.typed ?? row.message.text,
         at: row.receivedAt,
         outcome: row.outcome,
       })),

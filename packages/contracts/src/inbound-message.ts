@@ -54,6 +54,11 @@ export const InboundMessage = z.strictObject({
   sender: Sender,
   /** What was written; a caption; or the data of the button that was pressed. */
   text: z.string(),
+  /**
+   * What that person really wrote or pressed, where Parley has put what it means into `text`: a command
+   * that runs a plan. Set by Parley alone, as `occasion` is.
+   */
+  typed: z.string().optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
   /** Messages with the same one were sent together as an album and form one turn (F08). */
   albumId: Id.optional(),
@@ -78,6 +83,10 @@ export const InboundMessage = z.strictObject({
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /** A message as an adapter may tell it: nobody outside can pass for Parley itself. */
-export function fromOutside({ occasion: _, ...message }: InboundMessage): InboundMessage {
+export function fromOutside({
+  occasion: _occasion,
+  typed: _typed,
+  ...message
+}: InboundMessage): InboundMessage {
   return message;
 }

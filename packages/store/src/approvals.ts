@@ -20,6 +20,8 @@ export interface NewApproval {
   readonly askedBy: string;
   /** Where, for people: `telegram group -5`. */
   readonly place: string;
+  /** The conversation in which the question is put: it is decided there and nowhere else. */
+  readonly askedIn: string;
   /** Who may decide besides owners. */
   readonly approvers: readonly string[];
   /** From then on it counts as refused. In ms. */
@@ -41,8 +43,10 @@ export interface Approval extends NewApproval {
 /** What `/approve` or `/deny` found. `closed`: it was decided, or over, before. */
 export type ApprovalVerdict =
   | { readonly kind: 'decided' | 'closed'; readonly approval: Approval }
+  /** It was put in another conversation, so nothing is decided here. */
+  | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' }
-  /** No code was given: what waits in this conversation. */
+  /** No code was given: what was put in this conversation and waits. */
   | { readonly kind: 'pending'; readonly approvals: readonly Approval[] };
 
 /**

@@ -1,7 +1,7 @@
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { ApprovalVerdict } from './approvals.ts';
 import type { LinkAction, LinkAsker, LinkResult } from './links.ts';
-import type { ConversationMode, ModeChange } from './modes.ts';
+import type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 import type { ChatKey } from './outbox.ts';
 import type { PairingRequest } from './pairing.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
@@ -18,11 +18,12 @@ export type CommandEffect =
   | { readonly kind: 'stop'; readonly senderId?: string }
   /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
   | { readonly kind: 'pair'; readonly code: string | null }
-  /** `/mode`; `planWords` is what the message says if it runs a plan that was waiting. */
+  | { readonly kind: 'mode'; readonly to: ConversationMode | null }
+  /** `/run`; `plan` as its button names it (null: the newest), `text` is what the message says that runs it. */
   | {
-      readonly kind: 'mode';
-      readonly to: ConversationMode | null;
-      readonly planWords: string;
+      readonly kind: 'run-plan';
+      readonly plan: string | null;
+      readonly text: string;
     }
   /** `/approve` and `/deny`; without a code nothing is decided. `by` is the person: `telegram:42`. */
   | {
@@ -49,6 +50,8 @@ export interface CommandResult {
   };
   /** Of `/mode`. */
   readonly mode?: ModeChange;
+  /** Of `/run`. */
+  readonly plan?: PlanRun;
   /** Of `/approve` and `/deny`. */
   readonly approval?: ApprovalVerdict;
   /** Of `/link`. */

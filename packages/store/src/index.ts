@@ -49,7 +49,7 @@ export type { Interruption, Joining, LaneRepository } from './lanes.ts';
 export type { HeldLease, LeaseRepository, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
-export type { ConversationMode, ModeChange } from './modes.ts';
+export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type {
   ChatKey,

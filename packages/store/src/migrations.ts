@@ -21,6 +21,7 @@ import { LEASES } from './migrations/0022-leases.ts';
 import { INTERRUPTIONS } from './migrations/0023-interruptions.ts';
 import { DEAD_LETTERS } from './migrations/0024-dead-letters.ts';
 import { TIMELINE } from './migrations/0025-timeline.ts';
+import { PLANS } from './migrations/0026-plans.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -163,4 +164,5 @@ export const MIGRATIONS: readonly Migration[] = [
   INTERRUPTIONS,
   DEAD_LETTERS,
   TIMELINE,
+  PLANS,
 ];

@@ -5,6 +5,10 @@ export type ConversationMode = 'agent' | 'ask' | 'plan';
 export interface ModeChange {
   readonly before: ConversationMode;
   readonly now: ConversationMode;
-  /** A plan was waiting for this: the command itself has become the message that runs it. */
-  readonly runsPlan: boolean;
 }
+
+/**
+ * What `/run` did. `runs`: the command itself has become the message that runs the plan, and the
+ * conversation is in agent mode now. `none`: there is no plan, or something was said since.
+ */
+export type PlanRun = 'runs' | 'was-run' | 'none';

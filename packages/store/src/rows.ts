@@ -102,6 +102,8 @@ export interface TurnCommit {
   readonly reason?: string;
   readonly entries: readonly TranscriptEntry[];
   readonly parts: readonly NewPart[];
+  /** The answer is a plan: it may be run, once, until something newer is said (G04). */
+  readonly isPlan?: boolean;
   readonly usage: TurnUsage | null;
   /** On whose account the usage is (G17), as far as its steps have not been counted. */
   readonly account?: SpendAccount;

@@ -11,6 +11,7 @@ const ASKED: Approval = {
   shown: '{\n  "path": "a.md"\n}',
   askedBy: 'telegram:42',
   place: 'telegram group -5',
+  askedIn: 'c',
   approvers: ['telegram:7'],
   state: 'pending',
   askedAt: Date.UTC(2026, 10, 21, 13, 5),

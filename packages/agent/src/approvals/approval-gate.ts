@@ -113,7 +113,7 @@ async function ask(
   { place, ...asked }: Asked & { readonly place: AskedPlace },
 ): Promise<GateVerdict> {
   for (let tried = 0; tried < MOST_CODES; tried += 1) {
-    const approval = newApproval(deps, turn, asked);
+    const approval = newApproval(deps, turn, asked, place.conversationId);
     const parts = await questionFor(approval, place, deps.rules.waitMs);
     if (parts === null) return { kind: 'refused', text: tooLongText(asked.tool, asked.shown) };
     const result = await deps.store.approvals.ask(lease, approval, parts, deps.clock());
@@ -130,6 +130,7 @@ function newApproval(
   { rules, newCode, clock }: ApprovalDeps,
   turn: ClaimedTurn,
   asked: Asked,
+  askedIn = turn.conversationId,
 ): NewApproval {
   const { message } = leadingMessage(turn);
   const { channel, sender, chat } = message;
@@ -139,6 +140,7 @@ function newApproval(
     turnId: turn.turnId,
     askedBy: `${channel}:${sender.id}`,
     place: `${channel} ${chat.type} ${chat.id}`,
+    askedIn,
     approvers: rules.approvers,
     expiresAt: clock() + rules.waitMs,
   };

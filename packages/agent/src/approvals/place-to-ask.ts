@@ -8,6 +8,8 @@ import { noticeParts, questionParts } from './ask-parts.ts';
 /** Where a question is put. */
 export interface AskedPlace {
   readonly route: ReplyRoute;
+  /** Of that chat: the question is decided there alone. */
+  readonly conversationId: string;
   /** Whoever reads it there may decide it. */
   readonly toDecider: boolean;
   /** Set where somebody else asked: who, and where they are told that they have to wait. */
@@ -28,13 +30,15 @@ export interface PlaceDeps {
 export async function placeToAsk(deps: PlaceDeps, turn: ClaimedTurn): Promise<AskedPlace | null> {
   const leading = leadingMessage(turn);
   const { message, route } = leading;
-  if (message.chat.type !== 'direct') return { route, toDecider: false };
-  if (mayDecide(leading, deps)) return { route, toDecider: true };
+  const here = { route, conversationId: turn.conversationId };
+  if (message.chat.type !== 'direct') return { ...here, toDecider: false };
+  if (mayDecide(leading, deps)) return { ...here, toDecider: true };
   const chats = await deps.store.inbox.ownerChats();
   const owners = chats.find((row) => deps.owners.includes(personOf(row)));
   if (owners === undefined) return null;
   const who = `\`${personOf(leading).replaceAll('`', '')}\``;
-  return { route: owners.route, toDecider: true, onBehalf: { who, route } };
+  const { conversationId } = owners;
+  return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
 
 function mayDecide(row: InboxRow, { owners, rules }: PlaceDeps): boolean {

@@ -222,9 +222,7 @@ describe('a turn that dies around the joining of a message', () => {
 
 async function command(kind: 'new' | 'mode', text: string): Promise<void> {
   const effect =
-    kind === 'new'
-      ? ({ kind: 'new-session' } as const)
-      : ({ kind: 'mode', to: 'ask', planWords: '' } as const);
+    kind === 'new' ? ({ kind: 'new-session' } as const) : ({ kind: 'mode', to: 'ask' } as const);
   const chatId = OWNER_CHAT;
   await scene.store.inbox.command(
     {

@@ -30,7 +30,11 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
 
 /** It needs nobody's yes and leaves no trace: it does nothing. */
 function placeholder(tool: Tool, mode: ConversationMode): Tool {
-  const text = `${tool.name} was not run: this conversation is in ${mode} mode, where nothing is changed. Say what you would do with it, and that \`/mode agent\` allows it.`;
+  const instead =
+    mode === 'plan'
+      ? 'Put what you would do with it into the plan, which `/run` runs.'
+      : 'Say what you would do with it, and that `/mode agent` allows it.';
+  const text = `${tool.name} was not run: this conversation is in ${mode} mode, where nothing is changed. ${instead}`;
   return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
 }
 

@@ -1,14 +1,13 @@
 import type { Store } from '@parley/store';
-import { PLACE } from './write-message.ts';
+import { OWNER_CHAT, PLACE } from './write-message.ts';
 
-/** For tests: what `/approve` and `/deny` of the owner do, as ingress does it; `nth` tells commands apart. */
+/** For tests: what `/approve` and `/deny` of the owner do, as ingress does it, in the chat where it was asked. */
 export async function decide(
   store: Pick<Store, 'inbox'>,
   verdict: 'approved' | 'denied',
   code = 'CODE1',
-  nth = 1,
+  chatId = OWNER_CHAT,
 ): Promise<void> {
-  const chatId = 'elsewhere';
   const now = Date.UTC(2026, 10, 21, 13, 5);
   await store.inbox.command(
     {
@@ -17,7 +16,7 @@ export async function decide(
       receivedAt: now,
       message: {
         ...PLACE,
-        messageId: `${code}-${verdict}-${nth}`,
+        messageId: `${code}-${verdict}`,
         chat: { id: chatId, type: 'direct' },
         sender: { id: '1', name: 'Ada', isBot: false },
         text: '/approve',

@@ -18,7 +18,10 @@ export function approvalEffect(
   return { kind: 'decide', code, verdict, by: personId(message) };
 }
 
-/** What `/approve` and `/deny` answer, in Markdown. It names tools and never arguments: it may be read by others. */
+/**
+ * What `/approve` and `/deny` answer, in Markdown. What waits is shown whole, as the question itself
+ * showed it in this conversation.
+ */
 export function approvalText(verdict: ApprovalVerdict | undefined): string {
   switch (verdict?.kind) {
     case 'decided':
@@ -29,6 +32,8 @@ export function approvalText(verdict: ApprovalVerdict | undefined): string {
       return closedText(verdict.approval);
     case 'pending':
       return pendingText(verdict.approvals);
+    case 'elsewhere':
+      return 'I asked that in another chat. It can be read whole there, and is decided there.';
     case 'unknown':
     case undefined:
       return 'I have asked nothing with that code.';
@@ -52,10 +57,22 @@ function closedText({ state, tool }: Approval): string {
   }
 }
 
+/** Characters of calls that one list shows; the first is shown in any case. */
+const MOST_LISTED = 24_000;
+
 function pendingText(approvals: readonly Approval[]): string {
   if (approvals.length === 0) return 'Nothing waits for a decision in this conversation.';
-  const lines = approvals.map(
-    ({ code, tool }) => `- \`${tool}\`: \`/approve ${code}\` or \`/deny ${code}\``,
-  );
-  return ['Waiting for a decision:\n', ...lines].join('\n');
+  const questions: string[] = [];
+  let length = 0;
+  for (const { code, tool, shown } of approvals) {
+    length += shown.length;
+    if (length > MOST_LISTED && questions.length > 0) break;
+    // Nothing that is shown begins like a fence, so it cannot end its block.
+    const call = `\`\`\`\n${shown}\n\`\`\``;
+    questions.push(`\`${tool}\`: \`/approve ${code}\` or \`/deny ${code}\`\n${call}`);
+  }
+  const more = approvals.length - questions.length;
+  // A code stands only beside its call.
+  const rest = more === 0 ? [] : [`${more} more wait; I show them once these are decided.`];
+  return ['Waiting for a decision:', ...questions, ...rest].join('\n\n');
 }

@@ -143,20 +143,20 @@ function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
   { groupCommands }: CommandFacts,
-  { approval, mode }: CommandResult,
+  { approval, plan }: CommandResult,
 ): IngressOutcome {
   if (decision.kind === 'decline') {
     return { kind: 'command', name, declined: declined(name, decision, groupCommands) };
   }
   const isSettled =
-    approval?.kind === 'decided' || approval?.kind === 'closed' || mode?.runsPlan === true;
+    approval?.kind === 'decided' || approval?.kind === 'closed' || plan !== undefined;
   return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
 }
 
 /** Where there is work now: a turn goes on after its decision, or a plan is run. */
-function lanesToWake(conversationId: string, { mode, approval }: CommandResult): readonly string[] {
+function lanesToWake(conversationId: string, { plan, approval }: CommandResult): readonly string[] {
   return [
-    ...(mode?.runsPlan === true ? [conversationId] : []),
+    ...(plan === 'runs' ? [conversationId] : []),
     ...(approval?.kind === 'decided' ? [approval.approval.conversationId] : []),
   ];
 }
@@ -225,7 +225,8 @@ function effectOf(
     case 'stop':
       return mayChangeChat ? { kind: 'stop' } : { kind: 'stop', senderId: message.sender.id };
     case 'mode':
-      return modeEffect(argument);
+    case 'run':
+      return modeEffect(decision.name, argument);
     case 'approve':
     case 'deny':
       return approvalEffect(decision.name, argument, message);

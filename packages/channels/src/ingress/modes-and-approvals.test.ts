@@ -39,6 +39,7 @@ async function ask(): Promise<void> {
     shown: '{"secret":"heron"}',
     askedBy: 'telegram:42',
     place: 'telegram direct 42',
+    askedIn: LANE,
     approvers: [],
     expiresAt: scene.now + 1_000,
   };

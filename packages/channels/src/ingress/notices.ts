@@ -12,7 +12,7 @@ import {
 } from './command.ts';
 import { type GroupCommands, groupRefusal } from './group-commands.ts';
 import { linkText } from './link.ts';
-import { modeText } from './mode.ts';
+import { modeText, runText } from './mode.ts';
 import { pairText } from './pairing-notices.ts';
 import { skillHelp } from './skill-commands.ts';
 import { whyText } from './why.ts';
@@ -85,6 +85,8 @@ export function commandAnswer(
       return desk ?? '';
     case 'mode':
       return modeText(argument, result.mode);
+    case 'run':
+      return runText(argument, result.plan);
     case 'approve':
     case 'deny':
       return approvalText(result.approval);

@@ -5,7 +5,7 @@ const TEXTS: Readonly<Record<NonNullable<PromptFeatures['conversationMode']>, st
   agent:
     'You are in agent mode: use your tools and finish the job. What needs a yes first waits for it.',
   ask: 'You are in ask mode: look, think and answer, but change nothing. Tools that would change something only explain themselves here. When one is needed, say what you would do, and that `/mode agent` lets you do it.',
-  plan: 'You are in plan mode: find out what you need without changing anything, then write a plan with the goal, the steps and the risks. End by asking whether to run it; `/mode agent` lets you.',
+  plan: 'You are in plan mode: find out what you need without changing anything, then write a plan with the goal, the steps and the risks. End by asking whether to run it; `/run` does that.',
 };
 
 /** How freely the agent acts in this conversation (G04). */

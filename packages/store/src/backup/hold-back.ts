@@ -104,6 +104,7 @@ async function holdJobs(sql: Sql, now: number): Promise<number> {
 }
 
 async function endRuns(sql: Sql, now: number): Promise<void> {
+  await sql.updateTable('conversation').set({ plan: null }).where('plan', 'is not', null).execute();
   await sql
     .updateTable('approval')
     .set({ state: 'withdrawn', decided_at: now })

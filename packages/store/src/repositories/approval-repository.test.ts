@@ -32,21 +32,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       shown: '{"path":"a"}',
       askedBy: 'web:u1',
       place: 'web c1',
+      askedIn: LANE,
       approvers: ['web:u2', 'telegram:7'],
       expiresAt: EXPIRES,
       ...change,
     });
     const ask = (change: Partial<NewApproval> = {}) =>
       store.approvals.ask(lease, question(change), [part('May I?')], 1);
-    const command = (effect: Parameters<Store['inbox']['command']>[1], at = 2, chat = 'c9') => {
+    const command = (effect: Parameters<Store['inbox']['command']>[1], at = 2, chat = 'c1') => {
       made += 1;
       return store.inbox.command(message(`k${made}`, chat, { at }), effect, () => []);
     };
     const decide = async (
       verdict: 'approved' | 'denied',
-      { at = 2, by = 'web:u2', code = 'ABC234' } = {},
+      { at = 2, by = 'web:u2', code = 'ABC234', chat = 'c1' } = {},
     ): Promise<CommandResult['approval']> =>
-      (await command({ kind: 'decide', code, verdict, by }, at)).approval;
+      (await command({ kind: 'decide', code, verdict, by }, at, chat)).approval;
     /** Who works next does not know of the question. */
     const begin = (now = 5) =>
       store.lanes.begin(
@@ -66,7 +67,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { code, tool, approvers } = question();
       expect(await awaits()).toEqual([{ code, tool, approvers, expiresAt: EXPIRES }]);
       await decide('denied');
-      expect(await awaits()).toEqual([undefined]);
+      expect(await awaits()).toEqual([undefined, undefined]);
     });
 
     it('[G05] [D02] a turn with an open question is nobody’s, and what is written meanwhile waits behind it', async () => {
@@ -121,6 +122,18 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     ])('[G05] a decision when %s', async (_when, at, kind) => {
       await ask();
       expect(await decide('approved', { at })).toMatchObject({ kind });
+    });
+
+    it('[G05] a press in another chat decides nothing, and does not show it there', async () => {
+      await ask({ askedIn: 'web:c9' });
+      expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
+      const waiting = async (chat: string) =>
+        (await command({ kind: 'decide', code: null, verdict: 'denied', by: 'web:u2' }, 2, chat))
+          .approval;
+      expect(await waiting('c1')).toEqual({ kind: 'pending', approvals: [] });
+      expect(await waiting('c9')).toMatchObject({ approvals: [{ code: 'ABC234' }] });
+      expect(await decide('denied', { chat: 'c9' })).toMatchObject({ kind: 'decided' });
+      expect(await decide('approved', { chat: 'c9' })).toMatchObject({ kind: 'closed' });
     });
 
     it('[G05] a code that was never given decides nothing', async () => {

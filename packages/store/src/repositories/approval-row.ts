@@ -19,6 +19,7 @@ export function newApprovalRow(
     shown: approval.shown,
     asked_by: approval.askedBy,
     place: approval.place,
+    asked_in: approval.askedIn,
     // Ids of people hold no white space.
     approvers: approval.approvers.join('\n'),
     state,
@@ -39,6 +40,7 @@ export function readApprovalRow(row: Selectable<ApprovalTable>): Approval {
     shown: row.shown,
     askedBy: row.asked_by,
     place: row.place,
+    askedIn: row.asked_in ?? row.conversation_id,
     approvers: row.approvers === '' ? [] : row.approvers.split('\n'),
     state: row.state,
     askedAt: row.asked_at,

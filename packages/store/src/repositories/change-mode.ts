@@ -1,47 +1,68 @@
 import type { Sql } from '../database.ts';
-import type { ConversationMode, ModeChange } from '../modes.ts';
+import type { ConversationMode, ModeChange, PlanRun } from '../modes.ts';
+import { WAITING } from './literals.ts';
 
-/** The mode somebody asks for; null: they only want to know it. */
-export interface ModeWish {
-  readonly to: ConversationMode | null;
-}
-
-/** Reads or sets the mode of a conversation, which the caller has locked. */
+/** Reads or sets (`to`) the mode of a conversation, which the caller has locked, and does nothing else. */
 export async function changeMode(
   sql: Sql,
   conversationId: string,
-  { to }: ModeWish,
-  now: number,
+  to: ConversationMode | null,
 ): Promise<ModeChange> {
-  const held = await sql
-    .selectFrom('conversation')
-    .select(['mode', 'mode_since', 'session'])
-    .where('id', '=', conversationId)
-    .executeTakeFirstOrThrow();
-  const before = held.mode;
-  if (to === null || to === before) return { before, now: before, runsPlan: false };
-  const hasPlanned = before === 'plan' && (await answeredSince(sql, conversationId, held));
+  const { mode: before } = await heldBy(sql, conversationId);
+  if (to === null || to === before) return { before, now: before };
   await sql
     .updateTable('conversation')
-    .set({ mode: to, mode_since: now })
+    .set({ mode: to })
     .where('id', '=', conversationId)
     .execute();
-  return { before, now: to, runsPlan: to === 'agent' && hasPlanned };
+  return { before, now: to };
 }
 
-/** Whether this session has had an answer in the mode: only then is there a plan to run. */
-async function answeredSince(
+/**
+ * Takes the plan of a conversation, which the caller has locked, so that it is run once. `plan` is the
+ * turn that wrote it (null: the newest).
+ */
+export async function takePlan(
   sql: Sql,
   conversationId: string,
-  { mode_since, session }: { readonly mode_since: number; readonly session: number },
-): Promise<boolean> {
+  plan: string | null,
+): Promise<PlanRun> {
+  const held = await heldBy(sql, conversationId);
+  if (held.plan === null || (plan ?? held.plan) !== held.plan) return 'none';
+  if (held.plan_run === 1) return 'was-run';
+  if (await hasWaiting(sql, conversationId)) return 'none';
+  await sql
+    .updateTable('conversation')
+    .set({ mode: 'agent', plan_run: 1 })
+    .where('id', '=', conversationId)
+    .execute();
+  return 'runs';
+}
+
+/** Something newer is said than the plan that was waiting, so it is not run any more. */
+export async function dropPlan(sql: Sql, conversationId: string): Promise<void> {
+  await sql
+    .updateTable('conversation')
+    .set({ plan: null })
+    .where('id', '=', conversationId)
+    .where('plan_run', '=', 0)
+    .execute();
+}
+
+function heldBy(sql: Sql, conversationId: string) {
+  return sql
+    .selectFrom('conversation')
+    .select(['mode', 'plan', 'plan_run'])
+    .where('id', '=', conversationId)
+    .executeTakeFirstOrThrow();
+}
+
+async function hasWaiting(sql: Sql, conversationId: string): Promise<boolean> {
   const row = await sql
-    .selectFrom('transcript')
+    .selectFrom('inbox')
     .select('seq')
     .where('conversation_id', '=', conversationId)
-    .where('session', '=', session)
-    .where('role', '=', 'assistant')
-    .where('created_at', '>=', mode_since)
+    .where('state', '=', WAITING)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -3,6 +3,7 @@ import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
+import { dropPlan } from './change-mode.ts';
 import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
@@ -43,8 +44,12 @@ export async function claimTurn(
   if (ready.kind === 'nothing') return { kind: 'none' };
   const { session } = conversation;
   const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
+  const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
+  if (isPassed && conversation.plan_run === 0) await dropPlan(sql, conversationId);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
 }
+
+const isOfPerson = ({ message }: InboxRow): boolean => message.occasion === undefined;
 
 async function resumeTurn(
   sql: Sql,

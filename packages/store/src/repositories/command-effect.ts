@@ -1,7 +1,7 @@
 import type { Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
 import type { AdmittedMessage } from '../rows.ts';
-import { changeMode } from './change-mode.ts';
+import { changeMode, takePlan } from './change-mode.ts';
 import { decideApproval, withdrawApprovals } from './decide-approval.ts';
 import { applyLink } from './link-effect.ts';
 import { clearOverheard } from './overheard-repository.ts';
@@ -28,7 +28,7 @@ export async function applyCommand(
     case 'new-session':
       await sql
         .updateTable('conversation')
-        .set((eb) => ({ session: eb('session', '+', 1) }))
+        .set((eb) => ({ session: eb('session', '+', 1), plan: null }))
         .where('id', '=', conversationId)
         .execute();
       await clearOverheard(sql, conversationId);
@@ -42,7 +42,9 @@ export async function applyCommand(
         stoppedSubAgents: await stopSubAgents(sql, conversationId, now),
       };
     case 'mode':
-      return { ...NOTHING, mode: await changeMode(sql, conversationId, effect, now) };
+      return { ...NOTHING, mode: await changeMode(sql, conversationId, effect.to) };
+    case 'run-plan':
+      return { ...NOTHING, plan: await takePlan(sql, conversationId, effect.plan) };
     case 'decide':
       return { ...NOTHING, approval: await decideApproval(sql, conversationId, effect, now) };
     case 'link': {

@@ -36,6 +36,13 @@ export async function commitTurn(
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) await addSpend(sql, account, rest(usage, counted));
   await insertEntries(sql, lease, commit, session, now);
+  if (commit.isPlan === true) {
+    await sql
+      .updateTable('conversation')
+      .set({ plan: commit.turnId, plan_run: 0 })
+      .where('id', '=', lease.conversationId)
+      .execute();
+  }
   if (commit.outcome === 'failed') {
     await recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
   }

@@ -18,7 +18,7 @@ export async function ensureConversation(sql: Sql, id: string, now: number): Pro
 export async function lockConversation(database: Database, sql: Sql, id: string) {
   const query = sql
     .selectFrom('conversation')
-    .select(['epoch', 'session', 'lease_owner', 'lease_until', 'mode'])
+    .select(['epoch', 'session', 'lease_owner', 'lease_until', 'mode', 'plan', 'plan_run'])
     .where('id', '=', id);
   // On SQLite the transaction itself keeps the others out.
   const locking = database.dialect === 'postgres' ? query.forUpdate() : query;

@@ -12,7 +12,8 @@ export interface ApprovalDecision {
 }
 
 /**
- * Decides a question, once: of several presses the first counts, and none after its time. All who
+ * Decides a question in the conversation where it was put, and people have read it, once: of several
+ * presses the first counts, and none after its time. All who
  * close questions write the question first and its turn second, so they cannot wait in a circle.
  */
 export async function decideApproval(
@@ -28,11 +29,15 @@ export async function decideApproval(
     .where('code', '=', code)
     .where('state', '=', OPEN_APPROVAL)
     .where('expires_at', '>', now)
+    .where('asked_in', '=', conversationId)
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) {
     const approval = await approvalByCode(sql, code);
-    return approval === null ? { kind: 'unknown' } : { kind: 'closed', approval };
+    if (approval === null) return { kind: 'unknown' };
+    return approval.askedIn === conversationId
+      ? { kind: 'closed', approval }
+      : { kind: 'elsewhere' };
   }
   await letGoOn(sql, [row]);
   return { kind: 'decided', approval: readApprovalRow(row) };
@@ -84,7 +89,7 @@ async function openIn(sql: Sql, conversationId: string, now: number) {
   const rows = await sql
     .selectFrom('approval')
     .selectAll()
-    .where('conversation_id', '=', conversationId)
+    .where('asked_in', '=', conversationId)
     .where('state', '=', OPEN_APPROVAL)
     .where('expires_at', '>', now)
     .orderBy('seq')

@@ -40,6 +40,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         shown: `{"text":"${SECRET}"}`,
         askedBy: 'web:u1',
         place: 'web c1',
+        askedIn: 'web:c1',
         approvers: ['web:u1'],
         expiresAt: 1_000,
       };

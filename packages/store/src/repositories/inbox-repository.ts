@@ -39,7 +39,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
         const found = await applyCommand(sql, admitted, effect);
-        if (effect.kind === 'mode') await runPlan(sql, seq, admitted, found.mode, effect.planWords);
+        if (effect.kind === 'run-plan') await runPlan(sql, seq, admitted, found.plan, effect.text);
         const result = { duplicate: false, ...found };
         const { trace } = admitted;
         const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
@@ -132,18 +132,22 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
   return true;
 }
 
-/** The `/mode agent` that a plan was waiting for is answered by a turn, too, and stored as that. */
+/** The command that runs a plan is answered by a turn, too, and stored as that. */
 async function runPlan(
   sql: Sql,
   seq: number,
   { message }: AdmittedMessage,
-  mode: CommandResult['mode'],
+  found: CommandResult['plan'],
   text: string,
 ): Promise<void> {
-  if (mode?.runsPlan !== true) return;
+  if (found !== 'runs') return;
   await sql
     .updateTable('inbox')
-    .set({ state: 'waiting', outcome: null, message: toJson({ ...message, text }) })
+    .set({
+      state: 'waiting',
+      outcome: null,
+      message: toJson({ ...message, text, typed: message.text }),
+    })
     .where('seq', '=', seq)
     .execute();
 }

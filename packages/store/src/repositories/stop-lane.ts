@@ -66,7 +66,7 @@ export async function stopOwn(
 async function fence(sql: Sql, conversationId: string): Promise<void> {
   await sql
     .updateTable('conversation')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
+    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null, plan: null }))
     .where('id', '=', conversationId)
     .execute();
 }

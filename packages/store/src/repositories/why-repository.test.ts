@@ -137,7 +137,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         [900, 'gone on with by another run'],
       ]);
       const asked = { code: 'ABC234', turnId: 't3', callKey: 'k', tool: 'write', shown: 'private' };
-      const who = { askedBy: 'web:u1', place: 'web', approvers: [], expiresAt: 9_000 };
+      const place = { place: 'web', askedIn: 'web:c1' };
+      const who = { askedBy: 'web:u1', ...place, approvers: [], expiresAt: 9_000 };
       await store.approvals.ask(lease, { ...asked, ...who }, [], 950);
       expect(await verdict('m3')).toBe(
         'No answer yet: its turn waits for somebody’s yes to write (ABC234).',

@@ -11,8 +11,10 @@ export interface ConversationTable {
   lease_owner: Generated<string | null>;
   lease_until: Generated<number | null>;
   mode: Generated<ConversationMode>;
-  /** When the mode was last changed. */
-  mode_since: Generated<number>;
+  /** The turn whose plan may be run; null when there is none, or something newer was said. */
+  plan: Generated<string | null>;
+  /** 1: it was run. */
+  plan_run: Generated<number>;
   created_at: number;
 }
 

@@ -14,6 +14,8 @@ export interface ApprovalTable {
   shown: string;
   asked_by: string;
   place: string;
+  /** The conversation in which it was put; null in rows of older versions. */
+  asked_in: Generated<string | null>;
   approvers: string;
   state: ApprovalState;
   asked_at: number;

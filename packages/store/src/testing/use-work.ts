@@ -41,6 +41,7 @@ async function useApprovals(store: Store): Promise<void> {
     shown: '{}',
     askedBy: 'web:u1',
     place: 'web c6',
+    askedIn: 'web:c6',
     approvers: [],
     expiresAt: 5,
   };
@@ -52,8 +53,10 @@ async function useApprovals(store: Store): Promise<void> {
   await store.inbox.command(message('a3', 'c6'), { kind: 'decide', code: 'X', ...by }, () => []);
   await store.approvals.expire(9);
   await store.approvals.recent(5);
-  const mode = { kind: 'mode', to: 'plan', planWords: 'go' } as const;
+  const mode = { kind: 'mode', to: 'plan' } as const;
   await store.inbox.command(message('a4', 'c6'), mode, () => []);
+  const run = { kind: 'run-plan', plan: null, text: 'go' } as const;
+  await store.inbox.command(message('a5', 'c6'), run, () => []);
 }
 
 async function useSummaries(store: Store): Promise<void> {
