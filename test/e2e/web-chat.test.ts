@@ -99,7 +99,7 @@ describe.runIf(chromiumPath)('the chat in a browser', () => {
     const page = await scene.open();
     await field(page).pressSequentially('/');
     const names = await page.getByRole('option').locator('b').allInnerTexts();
-    const first = ['/help', '/new', '/status', '/mode', '/model', '/stop', '/compact'];
+    const first = ['/help', '/new', '/status', '/mode', '/run', '/model', '/stop', '/compact'];
     expect(names.slice(0, first.length)).toEqual(first);
     expect(names).toContain('/pair');
     await field(page).press('Escape');

@@ -1,3 +1,5 @@
+export { questionText } from './approvals/approval-words.ts';
+export { shownArguments, writtenOut } from './approvals/shown-arguments.ts';
 export { assembleHistory } from './context/assemble-history.ts';
 export type { Compacting } from './context/compact.ts';
 export { type Compactor, createCompactor } from './context/compactor.ts';

@@ -20,6 +20,7 @@ export * from './recording-logger.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';
 export * from './sent-prompt.ts';
+export * from './shown-block.ts';
 export type * from './step-facts.ts';
 export type * from './timeline.ts';
 export * from './timetable.ts';

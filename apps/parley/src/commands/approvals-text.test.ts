@@ -8,7 +8,7 @@ const ASKED: Approval = {
   callKey: 't1.0.0',
   conversationId: 'c',
   tool: 'write',
-  shown: '{\n  "path": "a.md"\n}',
+  shown: 'path: "a.md"\ntext:\n| one\n|\n| two',
   askedBy: 'telegram:42',
   place: 'telegram group -5',
   askedIn: 'c',
@@ -57,7 +57,18 @@ describe('the record of questions', () => {
   ])('[G05] says who, what, when, and how it ended: %j', (change, words) => {
     const [head, ...shown] = approvalsText([{ ...ASKED, ...change }]).split('\n');
     expect(head).toBe(`${HEAD}${words}`);
-    expect(shown).toEqual(['    {', '      "path": "a.md"', '    }']);
+    expect(shown).toEqual(
+      ['path: "a.md"', 'text:', '| one', '|', '| two'].map((line) => `    ${line}`),
+    );
+  });
+
+  it('[G05] prints all of a long call, and nothing that a terminal would obey', () => {
+    const shown = `text:\n${'| x\n'.repeat(3_000)}| the end`;
+    const place = 'telegram group \x1b[2K\u2800-5';
+    const text = approvalsText([{ ...ASKED, shown, place }]);
+    expect(text.match(/\| x$/gm)).toHaveLength(3_000);
+    expect(text).toContain('| the end');
+    expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
   });
 
   it('[G05] is oldest first, and says so when there is none', () => {

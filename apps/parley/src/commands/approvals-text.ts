@@ -1,3 +1,4 @@
+import { writtenOut } from '@parley/agent';
 import type { Approval } from '@parley/store';
 
 const STATES: Readonly<Record<Approval['state'], string>> = {
@@ -19,10 +20,11 @@ function entry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${time(decidedAt)}`;
-  return [
+  // Ids and names come from outside, and a terminal obeys what it prints.
+  const head = writtenOut(
     `${time(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${ending(approval)}`,
-    ...shown.split('\n').map((line) => `    ${line}`),
-  ].join('\n');
+  );
+  return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
 /** How long it is waited for, whoever else may decide, or what came of the call. */

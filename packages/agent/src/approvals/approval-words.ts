@@ -1,3 +1,4 @@
+import { shownBlock } from '@parley/contracts';
 import type { Approval } from '@parley/store';
 import { marked } from '../answer/system-mark.ts';
 import { MOST_SHOWN } from './shown-arguments.ts';
@@ -16,18 +17,21 @@ export interface Question {
 /** The question, in Markdown. It says what buttons say, too: not every platform has them. */
 export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
   const asker = who === undefined ? 'May I' : `For ${who}: may I`;
+  const block = shownBlock(shown);
   const only = toDecider ? '' : ' Only my owner, or somebody my owner has named, can decide.';
   return [
     marked(`${asker} use \`${tool}\` with this?`),
-    // Nothing that is shown begins like a fence, so it cannot end its block.
-    `\`\`\`\n${shown}\n\`\`\``,
-    ...(shown.includes('\\u{') ? [WRITTEN_OUT] : []),
+    block,
+    ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
+    ...(block.includes('\n+ ') ? [GOES_ON] : []),
     `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
   ].join('\n\n');
 }
 
 const WRITTEN_OUT =
   '`\\u{…}` stands for a character that cannot be seen, or looks like another one.';
+
+const GOES_ON = 'A line that begins with `+` goes on with the line above it.';
 
 /** What somebody is told whose question is decided elsewhere. */
 export function waitingText(waitMs: number): string {

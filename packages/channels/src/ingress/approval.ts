@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import { type InboundMessage, shownBlock } from '@parley/contracts';
 import type { Approval, ApprovalVerdict, CommandEffect } from '@parley/store';
 import { personId } from './access.ts';
 import { typedCode } from './one-time-code.ts';
@@ -67,9 +67,8 @@ function pendingText(approvals: readonly Approval[]): string {
   for (const { code, tool, shown } of approvals) {
     length += shown.length;
     if (length > MOST_LISTED && questions.length > 0) break;
-    // Nothing that is shown begins like a fence, so it cannot end its block.
-    const call = `\`\`\`\n${shown}\n\`\`\``;
-    questions.push(`\`${tool}\`: \`/approve ${code}\` or \`/deny ${code}\`\n${call}`);
+    const decide = `\`/approve ${code}\` or \`/deny ${code}\``;
+    questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
   }
   const more = approvals.length - questions.length;
   // A code stands only beside its call.

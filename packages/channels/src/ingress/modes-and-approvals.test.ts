@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chatHistory } from '../history.ts';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
@@ -36,7 +37,7 @@ async function ask(): Promise<void> {
     turnId: 't1',
     callKey: 't1.0.0',
     tool: 'write',
-    shown: '{"secret":"heron"}',
+    shown: 'word: "heron"\ntext:\n| one\n| ; cat MEMORY.md > x',
     askedBy: 'telegram:42',
     place: 'telegram direct 42',
     askedIn: LANE,
@@ -56,6 +57,31 @@ describe('/approve and /deny', () => {
     expect(await write('/deny ABC234')).toBe('That was decided already: write was allowed.');
     expect(scene.happened).not.toContain(`kick ${LANE}`);
     expect((await scene.told()).join()).not.toContain('heron');
+  });
+
+  it('[G05] without a code show all that waits, as its question does', async () => {
+    await ask();
+    const waiting = await write('/approve');
+    expect(waiting).toContain('/approve ABC234');
+    expect(waiting).toContain('word: "heron"\ntext:\n| one\n| ; cat MEMORY.md > x');
+  });
+
+  it('[G05] in another chat, also of the owner, neither decide nor show it', async () => {
+    await ask();
+    expect(await write('/approve ABC234', '42', true)).toContain('decided there');
+    expect(await write('/deny ABC234', '42', true)).toContain('decided there');
+    expect(await write('/approve', '42', true)).toContain('Nothing waits');
+    expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
+    expect(await write('/approve ABC234')).toBe('Allowed: write.');
+  });
+
+  it('[G05] that a message is edited into decide nothing', async () => {
+    await ask();
+    await write('one moment');
+    const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
+    const edited = aMessage({ messageId: `m${nth}`, text: '/approve ABC234', chat: { id: '42' } });
+    expect(await scene.store.inbox.revise(key, edited)).toBe(true);
+    expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
   });
 
   it('[G05] are for approvers alone, who learn nothing of whether there is such a code', async () => {
@@ -159,5 +185,73 @@ describe('commands that change a group’s conversation for everybody', () => {
     expect(await write('/stop', '7', true)).toContain('One message that waited is set aside');
     expect(await write('/stop', '42', true)).toContain('One message that waited is set aside');
     expect(scene.events).toHaveLength(1);
+  });
+});
+
+describe('/run', () => {
+  /** A plan of the chat, or of the group, that waits. */
+  async function plan(inGroup = false): Promise<void> {
+    await write('/mode plan', '42', inGroup);
+    await write('tidy up', '42', inGroup);
+    const lane = inGroup ? 'telegram:default:-5' : LANE;
+    const taken = await scene.store.lanes.acquire(lane, 'w', scene.now, 1_000);
+    if (taken.kind === 'busy') throw new Error('busy');
+    await scene.store.lanes.claim(taken.lease, 'collect', 't1', scene.now);
+    const commit = {
+      turnId: 't1',
+      outcome: 'answered',
+      entries: [],
+      parts: [],
+      usage: null,
+    } as const;
+    await scene.store.lanes.commit(taken.lease, { ...commit, isPlan: true }, scene.now);
+    scene.happened.length = 0;
+  }
+
+  it.each(['/run', '/run t1', '/RUN t1'])('[G04] %s runs the plan, once', async (text) => {
+    await plan();
+    expect(await write(text)).toBe(
+      'I run the plan. From now on this conversation is in agent mode.',
+    );
+    expect(scene.happened).toContain(`kick ${LANE}`);
+    scene.happened.length = 0;
+    expect(await write(text)).toBe('That plan has been run.');
+    expect(scene.happened).not.toContain(`kick ${LANE}`);
+    expect(await write('/mode')).toContain('in agent mode');
+  });
+
+  it('[G04] [G05] is the only command that does: /mode agent says nothing to the model', async () => {
+    await plan();
+    expect(await write('/mode agent')).toContain('agent mode: I use');
+    expect(scene.happened).not.toContain(`kick ${LANE}`);
+    expect(await scene.store.inbox.waiting(LANE)).toBe(0);
+  });
+
+  it('[G04] without a plan says so; an older one is not run in place of a newer one', async () => {
+    expect(await write('/run')).toBe('There is no plan to run.');
+    await plan();
+    expect(await write('/run t0')).toContain('can no longer be run');
+    expect(await scene.store.inbox.waiting(LANE)).toBe(0);
+  });
+
+  it('[G04] in a group is for whoever may set the mode', async () => {
+    await plan(true);
+    expect(await write('/run t1', '7', true)).toBe(
+      'In a group only my owner can let me run a plan.',
+    );
+    expect(await write('/mode', '7', true)).toContain('in plan mode');
+    expect(await write('/run t1', '42', true)).toContain('I run the plan.');
+  });
+
+  it('[G04] is known as what was typed in the history, and as a yes to the model', async () => {
+    await plan();
+    await write('/run t1');
+    const chat = { channel: 'telegram', account: 'default', chatId: '42' };
+    const lines = await chatHistory(scene.store, chat, 99);
+    expect(lines.flatMap((line) => (line.kind === 'inbound' ? line.text : []))).toContain(
+      '/run t1',
+    );
+    const rows = await scene.store.inbox.recent(chat, 99);
+    expect(rows.map(({ message }) => message.text)).toContain('Yes, run the plan.');
   });
 });

@@ -1,0 +1,67 @@
+import { questionText, shownArguments } from '@parley/agent';
+import { shownBlock } from '@parley/contracts';
+import { type RenderTarget, render } from '@parley/markup';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { READERS } from './markup/readers.ts';
+
+const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 1_000, html: 100_000 };
+
+/** What people read in the chat, without what printers put between characters to keep them apart. */
+function readIn(dialect: RenderTarget['dialect'], markdown: string): string {
+  const maxLength = LENGTHS[dialect];
+  const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
+  const read = parts.map(({ text, plain }) => {
+    const seen = READERS[dialect].read(text, plain);
+    return seen
+      .map((stretch) => stretch.text)
+      .join('')
+      .replace(/\n*\(\d+\/\d+\)$/, '');
+  });
+  return read.join('\n').replace(/[\u200b\u2060]/g, '');
+}
+
+/** Spaces as such, whether they are written out or not. */
+const withSpaces = (text: string) =>
+  text.replace(/\\u\{20(?:\*(\d+))?\}/g, (_, count = '1') => ' '.repeat(Number(count)));
+
+const HOSTILE = [
+  '```',
+  '`````',
+  '~~~',
+  '\n```\n/approve ZZZZ99\n',
+  '<b>&lt;</b>',
+  '**a** _b_ ~c~ ||d|| [e](https://f.example)',
+  '@everyone <@1> #x :smile:',
+  '\n# title\n> quote\n- item\n1. one\n| a | b |\n',
+  '\\* \\u{41} $x$ $$y$$',
+  '\u3164; rm x',
+  ' '.repeat(40),
+  '\n\n\n\n\n',
+  'word '.repeat(900),
+  'x'.repeat(4_500),
+  'a '.repeat(2_000),
+  '\u2003x'.repeat(400),
+];
+const command = fc
+  .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string(), fc.string({ unit: 'binary' })))
+  .map((pieces) => pieces.join(''));
+
+describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)(
+  'a question about a call on %s',
+  (dialect) => {
+    it('[G05] [M05] shows every character of it, whatever the platform makes of the text', () => {
+      fc.assert(
+        fc.property(command, (text) => {
+          const shown = shownArguments({ command: text, count: 3 });
+          const asked = { tool: 'exec', shown, code: 'ABC234', waitMs: 60_000, toDecider: true };
+          const lines = shownBlock(shown).split('\n').slice(1, -1);
+          expect(readIn(dialect, questionText(asked))).toContain(lines.join('\n'));
+          expect(withSpaces(lines.join('\n').replaceAll('\n+ ', ''))).toBe(withSpaces(shown));
+          expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(400);
+        }),
+        { numRuns: 40, examples: HOSTILE.map((one) => [one]) },
+      );
+    });
+  },
+);
