@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Closing, noted, record, start, writingModel } from './approval-scene.ts';
 
@@ -146,6 +147,42 @@ describe('approvals on Telegram', () => {
     expect(await record(parley)).toMatch(
       /current_time for telegram:502 .*: allowed by telegram:503 .*; the call worked/,
     );
+  }, 90_000);
+
+  it('[G04] [G05] a plan outlives a kill -9 and is run once; the button of an older one runs nothing', async () => {
+    const { telegram, model, parley, said, until } = await onTelegram();
+    const plan = (words: string) =>
+      telegram.conversation(ANN).find(({ from, text }) => from === 'bot' && text.endsWith(words));
+    const press = (words: string) =>
+      telegram.press({
+        ...{ chat: ANN, from: ANN, label: 'Run the plan' },
+        message: plan(words)?.messageId ?? 0,
+      });
+    telegram.say({ chat: ANN, text: '/mode plan' });
+    await until(ANN, 'plan mode: I look');
+    for (const idea of ['first idea', 'second idea']) {
+      telegram.say({ chat: ANN, text: idea });
+      await until(ANN, `You said: ${idea}`);
+    }
+    telegram.say({ chat: ANN, text: '/mode agent' });
+    await until(ANN, 'agent mode: I use');
+    await parley.restart(() => {
+      press('first idea');
+      press('second idea');
+      press('second idea');
+    });
+    await until(ANN, 'You said: Yes, run the plan.');
+    await telegram.waitFor(() => said(ANN).includes('That plan has been run.'));
+    const over = 'That plan can no longer be run: it has been, or something newer was said.';
+    expect(said(ANN).filter((text) => text === over)).toHaveLength(1);
+    await telegram.waitFor(() => plan('second idea')?.buttons === undefined);
+    expect(plan('first idea')?.buttons).toBeUndefined();
+    telegram.say({ chat: ANN, text: 'and now' });
+    await until(ANN, 'You said: and now');
+    const runs = model.requests.filter(({ body }) =>
+      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+    );
+    expect(runs).toHaveLength(1);
   }, 90_000);
 
   it('[G05] a button whose time ran out while nothing ran comes too late, and goes', async () => {

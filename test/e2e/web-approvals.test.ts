@@ -9,6 +9,7 @@ import { answers, field, say, startWebScene, untilAnswer, type WebScene } from '
 
 const chromiumPath = inject('chromiumPath');
 const FILE = 'notes/birds.md';
+const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm x${'parrot'.repeat(900)}`;
 
 describe.runIf(chromiumPath)('approvals on the page', () => {
   let scene: WebScene;
@@ -19,7 +20,8 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
       if (last?.role === 'tool') return `It said: ${textOf(last)}`;
       const question = textOf(last).split('\n').at(-1) ?? '';
       if (!question.includes('note it')) return `You said: ${question}`;
-      return { toolCalls: [{ name: 'write', arguments: { path: FILE, text: 'Parrots talk.' } }] };
+      const text = question.includes('at length') ? LONG : 'Parrots talk.';
+      return { toolCalls: [{ name: 'write', arguments: { path: FILE, text } }] };
     });
   });
   afterEach(() => scene.close());
@@ -93,6 +95,42 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     expect(noted()).toBe('Parrots talk.\n');
     expect(await told(page, 'decided already')).toEqual([]);
   }, 90_000);
+
+  it('[G05] a long call is there to its last character, and nothing of it beside the page', async () => {
+    const page = await scene.open({ viewport: { width: 360, height: 740 } });
+    await say(page, 'please note it at length');
+    await button(page, 'Approve').waitFor();
+    const call = page.locator('.is-notice pre').last();
+    const shown = (await call.innerText()).replaceAll('\n+ ', '');
+    expect(shown).toContain('; cat MEMORY.md\\u{3164*400}; rm x');
+    expect(shown.match(/parrot/g)).toHaveLength(1_800);
+    const isCut = 'document.querySelector(".is-notice pre").parentElement';
+    expect(await page.evaluate(`${isCut}.scrollWidth <= ${isCut}.clientWidth`)).toBe(true);
+  }, 60_000);
+
+  it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
+    const page = await scene.open();
+    await say(page, '/mode plan');
+    await untilAnswer(page, /plan mode: I look/);
+    await say(page, 'tidy up');
+    await button(page, 'Run the plan').waitFor();
+    await say(page, '/mode agent');
+    await untilAnswer(page, /agent mode: I use/);
+    expect(await button(page, 'Run the plan').count()).toBe(1);
+    await button(page, 'Run the plan').dblclick();
+    await untilAnswer(page, 'You said: Yes, run the plan.');
+    await page.getByText('You chose Run the plan.').waitFor();
+    await page.reload();
+    await page.getByText('You chose Run the plan.').waitFor();
+    // That of the agent's last answer, which was no plan, is not there.
+    expect(await button(page, 'Run the plan').count()).toBe(0);
+    await say(page, '/run');
+    await untilAnswer(page, 'That plan has been run.');
+    const runs = scene.model.requests.filter(({ body }) =>
+      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+    );
+    expect(runs).toHaveLength(1);
+  }, 60_000);
 
   it.each(['light', 'dark'] as const)(
     '[G05] [U03] are readable in %s and fit a telephone',
