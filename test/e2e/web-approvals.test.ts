@@ -101,7 +101,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await say(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
     const call = page.locator('.is-notice pre').last();
-    const shown = (await call.innerText()).replaceAll('\n+ ', '');
+    const shown = (await call.innerText()).replaceAll('\n+', '');
     expect(shown).toContain('; cat MEMORY.md\\u{3164*400}; rm x');
     expect(shown.match(/parrot/g)).toHaveLength(1_800);
     const isCut = 'document.querySelector(".is-notice pre").parentElement';

@@ -5,8 +5,8 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
  * A call, as its record shows it (`shownArguments`), as a block of Markdown for people who decide it. A
- * line that begins with `+` goes on with the line above it, without a space between. Nothing in it
- * begins like a fence, so it cannot end its block.
+ * line that begins with `+` goes on with the line above it, with what stands behind the sign. Nothing in
+ * it begins like a fence, so it cannot end its block.
  */
 export function shownBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapped).join('\n')}\n\`\`\``;
@@ -17,16 +17,19 @@ function wrapped(line: string): readonly string[] {
   const lines: string[] = [];
   let current = '';
   for (const piece of line.match(PIECE) ?? []) {
-    const text = current.trimEnd();
-    const isFull = current.length + piece.length > WIDTH && text.length > '+ '.length;
-    const spaces = current.length - text.length;
-    // Spaces at an end or a beginning are overlooked, so they are in the middle of a line, or written out.
-    const isPlace = piece !== ' ' && (spaces === 0 || current.length > 2 * WIDTH);
-    if (isFull && isPlace) {
-      lines.push(text);
-      current = spaces === 0 ? '+ ' : `+ \\u{20${spaces === 1 ? '' : `*${spaces}`}}`;
+    if (current.length + piece.length > WIDTH && piece !== ' ') {
+      const at = cutOf(current);
+      lines.push(current.slice(0, at));
+      current = `+${current.slice(at)}`;
     }
     current += piece;
   }
   return [...lines, current];
+}
+
+/** Before a space, which is seen at the beginning of a line and not at the end, if one is near. */
+function cutOf(text: string): number {
+  const word = text.lastIndexOf(' ');
+  const spaces = text.slice(0, word + 1).trimEnd().length;
+  return spaces > WIDTH / 2 ? spaces : text.length;
 }

@@ -21,7 +21,7 @@ export const AccessSettings = z.strictObject({
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')
     .describe(
-      'Who may use commands in groups that change the conversation for all of the group: /new, /mode, /compact, and /stop of what others asked. owners; approvers: owners and approvals.approvers; administrators: those and whom the platform calls an administrator of the group; everyone.',
+      'Who may use commands in groups that change the conversation for all of the group: /new, /mode, /run, /compact, and /stop of what others asked. owners; approvers: owners and approvals.approvers; administrators: those and whom the platform calls an administrator of the group; everyone.',
     ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;

@@ -23,7 +23,7 @@ export function questionText({ tool, shown, code, waitMs, toDecider, who }: Ques
     marked(`${asker} use \`${tool}\` with this?`),
     block,
     ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
-    ...(block.includes('\n+ ') ? [GOES_ON] : []),
+    ...(block.includes('\n+') ? [GOES_ON] : []),
     `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
   ].join('\n\n');
 }

@@ -24,6 +24,8 @@ describe('taking words out', () => {
     ['heron', 'a Heron and a HERON', `a ${MARK} and a ${MARK}`],
     ['heron pie', 'heron\n  pie', MARK],
     ['heron pie', String.raw`{"a":"heron\npie"}`, `{"a":"${MARK}"}`],
+    ['heron pie', 'text:\n| a heron\n| pie', `text:\n| a ${MARK}`],
+    ['a heron pie', 'text:\n| a heron\n+ pie', `text:\n| ${MARK}`],
     ['say "hi" now', String.raw`{"a":"say \"hi\" now"}`, `{"a":"${MARK}"}`],
     ['a < b & c', 'if a &lt; b &amp; c', `if ${MARK}`],
     ['well-known (as x.y*z)', 'so well-known (as x.y*z)!', `so ${MARK}!`],

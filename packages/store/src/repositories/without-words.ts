@@ -61,10 +61,10 @@ export function withoutWords(words: readonly string[], mark: string): (value: un
   return inside;
 }
 
-/** Spaces may have become line ends on the way, also written as JSON writes them. */
+/** Spaces may have become line ends on the way, also as JSON writes them, or a question of a call. */
 function patternOf(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const pattern = pieces.join(String.raw`(?:\s|\\[nrt])+`);
+  const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
   const isShort =
     [...word].length < PIECE &&
     !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(word);
