@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { ChannelError, type OutboundFile, reasonOf } from '@parley/contracts';
+import { pixelsOf } from '@parley/media';
 import {
   type AnyMediaMessageContent,
   type MediaGenerationOptions,
@@ -12,6 +13,10 @@ import { notSent, sendErrorOf } from './send-failure.ts';
 const LONGEST_CAPTION = 1_024;
 /** An upload that stands still for so long is given up, in ms. */
 const UPLOAD_TIMEOUT_MS = 60_000;
+/** Baileys decodes a picture in this process to make its preview; larger ones go without (G19). */
+const MOST_PREVIEWED_PIXELS = 25_000_000;
+/** Where a picture says its size, even behind what cameras write before it, in bytes. */
+const SIZE_WITHIN = 256 * 1_024;
 
 /** Whether a text can stand below a file; recordings have nothing below them. */
 export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
@@ -33,7 +38,8 @@ export async function fileMessage(
   try {
     if (!(await handle.stat()).isFile()) throw unreadable(file, 'it is not a file');
     // A stream, never a path: Baileys reads whatever an address or path names.
-    const content = contentOf(file, caption, { stream: handle.createReadStream() });
+    const preview = file.kind === 'image' && (await isPreviewed(handle));
+    const content = contentOf(file, caption, preview, { stream: handle.createReadStream() });
     return await prepareWAMessageMedia(content, {
       upload,
       mediaUploadTimeoutMs: UPLOAD_TIMEOUT_MS,
@@ -47,12 +53,24 @@ export async function fileMessage(
 
 type Stream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
 
-function contentOf(file: OutboundFile, text: string, media: Stream): AnyMediaMessageContent {
+async function isPreviewed(handle: FileHandle): Promise<boolean> {
+  const beginning = Buffer.alloc(SIZE_WITHIN);
+  const { bytesRead } = await handle.read(beginning, 0, SIZE_WITHIN, 0);
+  const pixels = pixelsOf(beginning.subarray(0, bytesRead));
+  return pixels !== null && pixels <= MOST_PREVIEWED_PIXELS;
+}
+
+function contentOf(
+  file: OutboundFile,
+  text: string,
+  preview: boolean,
+  media: Stream,
+): AnyMediaMessageContent {
   const { kind, name, mimeType: mimetype } = file;
   const caption = text === '' ? {} : { caption: text };
   switch (kind) {
     case 'image':
-      return { image: media, mimetype, ...caption };
+      return { image: media, mimetype, ...(preview ? {} : { jpegThumbnail: '' }), ...caption };
     case 'video':
       // No preview: Baileys would start another program for it.
       return { video: media, mimetype, jpegThumbnail: '', ...caption };
