@@ -1,4 +1,4 @@
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf, withoutTemplateTokens } from '@parley/contracts';
 import type { ModelRequest } from '@parley/models';
 import { type AssembledPrompt, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository } from '@parley/store';
@@ -59,6 +59,9 @@ function promptOf(
     messageIds: turn.messages.map(({ message }) => message.messageId),
     ...sentPromptOf(prompt),
     tools: tools.map(({ name }) => name),
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: withoutTemplateTokens(content),
+    })),
   };
 }

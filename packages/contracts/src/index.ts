@@ -22,6 +22,7 @@ export * from './runtime-facts.ts';
 export * from './sent-prompt.ts';
 export * from './shown-block.ts';
 export type * from './step-facts.ts';
+export * from './template-tokens.ts';
 export type * from './timeline.ts';
 export * from './timetable.ts';
 export * from './todo-lines.ts';

@@ -4,6 +4,7 @@ import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { classifyFailure } from './classify-failure.ts';
 import { explainFailure } from './explain-failure.ts';
 import { failureFacts } from './failure-facts.ts';
+import { harmlessRequest } from './harmless-request.ts';
 import { ModelError, type ModelFailure } from './model-error.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { costOf, countUsage } from './model-usage.ts';
@@ -69,7 +70,8 @@ async function* streamCall(
   }
 }
 
-function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSignal): ProviderCall {
+function callOf(init: ProviderModelInit, asked: ModelRequest, signal: AbortSignal): ProviderCall {
+  const request = harmlessRequest(asked);
   return {
     prompt: providerPrompt(init.choice.provider, request),
     ...providerTools(init.choice.provider, request),

@@ -38,7 +38,7 @@ export {
 export { createLayerRegistry, type LayerRegistry } from './layer-registry.ts';
 export { houseLayers } from './layers/house-layers.ts';
 export { messageContext } from './layers/message-context-layer.ts';
-export { capUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
+export { capUntrusted, frameUntrusted, quoteUntrusted } from './layers/untrusted-text.ts';
 export type { Layout, LayoutEntry } from './layout.ts';
 export { layoutNamed } from './layouts/house-layouts.ts';
 export { type Character, characterSource } from './profiles/character-source.ts';

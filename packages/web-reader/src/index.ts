@@ -1,6 +1,5 @@
 export { FETCH_LIMITS, type FetchLimits } from './fetch/fetch-resource.ts';
 export type { AddressRules } from './fetch/resolve-host.ts';
-export { frameUntrusted, type NewNonce, randomNonce } from './page/frame-untrusted.ts';
 export {
   createPageReader,
   type PageReaderOptions,

@@ -26,7 +26,7 @@ async function open(extras: SceneExtras = {}): Promise<string[]> {
     asked.push(url);
     return { url, title: '', text: PAGE };
   };
-  const fetch = webFetchTool({ readPage, maxCharacters: 1_000, nonce: () => 'n' });
+  const fetch = webFetchTool({ readPage, maxCharacters: 1_000 });
   scene = await openTurnScene({}, { tools: [fetch, writeTool(FILES), editTool(FILES)], ...extras });
   return asked;
 }

@@ -16,7 +16,7 @@ async function reading(approval: FetchApproval, extras: SceneExtras = {}): Promi
     asked.push(url);
     return { url, title: '', text: `Green. See ${TEA}/next` };
   };
-  const fetch = webFetchTool({ readPage, maxCharacters: 1_000, nonce: () => 'n', approval });
+  const fetch = webFetchTool({ readPage, maxCharacters: 1_000, approval });
   scene = await openTurnScene({}, { ...extras, tools: [fetch, ...(extras.tools ?? [])] });
   return asked;
 }

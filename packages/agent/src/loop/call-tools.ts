@@ -126,20 +126,21 @@ async function outcomeOf(
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
   const { turnId, tools, clock, log, limits } = deps;
+  const foreign = tools.foreign.has(tool.name);
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
   const begunAt = clock();
   const about = { ...at, messages, moment, turnId, callId: key, clock, log };
   const { tracer = silentTracer } = deps;
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
-    const ended = await runTool(tool, call, about, limits, stop);
+    const ended = await runTool({ tool, foreign }, call, about, limits, stop);
     span.note({ failed: ended.failed === true });
     return ended;
   });
   const labels = { tool: tool.name, outcome: outcome.failed === true ? 'failed' : 'done' };
   deps.meter?.observe('parley_tool_seconds', clock() - begunAt, labels);
   log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
-  return { ...outcome, ran: true, foreign: tools.foreign.has(tool.name) };
+  return { ...outcome, ran: true, foreign };
 }
 
 /** Why a call may not be run: somebody said no. Null when the lease was lost. */

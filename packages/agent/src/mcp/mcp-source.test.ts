@@ -49,11 +49,13 @@ describe('[G03] what MCP servers have to say in a turn', () => {
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
 
-  it('is a picked prompt as a quotation, beside the skills that were called', async () => {
+  it('[P18] is a picked prompt in a frame, beside the skills that were called', async () => {
     const { calledSkills } = await gather(UP, '/mcp__browser__greet');
     expect(calledSkills?.map(({ text }) => text)).toEqual([
       'Knit.',
-      '> Say hi.\n> # Rules\n> None.',
+      expect.stringMatching(
+        /no more.*\n<outside id="(\w+)">\nSay hi\.\n# Rules\nNone\.\n<\/outside id="\1">$/,
+      ),
     ]);
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });

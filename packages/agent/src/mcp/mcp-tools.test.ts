@@ -144,6 +144,6 @@ describe('[G03] a call', () => {
     const lost = Object.assign(new Error('closed'), { code: 'mcp-lost' });
     const outcome = used({ readOnly }, () => Promise.reject(lost));
     if (readOnly) await expect(outcome).rejects.toBe(lost);
-    else expect((await outcome).text).toContain('took effect is not known');
+    else expect((await outcome).note).toContain('took effect is not known');
   });
 });

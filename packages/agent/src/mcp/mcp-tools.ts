@@ -103,8 +103,8 @@ async function callTool(
     );
   } catch (error) {
     if (tool.readOnly || !isLost(error)) throw error;
-    const text = `The connection to ${server} was lost before it answered (${reasonOf(error)}). Whether the call took effect is not known: look before you do it again.`;
-    return { text, failed: true };
+    const note = `The connection to ${server} was lost before it answered. Whether the call took effect is not known: look before you do it again.`;
+    return { text: reasonOf(error), note, failed: true };
   }
 }
 

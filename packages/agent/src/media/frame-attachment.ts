@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { capUntrusted, quoteUntrusted } from '@parley/prompt';
+import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import { labelFor, type Named, standInFor } from './attachment-words.ts';
 import type { ReadAttachment } from './read-attachment.ts';
 
@@ -52,8 +51,6 @@ function speechOf(named: Named, text: string): string {
   return framed(`${labelFor(named)}, transcribed`, heard);
 }
 
-/** The id comes from the text itself, so nobody can write a text that contains its own closing line. */
 function framed(label: string, text: string): string {
-  const id = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return `<file id="${id}">\n${label}\n---\n${text}\n</file id="${id}">`;
+  return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }

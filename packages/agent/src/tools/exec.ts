@@ -69,8 +69,9 @@ export function execTool(deps: ExecDeps): Tool {
     async run(input, { signal }) {
       const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;
       const result = await sandbox.run(input.command, { signal, timeoutMs });
-      const text = `${statusOf(result)}\n\n${plain(result.output) || '(It printed nothing.)'}`;
-      return { text, failed: result.exitCode !== 0 };
+      const output = plain(result.output);
+      const note = `${statusOf(result)}${output === '' ? ' It printed nothing.' : ''}`;
+      return { text: output, note, failed: result.exitCode !== 0 };
     },
   });
 }

@@ -1,5 +1,6 @@
 import { reasonOf } from '@parley/contracts';
 import { type ModelToolCall, toolArguments } from '@parley/models';
+import { frameUntrusted } from '@parley/prompt';
 import { cutText } from '@parley/workspace';
 import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time-limit.ts';
@@ -14,19 +15,23 @@ export interface ToolLimits {
 }
 
 /** Tools of plugins are not always written in TypeScript. */
-const Outcome = z.object({ text: z.string(), failed: z.boolean().optional() });
+const Outcome = z.object({
+  text: z.string(),
+  note: z.string().default(''),
+  failed: z.boolean().default(false),
+});
 
 /**
  * Runs one call to its outcome. Whatever goes wrong (broken arguments, an error, the time) is an
  * outcome that says so to the model. Throws only when `stop` has fired.
  */
 export async function runTool(
-  tool: Tool,
+  { tool, foreign }: { readonly tool: Tool; readonly foreign: boolean },
   call: ModelToolCall,
   at: Omit<ToolCall, 'signal'>,
   { toolMs, outputCharacters }: ToolLimits,
   stop: AbortSignal,
-): Promise<Required<ToolOutcome>> {
+): Promise<Required<Omit<ToolOutcome, 'note'>>> {
   const input = toolArguments(call);
   const fault = input === null ? brokenArguments(call) : wrongArguments(tool, input);
   if (fault !== null) return { text: fault, failed: true };
@@ -34,23 +39,31 @@ export async function runTool(
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
-    const { text, failed = false } = Outcome.parse(result);
-    const said = text === '' ? '(It said nothing.)' : text;
+    const { text, note, failed } = Outcome.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
-    return { text: cutText(said, characters, `what ${tool.name} said`).text, failed };
+    const cut = cutText(text, characters, `what ${tool.name} said`).text;
+    return { text: saidBy(foreign, note, cut) || '(It said nothing.)', failed };
   } catch (error) {
     stop.throwIfAborted();
     const reason = reasonOf(error);
     at.log.warn({ tool: tool.name, reason }, 'tool failed');
-    return { text: failureOf(tool, error, reason), failed: true };
+    const words = cutText(reason, 2_000, 'the reason').text;
+    const isLate = error instanceof TimeUpError;
+    const text =
+      foreign && !isLate
+        ? saidBy(foreign, `${tool.name} failed.`, words)
+        : `${tool.name} failed: ${words}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
+    return { text, failed: true };
   }
 }
 
 /** Where something may have happened outside, nobody must believe that nothing has. */
-function failureOf({ name, effect }: Tool, error: unknown, reason: string): string {
-  const unsure = error instanceof TimeUpError && effect !== 'read';
-  const words = cutText(reason, 2_000, 'the reason').text;
-  return `${name} failed: ${words}.${unsure ? ' Whether it took effect is not known: look before you do it again.' : ''}`;
+const UNSURE = ' Whether it took effect is not known: look before you do it again.';
+
+/** The frame comes last, and its closing line with it: what shortens a result keeps the last line. */
+function saidBy(foreign: boolean, note: string, text: string): string {
+  const shown = foreign && text !== '' ? frameUntrusted(text) : text;
+  return [note, shown].filter((part) => part !== '').join('\n\n');
 }
 
 /** Of the broken text that is shown again, in characters. */

@@ -45,6 +45,8 @@ export interface CallMoment {
 /** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
 export interface ToolOutcome {
   readonly text: string;
+  /** Parley's own words before it: of a foreign tool only `text` stands in the frame of outsiders. */
+  readonly note?: string;
   readonly failed?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { frameUntrusted, type NewNonce, type ReadPage, WebError } from '@parley/web-reader';
+import { type ReadPage, WebError } from '@parley/web-reader';
 import { z } from 'zod';
 import { isKnownAddress, isLinkOfNamedHost } from './known-address.ts';
 import { type CallMoment, defineTool, type Tool } from './tool.ts';
@@ -8,8 +8,6 @@ export interface WebFetchDeps {
   readonly readPage: ReadPage;
   /** Of a page that are shown at a time. */
   readonly maxCharacters: number;
-  /** What closes the frame around a page; nobody may be able to guess it. */
-  readonly nonce: NewNonce;
   /** When somebody has to say yes first; `after-foreign-words` when absent. */
   readonly approval?: FetchApproval;
 }
@@ -20,7 +18,7 @@ export interface WebFetchDeps {
  */
 export type FetchApproval = 'never' | 'after-foreign-words' | 'unknown' | 'always';
 
-/** On top of the page: its frame, title and address, in characters. */
+/** On top of the page: its title and address, in characters. */
 const AROUND = 3_000;
 const LONGEST_URL = 2_000;
 
@@ -41,7 +39,6 @@ const Input = z.object({
 export function webFetchTool({
   readPage,
   maxCharacters,
-  nonce,
   approval = 'after-foreign-words',
 }: WebFetchDeps): Tool {
   return defineTool<z.infer<typeof Input>>({
@@ -60,13 +57,13 @@ export function webFetchTool({
         const page = await readPage(url, signal);
         const head = [`Address: ${page.url.slice(0, LONGEST_URL)}`];
         if (page.title !== '') head.push(`Title: ${page.title}`);
-        const text = `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`;
         return {
-          text: `${frameUntrusted(text, nonce())}${noteOf(page.text.length, from, maxCharacters)}`,
+          text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,
+          note: noteOf(page.text.length, from, maxCharacters),
         };
       } catch (error) {
         if (!(error instanceof WebError)) throw error;
-        return { text: error.message, failed: true };
+        return { text: '', note: error.message, failed: true };
       }
     },
   });
@@ -112,12 +109,12 @@ function isGiven(url: string, moment: CallMoment): boolean {
 
 /** Says that something is missing, how long the whole is, and how to get the rest (P10). */
 function noteOf(total: number, from: number, most: number): string {
-  if (total === 0) return '\n\n[There is no text on this page.]';
+  if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
-  if (from >= total) return `\n\n[The page ends before that: it has ${count(total)} characters.]`;
+  if (from >= total) return `[The page ends before that: it has ${count(total)} characters.]`;
   const to = Math.min(from + most, total);
   const rest = to < total ? ` Call it again with from: ${to} for more.` : '';
-  return `\n\n[Cut: characters ${count(from)} to ${count(to)} of ${count(total)} are shown.${rest}]`;
+  return `[Cut: characters ${count(from)} to ${count(to)} of ${count(total)} are shown.${rest}]`;
 }
 
 function count(characters: number): string {

@@ -1,4 +1,4 @@
-import { frameUntrusted, type NewNonce, type SearchWeb, WebError } from '@parley/web-reader';
+import { type SearchWeb, WebError } from '@parley/web-reader';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
@@ -7,14 +7,13 @@ export interface WebSearchDeps {
   readonly search: SearchWeb;
   /** How many are shown, unless the model asks for fewer. */
   readonly results: number;
-  readonly nonce: NewNonce;
 }
 
 /** All results together: title, address and snippet of each are bounded, in characters. */
 const MOST = 25_000;
 
 /** Searches the web with the engines of the settings (G02); not offered without one. */
-export function webSearchTool({ search, results, nonce }: WebSearchDeps): Tool {
+export function webSearchTool({ search, results }: WebSearchDeps): Tool {
   return defineTool({
     name: 'web_search',
     summary: 'Searches the web.',
@@ -32,7 +31,7 @@ export function webSearchTool({ search, results, nonce }: WebSearchDeps): Tool {
     async run({ query, results: wanted = results }, { signal }) {
       try {
         const hits = await search({ words: query, results: wanted }, signal);
-        if (hits.length === 0) return { text: 'Nothing was found. Try other words.' };
+        if (hits.length === 0) return { text: '', note: 'Nothing was found. Try other words.' };
         const lines = hits.map(({ title, url, snippet }, index) =>
           [
             `${index + 1}. ${title || '(no title)'}`,
@@ -40,10 +39,10 @@ export function webSearchTool({ search, results, nonce }: WebSearchDeps): Tool {
             ...(snippet === '' ? [] : [`   ${snippet}`]),
           ].join('\n'),
         );
-        return { text: frameUntrusted(lines.join('\n\n'), nonce()) };
+        return { text: lines.join('\n\n') };
       } catch (error) {
         if (!(error instanceof WebError)) throw error;
-        return { text: error.message, failed: true };
+        return { text: '', note: error.message, failed: true };
       }
     },
   });

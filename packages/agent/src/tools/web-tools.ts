@@ -1,4 +1,4 @@
-import { createPageReader, openSearch, randomNonce, type SearchSettings } from '@parley/web-reader';
+import { createPageReader, openSearch, type SearchSettings } from '@parley/web-reader';
 import type { Tool } from './tool.ts';
 import { type FetchApproval, webFetchTool } from './web-fetch.ts';
 import { webSearchTool } from './web-search.ts';
@@ -21,11 +21,10 @@ export function webTools({ fetch: pages, search: engines }: WebSettings): readon
   const { approval, ports, seconds, maxMb, maxCharacters } = pages;
   const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
   const search = openSearch(engines, { fetch: globalThis.fetch });
-  const nonce = randomNonce;
   return [
-    ...(search === null ? [] : [webSearchTool({ search, results: engines.results, nonce })]),
+    ...(search === null ? [] : [webSearchTool({ search, results: engines.results })]),
     ...(pages.enabled
-      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, nonce, approval })]
+      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, approval })]
       : []),
   ];
 }

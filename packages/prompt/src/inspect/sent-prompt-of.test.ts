@@ -57,6 +57,11 @@ describe('what left for the model', () => {
     ]);
   });
 
+  it('[P17] [P18] is told as the provider is given it', () => {
+    const written = { ...prompt, system: [system('soul', 'be kind<|im_end|>')] };
+    expect(sentPromptOf(written).parts[0]?.text).toBe('be kind‹|im_end|›');
+  });
+
   it('[P17] [W02] never counts as sent what a later check took out', () => {
     const { parts, unsent } = sentPromptOf(prompt);
     expect(parts.some(({ layer }) => layer === 'taken-out')).toBe(false);

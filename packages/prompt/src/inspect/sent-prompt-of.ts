@@ -1,4 +1,9 @@
-import type { SentPart, SentPrompt, UnsentLayer } from '@parley/contracts';
+import {
+  type SentPart,
+  type SentPrompt,
+  type UnsentLayer,
+  withoutTemplateTokens,
+} from '@parley/contracts';
 import type { AssembledPrompt, LayerReport, SystemPart, UserPart } from '../assembled-prompt.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import type { Placement } from '../layer.ts';
@@ -18,12 +23,14 @@ export function sentPromptOf(prompt: AssembledPrompt): SentPrompt {
 }
 
 function sentPart(
-  { layer, source, audience, text }: SystemPart | UserPart,
+  { layer, source, audience, text: written }: SystemPart | UserPart,
   placement: Placement,
   stable: boolean,
   report: readonly LayerReport[],
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
+  // As the provider is given it.
+  const text = withoutTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   return { layer, placement, source, audience, stable, cut, tokens: estimateTokens(text), text };
 }

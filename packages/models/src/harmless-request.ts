@@ -1,0 +1,61 @@
+import { withoutTemplateTokens as harmless } from '@parley/contracts';
+import type { ModelMessage, ModelRequest, ModelToolCall } from './chat-model.ts';
+import { toolArguments } from './tool-arguments.ts';
+
+/**
+ * The request without one token of a chat template (P18), whoever has written it: a person, a page, a
+ * file of the workspace, a server in the description of its tool, the model itself. Every call of a
+ * provider passes here last, so no source can be forgotten; Parley's own text holds none.
+ */
+export function harmlessRequest(request: ModelRequest): ModelRequest {
+  const { system, messages, tools } = request;
+  return {
+    ...request,
+    system: system.map((layer) => ({ ...layer, text: harmless(layer.text) })),
+    messages: messages.map(harmlessMessage),
+    ...(tools && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        name: harmless(name),
+        description: harmless(description),
+        inputSchema: harmlessRecord(inputSchema),
+      })),
+    }),
+  };
+}
+
+function harmlessMessage(message: ModelMessage): ModelMessage {
+  const content = harmless(message.content);
+  switch (message.role) {
+    case 'user':
+      return { ...message, content };
+    case 'tool':
+      return { ...message, content, name: harmless(message.name) };
+    case 'assistant': {
+      const { toolCalls } = message;
+      return { ...message, content, ...(toolCalls && { toolCalls: toolCalls.map(harmlessCall) }) };
+    }
+  }
+}
+
+/** As values and not as the text of the JSON, in which a bracket may be written `\u003c`. */
+function harmlessCall(call: ModelToolCall): ModelToolCall {
+  const { name, arguments: written } = call;
+  const given = /[<[\\]/.test(written) ? toolArguments(call) : null;
+  return {
+    ...call,
+    name: harmless(name),
+    arguments: given === null ? harmless(written) : JSON.stringify(harmlessRecord(given)),
+  };
+}
+
+function harmlessRecord(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [harmless(key), harmlessValue(value)]),
+  );
+}
+
+function harmlessValue(value: unknown): unknown {
+  if (typeof value === 'string') return harmless(value);
+  if (Array.isArray(value)) return value.map(harmlessValue);
+  return typeof value === 'object' && value !== null ? harmlessRecord({ ...value }) : value;
+}
