@@ -121,12 +121,12 @@ describe('[G03] an agent with MCP servers', () => {
     await withServers({ every: { command: NODE, args: [EVERYTHING] } }, /every: connected/);
     scene.model.reply(() => 'Fine.');
     await ask('/mcp__every__args-prompt city=Rome', 1);
-    expect(JSON.stringify(lastRequest())).toContain("> What's weather in Rome?");
+    expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt', 2);
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
     // Only the turn it was typed in is told of it.
     await ask('and now?', 3);
-    expect(JSON.stringify(lastRequest())).not.toContain('> What');
+    expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
 
   it('talks to a server over HTTP; when it is gone its text and tools are, and both come back', async () => {
@@ -135,7 +135,9 @@ describe('[G03] an agent with MCP servers', () => {
     const url = `http://127.0.0.1:${port}/mcp`;
     await withServers({ desk: { url, connector: 'The desktop of Ann.' } }, /desk: connected/);
     calls('desk_echo', { message: 'over HTTP' });
-    expect(await ask('echo', 1)).toBe('It says: Echo: over HTTP');
+    expect(await ask('echo', 1)).toMatch(
+      /<outside id="(\w+)">\nEcho: over HTTP\n<\/outside id="\1">$/,
+    );
     expect(systemOf(lastRequest())).toContain('The desktop of Ann.');
     first.kill('SIGKILL');
     await once(first, 'exit');

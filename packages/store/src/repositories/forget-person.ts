@@ -1,0 +1,444 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { RawBuilder } from 'kysely';
+import { z } from 'zod';
+import type { Database, Sql } from '../database.ts';
+import type { PersonForgetting, PersonForgotten } from '../forgetting.ts';
+import { fromJson, toJson } from '../json-column.ts';
+import { raw } from '../kysely.ts';
+import { lockConversation } from './conversation.ts';
+import { FORGET_PLACES, type ForgetPlace } from './forget-places.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
+import { RUNNING, WAITING } from './literals.ts';
+import { rewritePlace } from './rewrite-place.ts';
+import { stopLane } from './stop-lane.ts';
+import { stopSubAgents } from './stop-sub-agents.ts';
+import { withoutTexts, withoutWords } from './without-words.ts';
+
+/** Rows of one transaction: short enough that a turn that commits meanwhile hardly waits. */
+const BATCH = 500;
+/** Texts to look for afterwards, and how long one must be to be nobody else's by chance. */
+const SAMPLES = 20;
+const SAMPLE_LENGTH = 12;
+/** Most texts that are also taken out of what mixes voices in a group and stays, and the shortest. */
+const MOST_WORDS = 500;
+const SHORTEST_WORD = 6;
+
+/** What a person wrote in one conversation. */
+interface Said {
+  readonly isDirect: boolean;
+  readonly seqs: number[];
+  readonly turns: Set<string>;
+  readonly texts: string[];
+}
+type Where = RawBuilder<unknown>;
+type Removed = Pick<PersonForgotten, 'rows' | 'cronJobs'> & { readonly stopped: readonly string[] };
+
+/** Forgets all that a person has said (G15), conversation by conversation. */
+export async function forgetPerson(
+  database: Database,
+  forgetting: PersonForgetting,
+): Promise<PersonForgotten> {
+  const said = await whatTheySaid(database, forgetting);
+  const all = [...said];
+  const sums = { rows: 0, cronJobs: 0 };
+  const stopped: string[] = [];
+  for (const [conversation, one] of all) {
+    const removed = one.isDirect
+      ? await emptyConversation(database, conversation, forgetting)
+      : await leaveGroup(database, conversation, one, forgetting);
+    sums.rows += removed.rows;
+    sums.cronJobs += removed.cronJobs;
+    stopped.push(...removed.stopped);
+  }
+  await dropUnusedTexts(database);
+  await forgetTraces(database, forgetting);
+  const samples = all
+    .flatMap(([, { texts }]) => texts)
+    .filter((text) => text.length >= SAMPLE_LENGTH)
+    .sort((one, other) => other.length - one.length);
+  return {
+    ...sums,
+    whole: all.filter(([, { isDirect }]) => isDirect).length,
+    groups: all.filter(([, { isDirect }]) => !isDirect).length,
+    messages: all.reduce((sum, [, { seqs }]) => sum + seqs.length, 0),
+    stopped,
+    samples: [...new Set(samples)].slice(0, SAMPLES),
+  };
+}
+
+const Message = z.object({
+  text: z.string(),
+  chat: z.object({ type: z.string() }),
+  sender: z.object({ id: z.string() }),
+});
+
+/** No column says who wrote a message, so all are looked through, a few at a time. */
+async function whatTheySaid(
+  database: Database,
+  { persons, ownersToo, only }: PersonForgetting,
+): Promise<ReadonlyMap<string, Said>> {
+  const said = new Map<string, Said>();
+  const of = (conversation: string, isDirect: boolean): Said => {
+    const known = said.get(conversation) ?? { isDirect, seqs: [], turns: new Set(), texts: [] };
+    said.set(conversation, known);
+    return known;
+  };
+  for (let after = 0; ; ) {
+    const rows = await database.read((sql) => {
+      const query = sql
+        .selectFrom('inbox')
+        .select(['seq', 'conversation_id', 'channel', 'message', 'turn_id', 'from_owner'])
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(BATCH);
+      return (only === null ? query : query.where('conversation_id', '=', only)).execute();
+    });
+    for (const row of rows) {
+      const { text, chat, sender } = Message.parse(fromJson(row.message));
+      const isTheirs =
+        persons.includes(`${row.channel}:${sender.id}`) || (ownersToo && row.from_owner === 1);
+      if (!isTheirs) continue;
+      const one = of(row.conversation_id, chat.type === 'direct');
+      one.seqs.push(row.seq);
+      one.texts.push(text);
+      if (row.turn_id !== null) one.turns.add(row.turn_id);
+    }
+    after = rows.at(-1)?.seq ?? after;
+    await pause();
+    if (rows.length < BATCH) break;
+  }
+  for (const { conversation_id, text } of await overheardOf(database, persons, only)) {
+    of(conversation_id, false).texts.push(text);
+  }
+  return said;
+}
+
+function overheardOf(database: Database, persons: readonly string[], only: string | null) {
+  return database.read(async (sql) => {
+    const query = sql
+      .selectFrom('overheard')
+      .select(['conversation_id', 'text'])
+      .where((eb) => eb(eb(eb.ref('channel'), '||', eb.val(':')), '||', eb.ref('sender_id')), 'in', persons);
+    return (only === null ? query : query.where('conversation_id', '=', only)).execute();
+  });
+}
+
+/** A chat with the person alone, and what was handed on from it: nothing said there stays. */
+async function emptyConversation(
+  database: Database,
+  conversation: string,
+  { mark, now }: PersonForgetting,
+): Promise<Removed> {
+  const handedOn = await subAgentsOf(database, raw`root_conversation = ${conversation}`);
+  const stopped = await database.write(async (sql) => {
+    await lockConversation(database, sql, conversation);
+    const subAgents = await stopSubAgents(sql, conversation, now);
+    const { stoppedTurn } = await stopLane(sql, conversation, now);
+    return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
+  });
+  let rows = 0;
+  let cronJobs = 0;
+  for (const lane of [...handedOn, conversation]) {
+    await dropLetters(database, raw`conversation_id = ${lane}`, placeOf('outbox').of(lane));
+    for (const place of FORGET_PLACES) {
+      const where = place.of(lane);
+      const count =
+        place.whole === 'rows'
+          ? await deleteRows(database, place.table, place.keys, where)
+          : await emptyRows(database, place, where, mark);
+      if (place.table === 'cron_job') cronJobs += count;
+      else if (place.table !== 'inbox') rows += count;
+    }
+    rows += await deleteRows(database, 'turn_prompt', ['turn_id'], raw`conversation_id = ${lane}`);
+  }
+  return { rows, cronJobs, stopped };
+}
+
+/** In a group others keep what they said; what mixes voices is made anew from that, or is no more. */
+async function leaveGroup(
+  database: Database,
+  conversation: string,
+  { seqs, turns, texts }: Said,
+  { persons, mark, now, retell }: PersonForgetting,
+): Promise<Removed> {
+  const stopped = await stopTheirs(database, conversation, { seqs, turns }, now);
+  const own = raw`seq in (${list(seqs)})`;
+  const theirTurns = raw`turn_id in (${list([...turns])})`;
+  const all = raw`conversation_id = ${conversation}`;
+  const isOver = raw`turn_id in (select id from turn where conversation_id = ${conversation} and state <> ${RUNNING})`;
+  const parts = raw`(${theirTurns} or answers in (${list(seqs)}))`;
+  const handedOn = raw`parent_turn in (${list([...turns])})`;
+  const lanes = await subAgentsOf(database, handedOn);
+  await dropLetters(database, raw`id in (${list([...turns])})`, parts);
+  await retellTurns(database, { seqs, turns }, retell);
+  const gone = async (table: ForgetPlace['table'], where: Where, keys = placeOf(table).keys) =>
+    deleteRows(database, table, keys, where);
+  const asked = raw`${all} and asked_by in (${list(persons)})`;
+  const heard = raw`${all} and channel || ':' || sender_id in (${list(persons)})`;
+  const cronJobs = await gone('cron_job', asked);
+  let rows = await emptyRows(database, placeOf('outbox'), parts, mark);
+  await emptyRows(database, placeOf('inbox'), own, mark);
+  rows += await gone('attachment', raw`inbox_seq in (${list(seqs)})`);
+  rows += await gone('overheard', heard);
+  rows += await gone('turn_step', isOver);
+  rows += await gone('summary', all);
+  rows += await gone('session_pin', all);
+  rows += await gone('turn_prompt', all, ['turn_id']);
+  rows += await gone('approval', raw`(${theirTurns} or ${asked})`);
+  rows += await gone('sub_agent', handedOn);
+  const words = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
+  const without = withoutWords(words, mark);
+  rows += await database.write(async (sql) => {
+    await sql.updateTable('turn').set({ reason: null }).where('id', 'in', [...turns, '']).execute();
+    let changed = 0;
+    for (const table of ['todo_list', 'beat', 'cron_job'] as const) {
+      changed += await rewritePlace(sql, placeOf(table), conversation, without);
+    }
+    return changed;
+  });
+  for (const lane of lanes) {
+    for (const place of FORGET_PLACES.filter(({ table }) => table !== 'outbox')) {
+      if (place.whole === 'rows') rows += await gone(place.table, place.of(lane));
+      else await emptyRows(database, place, place.of(lane), mark);
+    }
+    rows += await gone('turn_prompt', raw`conversation_id = ${lane}`, ['turn_id']);
+  }
+  return { rows, cronJobs, stopped };
+}
+
+/** Only a turn that they take part in is stopped; what others wrote to it waits for the next. */
+async function stopTheirs(
+  database: Database,
+  conversation: string,
+  { seqs, turns }: Pick<Said, 'seqs' | 'turns'>,
+  now: number,
+): Promise<readonly string[]> {
+  return database.write(async (sql) => {
+    await lockConversation(database, sql, conversation);
+    const running = await sql
+      .selectFrom('turn')
+      .select('id')
+      .where('conversation_id', '=', conversation)
+      .where('state', '=', RUNNING)
+      .executeTakeFirst();
+    const others = sql.updateTable('inbox').where('seq', 'not in', [...seqs, 0]);
+    const theirs = sql.updateTable('inbox').where('seq', 'in', [...seqs, 0]);
+    await theirs
+      .set({ state: 'done', outcome: 'stopped', done_at: now })
+      .where('state', '=', WAITING)
+      .execute();
+    if (running === undefined || !turns.has(running.id)) return [];
+    const waiting = await sql
+      .selectFrom('inbox')
+      .select('seq')
+      .where('conversation_id', '=', conversation)
+      .where((eb) => eb.or([eb('state', '=', WAITING), eb('turn_id', '=', running.id)]))
+      .execute();
+    const lanes = await stopSubAgents(sql, conversation, now);
+    await stopLane(sql, conversation, now);
+    const back = waiting.map(({ seq }) => seq);
+    await others
+      .set({ state: WAITING, outcome: null, turn_id: null, claimed_at: null, done_at: null })
+      .where('seq', 'in', [...back, 0])
+      .execute();
+    return [...lanes, conversation];
+  });
+}
+
+/** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
+async function retellTurns(
+  database: Database,
+  { seqs, turns }: Pick<Said, 'seqs' | 'turns'>,
+  retell: PersonForgetting['retell'],
+): Promise<void> {
+  const theirs = new Set(seqs);
+  for (const turn of turns) {
+    await database.write(async (sql) => {
+      const rows = await sql
+        .selectFrom('inbox')
+        .select(INBOX_COLUMNS)
+        .where('turn_id', '=', turn)
+        .orderBy('seq')
+        .execute();
+      const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);
+      const entries = sql.selectFrom('transcript').select('seq').where('turn_id', '=', turn);
+      const first = await entries.where('role', '=', 'user').orderBy('seq').executeTakeFirst();
+      const kept = others.length > 0 && first !== undefined ? first.seq : 0;
+      await sql
+        .deleteFrom('transcript')
+        .where('turn_id', '=', turn)
+        .where('seq', '<>', kept)
+        .execute();
+      if (kept === 0) return;
+      const content = toJson(retell(others));
+      await sql.updateTable('transcript').set({ content }).where('seq', '=', kept).execute();
+    });
+    await pause();
+  }
+}
+
+function placeOf(table: ForgetPlace['table']): ForgetPlace {
+  const place = FORGET_PLACES.find((one) => one.table === table);
+  if (place === undefined) throw new Error(`${table} is no place of words.`);
+  return place;
+}
+
+/** A list is never empty, since SQL knows none. */
+function list(values: readonly (string | number)[]): Where {
+  return raw.join(values.length === 0 ? [null] : values.map((value) => raw`${value}`));
+}
+
+async function subAgentsOf(database: Database, where: Where): Promise<readonly string[]> {
+  const { rows } = await database.read((sql) =>
+    raw<{ conversation_id: string }>`select conversation_id from sub_agent where ${where}`.execute(sql),
+  );
+  return rows.map((row) => row.conversation_id);
+}
+
+/** A letter of what is gone can neither be read nor replayed. */
+async function dropLetters(database: Database, turns: Where, parts: Where): Promise<void> {
+  await database.write(async (sql) => {
+    await raw`delete from dead_letter where subject in (select id from turn where ${turns})
+      or subject in (select id from outbox where ${parts})`.execute(sql);
+  });
+}
+
+async function deleteRows(
+  database: Database,
+  table: ForgetPlace['table'],
+  keys: readonly string[],
+  where: Where,
+): Promise<number> {
+  const columns = raw.join(keys.map((key) => raw.ref(key)));
+  return inBatches(database, async (sql) => {
+    const { numAffectedRows = 0n } = await raw`
+      delete from ${raw.table(table)} where (${columns}) in
+        (select ${columns} from ${raw.table(table)} where ${where} limit ${BATCH})
+    `.execute(sql);
+    return Number(numAffectedRows);
+  });
+}
+
+/** Rows by which repetitions are known and to which others refer stay, without a word in them. */
+async function emptyRows(
+  database: Database,
+  place: ForgetPlace,
+  where: Where,
+  mark: string,
+): Promise<number> {
+  if (place.table === 'turn') {
+    const reason = raw`${where} and reason is not null`;
+    return inBatches(database, async (sql) => {
+      const { numAffectedRows = 0n } =
+        await raw`update turn set reason = null where ${reason}`.execute(sql);
+      return Number(numAffectedRows);
+    });
+  }
+  // What was not sent yet is never sent.
+  const unsent = raw`${where} and state = 'pending'`;
+  let count = place.table === 'outbox' ? await deleteRows(database, 'outbox', ['id'], unsent) : 0;
+  const { rows } = await database.read((sql) =>
+    raw<{ first: number | null; last: number | null }>`
+      select min(seq) as first, max(seq) as last from ${raw.table(place.table)} where ${where}
+    `.execute(sql),
+  );
+  const [{ first, last } = { first: null, last: null }] = rows;
+  if (first === null || last === null) return count;
+  const without = withoutTexts(mark);
+  for (let from = Number(first); from <= Number(last); from += BATCH) {
+    const some = raw`(${where}) and seq >= ${from} and seq < ${from + BATCH}`;
+    count += await database.write(async (sql) => {
+      if (place.table === 'outbox') await dropCopies(sql, some);
+      return rewritePlace(sql, { ...place, of: () => some }, '', without);
+    });
+    await pause();
+  }
+  return count;
+}
+
+const Copy = z.object({ id: z.string() });
+
+/** What adapters keep of the parts they have sent, to send them once more. */
+async function dropCopies(sql: Sql, parts: Where): Promise<void> {
+  const { rows } = await raw<{ channel: string; account: string; platform_message_id: string }>`
+    select channel, account, platform_message_id from outbox
+    where ${parts} and platform_message_id is not null
+  `.execute(sql);
+  const [one] = rows;
+  if (one === undefined) return;
+  const ids = new Set(rows.map((row) => row.platform_message_id));
+  const kept = sql
+    .selectFrom('adapter_value')
+    .where('channel', '=', one.channel)
+    .where('account', '=', one.account)
+    .where('kind', '=', 'sent');
+  for (const { id, value } of await kept.select(['id', 'value']).execute()) {
+    const copy = Copy.safeParse(fromJson(value));
+    if (!copy.success || !ids.has(copy.data.id)) continue;
+    await sql
+      .deleteFrom('adapter_value')
+      .where('channel', '=', one.channel)
+      .where('account', '=', one.account)
+      .where('kind', '=', 'sent')
+      .where('id', '=', id)
+      .execute();
+  }
+}
+
+/** Texts of prompts that no prompt refers to any more. */
+async function dropUnusedTexts(database: Database): Promise<void> {
+  const used = new Set<string>();
+  for (let after = ''; ; ) {
+    const rows = await database.read((sql) =>
+      sql
+        .selectFrom('turn_prompt')
+        .select(['turn_id', 'parts'])
+        .where('turn_id', '>', after)
+        .orderBy('turn_id')
+        .limit(BATCH)
+        .execute(),
+    );
+    for (const { parts } of rows) {
+      for (const [hash] of parts.matchAll(/[\w-]{43}/g)) used.add(hash);
+    }
+    after = rows.at(-1)?.turn_id ?? after;
+    await pause();
+    if (rows.length < BATCH) break;
+  }
+  const hashes = await database.read((sql) => sql.selectFrom('prompt_text').select('hash').execute());
+  const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
+  for (let at = 0; at < unused.length; at += BATCH) {
+    const some = unused.slice(at, at + BATCH);
+    await database.write((sql) =>
+      sql.deleteFrom('prompt_text').where('hash', 'in', some).execute(),
+    );
+    await pause();
+  }
+}
+
+/** Why messages of theirs were not taken. */
+async function forgetTraces(
+  database: Database,
+  { persons, only }: PersonForgetting,
+): Promise<void> {
+  if (only !== null) return;
+  await deleteRows(
+    database,
+    'decision',
+    ['seq'],
+    raw`channel || ':' || sender_id in (${list(persons)})`,
+  );
+}
+
+async function inBatches(
+  database: Database,
+  one: (sql: Sql) => Promise<number>,
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const changed = await database.write(one);
+    count += changed;
+    await pause();
+    if (changed < BATCH) return count;
+  }
+}
