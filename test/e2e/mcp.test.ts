@@ -94,7 +94,7 @@ describe('[G03] an agent with MCP servers', () => {
       /mcp +every: connected, 13 tools, 4 prompts\nmcp +files: connected, 14 tools/,
     );
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
-    expect(await ask('what do parrots do?', 1)).toBe('It says: Parrots talk.');
+    expect(await ask('what do parrots do?', 1)).toContain('\nParrots talk.\n</outside');
     const offered = toolsOf(lastRequest());
     expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
     expect(offered).not.toContain('files_list_directory');
@@ -148,7 +148,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(toolsOf(lastRequest())).not.toContain('desk_echo');
     await startHttpServer(port);
     await expect.poll(status, { timeout: 30_000, interval: 500 }).toContain('desk: connected');
-    expect(await ask('echo', 4)).toBe('It says: Echo: over HTTP');
+    expect(await ask('echo', 4)).toContain('Echo: over HTTP\n</outside');
   });
 
   it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
