@@ -101,12 +101,29 @@ describe('memory in Telegram', () => {
     expect(filesWith('heronpie')).toEqual([]);
   });
 
-  it('[G15] /forget all asks first', async () => {
-    await say(ANN, 'I like heron pie.');
+  it('[G15] /forget all asks first, and leaves nothing that they ever said in the bytes of any file', async () => {
+    await say(ANN, 'I like quetzal pie.');
+    await say(ANN, 'Nobody asked you to save the quetzal.');
+    const bytes = Buffer.from('About the quetzal.');
+    const file = { kind: 'document', name: 'quetzal.txt', bytes, type: 'text/plain' } as const;
+    scene.telegram.say({ chat: ANN, text: 'read the quetzal', file });
+    await scene.untilAnswers(ANN, 3);
+    await say(GROUP, 'The quetzal of Ann. @parley_test_bot', ANN);
+    await say(GROUP, 'The egret of others. @parley_test_bot', 77);
+    expect(filesWith('quetzal').length).toBeGreaterThan(1);
     expect(await say(ANN, '/forget all')).toContain('once more within ten minutes');
-    expect(await say(ANN, '/memory')).toContain('heron');
-    expect(await say(ANN, '/forget all')).toContain('Forgotten');
+    expect(await say(ANN, '/memory')).toContain('quetzal');
+    const proof = await say(ANN, '/forget all');
+    expect(proof).toMatch(/in 1 chat and 1 group[\s\S]*byte by byte: nothing is left/);
     expect(await say(ANN, '/memory')).toContain('nothing about you');
+    await say(ANN, 'and now?');
+    expect(lastRequest()).not.toMatch(/quetzal|forgotten/);
+    await say(GROUP, 'and here? @parley_test_bot', 77);
+    expect(lastRequest()).toContain('The egret of others.');
+    expect(lastRequest()).not.toContain('quetzal');
+    await scene.parley.end('SIGTERM');
+    expect(filesWith('quetzal')).toEqual([]);
+    expect(filesWith('egret')).not.toEqual([]);
   });
 
   it('[G15] in a group everybody forgets their own and nobody else’s', async () => {

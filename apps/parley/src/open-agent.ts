@@ -13,7 +13,7 @@ import {
   type TurnHook,
   todosSource,
 } from '@parley/agent';
-import type { Logger, Reader } from '@parley/contracts';
+import type { LiveBus, Logger, Reader } from '@parley/contracts';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
   type ContextSource,
@@ -58,7 +58,7 @@ export interface OpenAgent {
   readonly hooks: readonly TurnHook[];
   /** What was remembered; absent where memory is switched off. */
   readonly memory?: MemoryKeeper;
-  readonly memoryDesk?: MemoryDesk;
+  readonly memoryDesk?: Partial<MemoryDesk>;
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
   readonly emoji: string | undefined;
@@ -71,7 +71,8 @@ export interface OpenAgentOptions extends Surroundings {
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
   /** Where it is kept which memories were used, and who is whom. */
-  readonly memoryStore?: MemoryStore;
+  /** Where memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
+  readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** What its tools for to-dos, for handing work on and for other chats write to. */
   readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
@@ -85,7 +86,7 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
 /** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
-  const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, memoryStore, work = {} } = options;
+  const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
   const { soul, lock } = options;
   const { agent } = settings;
   const { workspace: folder, memory = 'main-session' } = agent;
@@ -106,7 +107,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
   });
   const remembering = openMemory(workspace, memory, {
     offers: (reader) => tools.for(reader).get('save_memory') !== undefined,
-    store: memoryStore,
+    durable,
     log,
   });
   const house = [

@@ -54,7 +54,7 @@ export async function openParts(
     settings,
     plugins,
     mcp,
-    memoryStore: store,
+    durable,
     work: {
       cron: { store, ask: cron.ask },
       delegation,

@@ -26,7 +26,7 @@ export {
 } from './mcp/open-mcp.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
-export { type MemoryDesk, memoryDesk } from './memory/memory-desk.ts';
+export { type MemoryDesk, type MemoryDeskDeps, memoryDesk } from './memory/memory-desk.ts';
 export { memoryHook } from './memory/memory-hook.ts';
 export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts';
 export { memorySource } from './memory/memory-source.ts';

@@ -32,7 +32,13 @@ export type {
   MessageStory,
   TurnStory,
 } from './decisions.ts';
-export type { Forgetting, ForgettingRepository, Forgotten } from './forgetting.ts';
+export type {
+  Forgetting,
+  ForgettingRepository,
+  Forgotten,
+  PersonForgotten,
+  RawSearch,
+} from './forgetting.ts';
 export {
   type BeatAlert,
   type BeatOrder,

@@ -18,10 +18,12 @@ const MINUTE = 60_000;
 let folder: string;
 let store: Store;
 let now = 0;
+let stopped: string[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-desk-'));
   store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   now = 1_000_000;
+  stopped = [];
 });
 afterEach(async () => {
   await store.close();
@@ -37,7 +39,8 @@ async function openDesk(): Promise<MemoryDesk> {
   await view.write('memory/project.md', '- The boat is green.');
   const asked = store.adapterValues('parley', 'forget');
   const accountsOf = async () => [ADA.person];
-  return memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => now });
+  const stopTurn = (lane: string) => void stopped.push(lane);
+  return memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => now, stopTurn });
 }
 
 describe('/forget all', () => {

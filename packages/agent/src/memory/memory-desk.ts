@@ -1,7 +1,8 @@
 import type { AdapterValues, Clock, Reader } from '@parley/contracts';
-import type { ForgettingRepository, Forgotten } from '@parley/store';
+import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
 import type { Removal, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
+import { spoken, textOf } from '../history.ts';
 import { forgetText, memoryText } from './desk-words.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import { meansLine, meansMemory } from './what-to-forget.ts';
@@ -29,6 +30,8 @@ export interface MemoryDeskDeps {
   /** Who was asked for a yes; the second `/forget all` may reach another process. */
   readonly asked: Pick<AdapterValues, 'get' | 'set'>;
   readonly clock: Clock;
+  /** Ends the turn that runs on a lane, in whatever process. */
+  stopTurn(conversationId: string): void;
 }
 
 /** What was removed from where, as proof. */
@@ -37,6 +40,8 @@ export interface ForgetProof {
   readonly forgotten: Forgotten | null;
   /** Files that still hold the words and are not the desk's to change. */
   readonly left: readonly string[];
+  /** Of `/forget all`: what they had said, and whether the files still hold any of it. */
+  readonly said?: PersonForgotten & { readonly search: RawSearch | null };
 }
 
 /** What stands in the place of words that were forgotten. */
@@ -62,13 +67,19 @@ export function memoryDesk(deps: MemoryDeskDeps): MemoryDesk {
       const words = argument.trim();
       if (words === '') return forgetText({ kind: 'usage' });
       const isAll = /^(?:all|alles|全部)$/i.test(words);
-      if (isAll && mine.length > 0 && !(await isConfirmed(deps, asker))) {
-        return forgetText({ kind: 'confirm', count: mine.length });
+      const isOwner = asker.reader.kind === 'owner';
+      if (isAll) {
+        const { isGroup } = asker;
+        if (!(await isConfirmed(deps, asker))) {
+          return forgetText({ kind: 'confirm', count: mine.length, isGroup });
+        }
+        const proof = await removeAll(deps, view, asker, mine);
+        return forgetText({ kind: 'done', proof, isOwner });
       }
-      const chosen = isAll ? mine : mine.filter(({ entry }) => meansMemory(words, entry));
-      if (!isAll && chosen.length > MOST_AT_ONCE) return forgetText({ kind: 'too-many', chosen });
-      const proof = await remove(deps, view, asker, chosen, isAll ? null : words);
-      return forgetText({ kind: 'done', proof, isOwner: asker.reader.kind === 'owner' });
+      const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
+      if (chosen.length > MOST_AT_ONCE) return forgetText({ kind: 'too-many', chosen });
+      const proof = await remove(deps, view, asker, chosen, words);
+      return forgetText({ kind: 'done', proof, isOwner });
     },
   };
 }
@@ -127,6 +138,37 @@ async function remove(
   };
   const forgotten = texts.length === 0 ? null : await deps.store.forgetting.forget(forgetting);
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
+}
+
+/** The memories, then all they have said: in a group what they said there, else wherever they wrote. */
+async function removeAll(
+  deps: MemoryDeskDeps,
+  view: WorkspaceView,
+  asker: MemoryAsker,
+  mine: readonly SavedMemory[],
+): Promise<ForgetProof> {
+  const { forgetting } = deps.store;
+  const { person, reader, isGroup } = asker;
+  const ownersToo = reader.kind === 'owner';
+  const persons = [...new Set([person, ...(await deps.accountsOf(person))])];
+  const proof = await remove(deps, view, asker, mine, null);
+  const forgotten = await forgetting.forgetPerson({
+    persons,
+    ownersToo,
+    only: isGroup ? reader.conversationId : null,
+    mark: MARK,
+    now: deps.clock(),
+    retell: (messages) =>
+      spoken(
+        'user',
+        textOf(messages, () => []),
+      ).content,
+  });
+  for (const lane of forgotten.stopped) deps.stopTurn(lane);
+  const { samples } = forgotten;
+  const search = await forgetting.searchFiles(samples);
+  const left = ownersToo ? [...proof.left, ...(await stillIn(view, samples))] : [];
+  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search } };
 }
 
 async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {

@@ -49,7 +49,8 @@ describe('memories of several places', () => {
         const accountsOf = async () => PLACES.map(({ person }) => person);
         const source = memorySource({ keeper, search, index: store.memories, accountsOf });
         const asked = store.adapterValues('parley', 'forget');
-        const desk = memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => 0 });
+        const deps = { keeper, workspace, store, accountsOf, asked, stopTurn() {} };
+        const desk = memoryDesk({ ...deps, clock: () => 0 });
         const saved: { readonly word: string; readonly reader: Reader }[] = [];
         for (const [nth, { at }] of steps.entries()) {
           const { reader, person } = PLACES[at] ?? never();

@@ -115,11 +115,12 @@ async function whatTheySaid(
 
 function overheardOf(database: Database, persons: readonly string[], only: string | null) {
   return database.read(async (sql) => {
-    const query = sql
-      .selectFrom('overheard')
-      .select(['conversation_id', 'text'])
-      .where((eb) => eb(eb(eb.ref('channel'), '||', eb.val(':')), '||', eb.ref('sender_id')), 'in', persons);
-    return (only === null ? query : query.where('conversation_id', '=', only)).execute();
+    const there = only === null ? raw`` : raw` and conversation_id = ${only}`;
+    const { rows } = await raw<{ conversation_id: string; text: string }>`
+      select conversation_id, text from overheard
+      where channel || ':' || sender_id in (${names(database, persons)})${there}
+    `.execute(sql);
+    return rows;
   });
 }
 
@@ -162,23 +163,25 @@ async function leaveGroup(
   { persons, mark, now, retell }: PersonForgetting,
 ): Promise<Removed> {
   const stopped = await stopTheirs(database, conversation, { seqs, turns }, now);
-  const own = raw`seq in (${list(seqs)})`;
-  const theirTurns = raw`turn_id in (${list([...turns])})`;
+  const seqList = numbers(database, seqs);
+  const turnList = names(database, turns);
+  const personList = names(database, persons);
+  const theirTurns = raw`turn_id in (${turnList})`;
   const all = raw`conversation_id = ${conversation}`;
   const isOver = raw`turn_id in (select id from turn where conversation_id = ${conversation} and state <> ${RUNNING})`;
-  const parts = raw`(${theirTurns} or answers in (${list(seqs)}))`;
-  const handedOn = raw`parent_turn in (${list([...turns])})`;
+  const parts = raw`(${theirTurns} or answers in (${seqList}))`;
+  const handedOn = raw`parent_turn in (${turnList})`;
   const lanes = await subAgentsOf(database, handedOn);
-  await dropLetters(database, raw`id in (${list([...turns])})`, parts);
+  await dropLetters(database, raw`id in (${turnList})`, parts);
   await retellTurns(database, { seqs, turns }, retell);
   const gone = async (table: ForgetPlace['table'], where: Where, keys = placeOf(table).keys) =>
     deleteRows(database, table, keys, where);
-  const asked = raw`${all} and asked_by in (${list(persons)})`;
-  const heard = raw`${all} and channel || ':' || sender_id in (${list(persons)})`;
+  const asked = raw`${all} and asked_by in (${personList})`;
+  const heard = raw`${all} and channel || ':' || sender_id in (${personList})`;
   const cronJobs = await gone('cron_job', asked);
   let rows = await emptyRows(database, placeOf('outbox'), parts, mark);
-  await emptyRows(database, placeOf('inbox'), own, mark);
-  rows += await gone('attachment', raw`inbox_seq in (${list(seqs)})`);
+  await emptyRows(database, placeOf('inbox'), raw`seq in (${seqList})`, mark);
+  rows += await gone('attachment', raw`inbox_seq in (${seqList})`);
   rows += await gone('overheard', heard);
   rows += await gone('turn_step', isOver);
   rows += await gone('summary', all);
@@ -189,7 +192,7 @@ async function leaveGroup(
   const words = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
   const without = withoutWords(words, mark);
   rows += await database.write(async (sql) => {
-    await sql.updateTable('turn').set({ reason: null }).where('id', 'in', [...turns, '']).execute();
+    await raw`update turn set reason = null where id in (${turnList})`.execute(sql);
     let changed = 0;
     for (const table of ['todo_list', 'beat', 'cron_job'] as const) {
       changed += await rewritePlace(sql, placeOf(table), conversation, without);
@@ -221,12 +224,9 @@ async function stopTheirs(
       .where('conversation_id', '=', conversation)
       .where('state', '=', RUNNING)
       .executeTakeFirst();
-    const others = sql.updateTable('inbox').where('seq', 'not in', [...seqs, 0]);
-    const theirs = sql.updateTable('inbox').where('seq', 'in', [...seqs, 0]);
-    await theirs
-      .set({ state: 'done', outcome: 'stopped', done_at: now })
-      .where('state', '=', WAITING)
-      .execute();
+    const theirs = numbers(database, seqs);
+    await raw`update inbox set state = 'done', outcome = 'stopped', done_at = ${now}
+      where seq in (${theirs}) and state = ${WAITING}`.execute(sql);
     if (running === undefined || !turns.has(running.id)) return [];
     const waiting = await sql
       .selectFrom('inbox')
@@ -236,11 +236,13 @@ async function stopTheirs(
       .execute();
     const lanes = await stopSubAgents(sql, conversation, now);
     await stopLane(sql, conversation, now);
-    const back = waiting.map(({ seq }) => seq);
-    await others
-      .set({ state: WAITING, outcome: null, turn_id: null, claimed_at: null, done_at: null })
-      .where('seq', 'in', [...back, 0])
-      .execute();
+    const back = numbers(
+      database,
+      waiting.map(({ seq }) => seq),
+    );
+    await raw`update inbox
+      set state = ${WAITING}, outcome = null, turn_id = null, claimed_at = null, done_at = null
+      where seq in (${back}) and seq not in (${theirs})`.execute(sql);
     return [...lanes, conversation];
   });
 }
@@ -283,14 +285,26 @@ function placeOf(table: ForgetPlace['table']): ForgetPlace {
   return place;
 }
 
-/** A list is never empty, since SQL knows none. */
-function list(values: readonly (string | number)[]): Where {
-  return raw.join(values.length === 0 ? [null] : values.map((value) => raw`${value}`));
+/** As one parameter, however many there are. */
+function names({ dialect }: Database, values: Iterable<string>): Where {
+  const json = toJson([...values]);
+  return dialect === 'sqlite'
+    ? raw`select value from json_each(${json})`
+    : raw`select value from json_array_elements_text(${json}::json)`;
+}
+
+function numbers({ dialect }: Database, values: Iterable<number>): Where {
+  const json = toJson([...values]);
+  return dialect === 'sqlite'
+    ? raw`select value from json_each(${json})`
+    : raw`select value::bigint from json_array_elements_text(${json}::json)`;
 }
 
 async function subAgentsOf(database: Database, where: Where): Promise<readonly string[]> {
   const { rows } = await database.read((sql) =>
-    raw<{ conversation_id: string }>`select conversation_id from sub_agent where ${where}`.execute(sql),
+    raw<{ conversation_id: string }>`select conversation_id from sub_agent where ${where}`.execute(
+      sql,
+    ),
   );
   return rows.map((row) => row.conversation_id);
 }
@@ -405,7 +419,9 @@ async function dropUnusedTexts(database: Database): Promise<void> {
     await pause();
     if (rows.length < BATCH) break;
   }
-  const hashes = await database.read((sql) => sql.selectFrom('prompt_text').select('hash').execute());
+  const hashes = await database.read((sql) =>
+    sql.selectFrom('prompt_text').select('hash').execute(),
+  );
   const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
   for (let at = 0; at < unused.length; at += BATCH) {
     const some = unused.slice(at, at + BATCH);
@@ -426,14 +442,11 @@ async function forgetTraces(
     database,
     'decision',
     ['seq'],
-    raw`channel || ':' || sender_id in (${list(persons)})`,
+    raw`channel || ':' || sender_id in (${names(database, persons)})`,
   );
 }
 
-async function inBatches(
-  database: Database,
-  one: (sql: Sql) => Promise<number>,
-): Promise<number> {
+async function inBatches(database: Database, one: (sql: Sql) => Promise<number>): Promise<number> {
   let count = 0;
   for (;;) {
     const changed = await database.write(one);

@@ -160,7 +160,7 @@ describe('the places of words in the database', () => {
   beforeEach(async () => {
     store = await database.openEmpty();
     look = new DatabaseSync(database.url().slice('sqlite:'.length));
-    look.exec('pragma foreign_keys = off; pragma busy_timeout = 5000');
+    look.exec('pragma foreign_keys = off; pragma busy_timeout = 5000; pragma secure_delete = on');
   });
   afterAll(() => database.dispose());
 
@@ -176,6 +176,34 @@ describe('the places of words in the database', () => {
       .map(({ name, type }) => ({ name: String(name), type: String(type).toLowerCase() }));
   const everything = () =>
     tables().flatMap((table) => look.prepare(`select * from ${table}`).all());
+
+  /** A row in each place, with words in each of its columns of text. */
+  const fill = async () => {
+    await store.inbox.accept({ ...message('m1'), fromOwner: true });
+    await claim(store, await hold(store), 't1');
+    for (const { table, words } of FORGET_PLACES) {
+      const columns = columnsOf(table);
+      const values = columns.map(({ name, type }) => {
+        const form = words[name];
+        if (form !== undefined) return form === 'json' ? JSON.stringify({ text: SECRET }) : SECRET;
+        if (table === 'turn' && name === 'id') return 't9';
+        return FILLED[name] ?? (type === 'text' ? `${table}-${name}` : 1);
+      });
+      const marks = columns.map(() => '?').join(', ');
+      look.prepare(`insert into ${table} values (${marks})`).run(...values);
+    }
+  };
+
+  /** Nothing of the database is open any more, and each of its files is read as bytes. */
+  const closedFilesHold = async (expected: boolean) => {
+    look.close();
+    await store.close();
+    const folder = dirname(database.url().slice('sqlite:'.length));
+    const holding = readdirSync(folder).filter((name) =>
+      readFileSync(join(folder, name)).includes(SECRET),
+    );
+    expect(holding.length > 0).toBe(expected);
+  };
 
   it('[G15] are all known: each column of text is rewritten, or said to hold no words', () => {
     const known = new Set([
@@ -195,19 +223,7 @@ describe('the places of words in the database', () => {
   });
 
   it('[G15] are all emptied of it, in the tables and in the files of the database', async () => {
-    await store.inbox.accept({ ...message('m1'), fromOwner: true });
-    await claim(store, await hold(store), 't1');
-    for (const { table, words } of FORGET_PLACES) {
-      const columns = columnsOf(table);
-      const values = columns.map(({ name, type }) => {
-        const form = words[name];
-        if (form !== undefined) return form === 'json' ? JSON.stringify({ text: SECRET }) : SECRET;
-        if (table === 'turn' && name === 'id') return 't9';
-        return FILLED[name] ?? (type === 'text' ? `${table}-${name}` : 1);
-      });
-      const marks = columns.map(() => '?').join(', ');
-      look.prepare(`insert into ${table} values (${marks})`).run(...values);
-    }
+    await fill();
     const sent = JSON.stringify({
       id: 'x',
       content: Buffer.from(`\n ${SECRET} `).toString('base64'),
@@ -233,11 +249,35 @@ describe('the places of words in the database', () => {
     const [history, messages, answers] = [rows('history'), rows('messages'), rows('answers')];
     const counted = { history, messages, answers, steps: rows('steps'), pins: rows('pins') };
     expect(forgotten).toEqual({ ...counted, prompts: 0, copies: 1 });
-    look.close();
-    await store.close();
-    const folder = dirname(database.url().slice('sqlite:'.length));
-    for (const name of readdirSync(folder)) {
-      expect(readFileSync(join(folder, name)).includes(SECRET), name).toBe(false);
-    }
+    await closedFilesHold(false);
+  });
+
+  it('[G15] are all emptied of a person, of whom nothing is left in the bytes of the files', async () => {
+    await fill();
+    const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
+    look.prepare("insert into adapter_value values ('web', 'default', 'sent', '1', ?)").run(sent);
+    look.exec("update outbox set platform_message_id = 'x'");
+    look.exec("delete from inbox where message not like '%sender%'");
+    const copied = JSON.stringify(everything()).split(SECRET).length;
+    expect(copied).toBeGreaterThan(FORGET_PLACES.length);
+    expect(await store.forgetting.searchFiles([SECRET])).toEqual({ found: 1, complete: true });
+
+    const { messages, samples } = await store.forgetting.forgetPerson({
+      persons: ['web:u1'],
+      ownersToo: false,
+      only: null,
+      mark: '[forgotten]',
+      now: 5,
+      retell: () => '',
+    });
+
+    expect(messages).toBe(1);
+    expect(await store.forgetting.searchFiles([SECRET, ...samples])).toEqual({
+      found: 0,
+      complete: true,
+    });
+    expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
+    expect(look.prepare('select id from adapter_value').all()).toEqual([]);
+    await closedFilesHold(false);
   });
 });

@@ -10,6 +10,8 @@ export interface ForgetPlace {
   readonly keys: readonly string[];
   /** The columns with words, and whether each is JSON. */
   readonly words: Readonly<Record<string, 'json' | 'plain'>>;
+  /** What becomes of it where all of a conversation is forgotten: its rows go, or stay without their texts. */
+  readonly whole: 'rows' | 'texts';
   /** As what its rows are counted. */
   readonly counts: Exclude<keyof Forgotten, 'prompts' | 'copies'>;
   /** Which rows belong to a conversation. */
@@ -27,6 +29,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['seq'],
     words: { content: 'json' },
     counts: 'history',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -34,6 +37,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['seq'],
     words: { message: 'json', reason: 'plain' },
     counts: 'messages',
+    whole: 'texts',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -41,6 +45,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['seq'],
     words: { text: 'plain', sender_name: 'plain' },
     counts: 'messages',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -49,6 +54,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['inbox_seq', 'attachment_index'],
     words: { text: 'plain', name: 'plain', reason: 'plain' },
     counts: 'messages',
+    whole: 'rows',
     of: (conversation) =>
       raw`inbox_seq in (select seq from inbox where conversation_id = ${conversation})`,
   },
@@ -58,6 +64,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['id'],
     words: { body: 'json', error: 'plain', retries: 'plain' },
     counts: 'answers',
+    whole: 'texts',
     of: (conversation) =>
       raw`(channel, account, chat_id) in
         (select channel, account, chat_id from inbox where conversation_id = ${conversation})`,
@@ -67,6 +74,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['turn_id', 'step_index'],
     words: { content: 'json' },
     counts: 'steps',
+    whole: 'rows',
     of: (conversation) =>
       raw`turn_id in (select id from turn where conversation_id = ${conversation})`,
   },
@@ -75,6 +83,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['id'],
     words: { reason: 'plain' },
     counts: 'steps',
+    whole: 'texts',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -82,6 +91,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['conversation_id', 'session', 'pin_key'],
     words: { content: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -90,6 +100,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['seq'],
     words: { content: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -97,6 +108,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['conversation_id', 'session'],
     words: { content: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -104,6 +116,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['seq'],
     words: { shown: 'plain', place: 'plain' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -111,6 +124,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['id'],
     words: { title: 'plain', task: 'plain', result: 'plain', origin: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`root_conversation = ${conversation}`,
   },
   {
@@ -118,6 +132,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['id'],
     words: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
@@ -126,6 +141,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['id'],
     words: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
     counts: 'pins',
+    whole: 'rows',
     of: (conversation) => raw`target = ${conversation}`,
   },
 ];

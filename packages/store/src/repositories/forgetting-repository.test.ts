@@ -70,5 +70,104 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         copies: 0,
       });
     });
+
+    describe('[G15] all that a person has said', () => {
+      const GROUP = 'web:g';
+      const said = (id: string, who: string, text: string, type: 'direct' | 'group' = 'group') => {
+        const chat = type === 'group' ? 'g' : who;
+        const { message: one, ...row } = message(id, chat);
+        const sender = { ...one.sender, id: who, name: `Name ${who}` };
+        const written = { ...one, chat: { id: chat, type }, sender, text };
+        return store.inbox.accept({ ...row, message: written });
+      };
+      const forgetAll = (only: string | null = null) =>
+        store.forgetting.forgetPerson({
+          persons: ['web:bob'],
+          ownersToo: false,
+          only,
+          mark: '[forgotten]',
+          now: 9,
+          retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
+        });
+      const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
+      const turn = async (id: string, conversation: string, text: string) => {
+        const held = await hold(store, conversation, `w-${id}`);
+        await claim(store, held, id);
+        const entries = [entry('user', text), entry('assistant', `re ${text}`)];
+        const parts = [part(`re ${text}`, conversation.slice('web:'.length))];
+        const outcome = 'answered' as const;
+        await store.lanes.commit(held, { turnId: id, outcome, entries, parts, usage: null }, 4);
+        await store.lanes.release(held);
+      };
+      const history = async (conversationId: string) =>
+        (await store.transcript.recent(conversationId, 0, 99)).map(({ content }) => content);
+
+      it('leaves an empty chat, and what is repeated is known again', async () => {
+        await said('d1', 'bob', 'the amaranth of bob', 'direct');
+        await turn('b1', 'web:bob', 'the amaranth of bob');
+        await said('d2', 'bob', 'more amaranth', 'direct');
+
+        const forgotten = await forgetAll();
+
+        expect(forgotten).toMatchObject({ whole: 1, groups: 0, messages: 2 });
+        expect(await history('web:bob')).toEqual([]);
+        const chat = { channel: 'web', account: 'default', chatId: 'bob' };
+        const rows = [await store.inbox.recent(chat, 9), await store.outbox.recent(chat, 9)];
+        expect(JSON.stringify(rows)).not.toMatch(/amaranth|Name bob/);
+        expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
+      });
+
+      it('stops the turn that runs, and its answer is not stored', async () => {
+        await said('d1', 'bob', 'the amaranth of bob', 'direct');
+        const held = await hold(store, 'web:bob');
+        await claim(store, held, 'b1');
+        expect((await forgetAll()).stopped).toEqual(['web:bob']);
+        const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
+        expect(late).not.toBe('committed');
+        expect(await history('web:bob')).toEqual([]);
+      });
+
+      it('leaves others in a group what they said, also in a turn of both', async () => {
+        await said('g1', 'ann', 'tea of ann');
+        await turn('t-ann', GROUP, 'tea of ann');
+        await said('g2', 'bob', 'amaranth');
+        await turn('t-bob', GROUP, 'amaranth');
+        await said('g3', 'bob', 'amaranth again');
+        await said('g4', 'ann', 'cake of ann');
+        await turn('t-both', GROUP, 'amaranth again, cake of ann');
+        await said('d1', 'bob', 'alone', 'direct');
+
+        expect(await forgetAll(GROUP)).toMatchObject({ whole: 0, groups: 1, messages: 2 });
+
+        expect(await history(GROUP)).toEqual([
+          { text: 'tea of ann' },
+          { text: 're tea of ann' },
+          { text: 'cake of ann' },
+        ]);
+        const chat = { channel: 'web', account: 'default', chatId: 'g' };
+        const inbox = await store.inbox.recent(chat, 9);
+        expect(inbox.map((row) => row.message.text).sort()).toEqual([
+          '[forgotten]',
+          '[forgotten]',
+          'cake of ann',
+          'tea of ann',
+        ]);
+        const answers = await store.outbox.recent(chat, 9);
+        expect(JSON.stringify([inbox, answers])).not.toContain('amaranth');
+        expect(JSON.stringify(answers)).toContain('re tea of ann');
+        expect(JSON.stringify(await store.inbox.recent({ ...chat, chatId: 'bob' }, 9))).toContain(
+          'alone',
+        );
+      });
+
+      it('in a group gives the words of others back to the next turn', async () => {
+        await said('g1', 'bob', 'amaranth');
+        await said('g2', 'ann', 'cake of ann');
+        await claim(store, await hold(store, GROUP), 't-both');
+        expect((await forgetAll(GROUP)).stopped).toEqual([GROUP]);
+        const next = await claim(store, await hold(store, GROUP, 'w2'), 't-next');
+        expect(next.messages.map((row) => row.message.text)).toEqual(['cake of ann']);
+      });
+    });
   });
 }

@@ -1,8 +1,11 @@
+import { open } from 'node:fs/promises';
 import type { Database } from '../database.ts';
-import type { Forgetting, ForgettingRepository, Forgotten } from '../forgetting.ts';
+import type { Forgetting, ForgettingRepository, Forgotten, RawSearch } from '../forgetting.ts';
+import { toJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
 import { forgetInCopies } from './forget-in-copies.ts';
 import { forgetInPrompts } from './forget-in-prompts.ts';
+import { forgetPerson } from './forget-person.ts';
 import { FORGET_PLACES } from './forget-places.ts';
 import { rewritePlace, type Without } from './rewrite-place.ts';
 import { withoutWords } from './without-words.ts';
@@ -27,7 +30,51 @@ export function forgettingRepository(
       await onSqlite(database, 'pragma wal_checkpoint(truncate)');
       return { ...found, prompts, copies };
     },
+    async forgetPerson(forgetting) {
+      const forgotten = await forgetPerson(database, forgetting);
+      promptsChanged();
+      await onSqlite(database, 'pragma wal_checkpoint(truncate)');
+      return forgotten;
+    },
+    searchFiles: (texts) => searchFiles(database, texts),
   };
+}
+
+/** Read at a time, and of all files together: a person waits. In bytes. */
+const CHUNK = 1_024 * 1_024;
+const MOST_READ = 512 * 1_024 * 1_024;
+
+async function searchFiles(
+  database: Database,
+  texts: readonly string[],
+): Promise<RawSearch | null> {
+  if (database.dialect !== 'sqlite') return null;
+  const { rows } = await database.read((sql) =>
+    raw<{ file: string }>`select file from pragma_database_list where name = 'main'`.execute(sql),
+  );
+  const [{ file } = { file: '' }] = rows;
+  if (file === '') return null;
+  // As they stand in JSON.
+  const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
+  const overlap = Math.max(0, ...[...left].map(({ length }) => length));
+  let budget = MOST_READ;
+  for (const name of [file, `${file}-wal`]) {
+    const handle = await open(name).catch(() => null);
+    if (handle === null) continue;
+    try {
+      const buffer = Buffer.alloc(CHUNK + overlap);
+      for (let at = 0; budget > 0; at += CHUNK) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+        const bytes = buffer.subarray(0, bytesRead);
+        for (const text of left) if (bytes.includes(text)) left.delete(text);
+        if (bytesRead < buffer.length) break;
+        budget -= CHUNK;
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return { found: texts.length - left.size, complete: budget > 0 };
 }
 
 async function addUp(
