@@ -187,7 +187,7 @@ export const STAYING_PAGES: readonly Attack[] = [
 
 /** Whether the forged closing line stands between the real lines of its frame. */
 function standsInFrame(request: string): boolean {
-  const [, id = 'none'] = /<outside id=\\"([0-9a-f]{32})\\">/.exec(request) ?? [];
+  const [, id = 'none'] = /<outside id=\\"([0-9a-f]{20})\\">/.exec(request) ?? [];
   const forged = request.indexOf('id=\\"0000000000000000\\"');
   return (
     forged > request.indexOf(`<outside id=\\"${id}\\">`) &&

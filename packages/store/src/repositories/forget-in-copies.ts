@@ -1,9 +1,11 @@
+import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
 import type { Sql } from '../database.ts';
+import { raw } from '../kysely.ts';
 import type { Without } from './rewrite-place.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */
-const Copy = z.object({ content: z.base64() });
+const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
  * Drops the copies that adapters keep of what they have sent (`sent`), where the words stand in them:
@@ -42,6 +44,33 @@ export async function forgetInCopies(
     }
   }
   return count;
+}
+
+/** Drops the copies of parts, whatever they say. */
+export async function dropCopies(sql: Sql, parts: RawBuilder<unknown>): Promise<void> {
+  const { rows } = await raw<{ channel: string; account: string; platform_message_id: string }>`
+    select channel, account, platform_message_id from outbox
+    where ${parts} and platform_message_id is not null
+  `.execute(sql);
+  const [one] = rows;
+  if (one === undefined) return;
+  const ids = new Set(rows.map((row) => row.platform_message_id));
+  const kept = sql
+    .selectFrom('adapter_value')
+    .where('channel', '=', one.channel)
+    .where('account', '=', one.account)
+    .where('kind', '=', 'sent');
+  for (const { id, value } of await kept.select(['id', 'value']).execute()) {
+    const copy = Copy.safeParse(parsed(value));
+    if (!copy.success || !ids.has(copy.data.id ?? '')) continue;
+    await sql
+      .deleteFrom('adapter_value')
+      .where('channel', '=', one.channel)
+      .where('account', '=', one.account)
+      .where('kind', '=', 'sent')
+      .where('id', '=', id)
+      .execute();
+  }
 }
 
 function holdsWords(value: string, without: Without): boolean {

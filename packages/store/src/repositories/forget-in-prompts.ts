@@ -1,4 +1,5 @@
-import type { Sql } from '../database.ts';
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import { hashed, hashesOf } from './prompt-row.ts';
 
@@ -69,4 +70,40 @@ async function dropUnused(sql: Sql, hash: string): Promise<void> {
     .where('parts', 'like', `%${hash.replaceAll(/[%_]/g, '_')}%`)
     .executeTakeFirst();
   if (used === undefined) await sql.deleteFrom('prompt_text').where('hash', '=', hash).execute();
+}
+
+/** Rows of one transaction. */
+const BATCH = 500;
+
+/** Drops the texts that no prompt refers to any more, a few at a time. */
+export async function dropUnusedTexts(database: Database): Promise<void> {
+  const used = new Set<string>();
+  for (let after = ''; ; ) {
+    const rows = await database.read((sql) =>
+      sql
+        .selectFrom('turn_prompt')
+        .select(['turn_id', 'parts'])
+        .where('turn_id', '>', after)
+        .orderBy('turn_id')
+        .limit(BATCH)
+        .execute(),
+    );
+    for (const { parts } of rows) {
+      for (const [hash] of parts.matchAll(/[\w-]{43}/g)) used.add(hash);
+    }
+    after = rows.at(-1)?.turn_id ?? after;
+    await pause();
+    if (rows.length < BATCH) break;
+  }
+  const hashes = await database.read((sql) =>
+    sql.selectFrom('prompt_text').select('hash').execute(),
+  );
+  const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
+  for (let at = 0; at < unused.length; at += BATCH) {
+    const some = unused.slice(at, at + BATCH);
+    await database.write((sql) =>
+      sql.deleteFrom('prompt_text').where('hash', 'in', some).execute(),
+    );
+    await pause();
+  }
 }

@@ -6,6 +6,8 @@ import type { PersonForgetting, PersonForgotten } from '../forgetting.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
 import { lockConversation } from './conversation.ts';
+import { dropCopies } from './forget-in-copies.ts';
+import { dropUnusedTexts } from './forget-in-prompts.ts';
 import { FORGET_PLACES, type ForgetPlace } from './forget-places.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
@@ -78,6 +80,7 @@ async function whatTheySaid(
   { persons, ownersToo, only }: PersonForgetting,
 ): Promise<ReadonlyMap<string, Said>> {
   const said = new Map<string, Said>();
+  const channels = [...new Set(persons.map((person) => person.split(':', 1).join()))];
   const of = (conversation: string, isDirect: boolean): Said => {
     const known = said.get(conversation) ?? { isDirect, seqs: [], turns: new Set(), texts: [] };
     said.set(conversation, known);
@@ -91,7 +94,8 @@ async function whatTheySaid(
         .where('seq', '>', after)
         .orderBy('seq')
         .limit(BATCH);
-      return (only === null ? query : query.where('conversation_id', '=', only)).execute();
+      if (only !== null) return query.where('conversation_id', '=', only).execute();
+      return (ownersToo ? query : query.where('channel', 'in', channels)).execute();
     });
     for (const row of rows) {
       const { text, chat, sender } = Message.parse(fromJson(row.message));
@@ -368,68 +372,6 @@ async function emptyRows(
     await pause();
   }
   return count;
-}
-
-const Copy = z.object({ id: z.string() });
-
-/** What adapters keep of the parts they have sent, to send them once more. */
-async function dropCopies(sql: Sql, parts: Where): Promise<void> {
-  const { rows } = await raw<{ channel: string; account: string; platform_message_id: string }>`
-    select channel, account, platform_message_id from outbox
-    where ${parts} and platform_message_id is not null
-  `.execute(sql);
-  const [one] = rows;
-  if (one === undefined) return;
-  const ids = new Set(rows.map((row) => row.platform_message_id));
-  const kept = sql
-    .selectFrom('adapter_value')
-    .where('channel', '=', one.channel)
-    .where('account', '=', one.account)
-    .where('kind', '=', 'sent');
-  for (const { id, value } of await kept.select(['id', 'value']).execute()) {
-    const copy = Copy.safeParse(fromJson(value));
-    if (!copy.success || !ids.has(copy.data.id)) continue;
-    await sql
-      .deleteFrom('adapter_value')
-      .where('channel', '=', one.channel)
-      .where('account', '=', one.account)
-      .where('kind', '=', 'sent')
-      .where('id', '=', id)
-      .execute();
-  }
-}
-
-/** Texts of prompts that no prompt refers to any more. */
-async function dropUnusedTexts(database: Database): Promise<void> {
-  const used = new Set<string>();
-  for (let after = ''; ; ) {
-    const rows = await database.read((sql) =>
-      sql
-        .selectFrom('turn_prompt')
-        .select(['turn_id', 'parts'])
-        .where('turn_id', '>', after)
-        .orderBy('turn_id')
-        .limit(BATCH)
-        .execute(),
-    );
-    for (const { parts } of rows) {
-      for (const [hash] of parts.matchAll(/[\w-]{43}/g)) used.add(hash);
-    }
-    after = rows.at(-1)?.turn_id ?? after;
-    await pause();
-    if (rows.length < BATCH) break;
-  }
-  const hashes = await database.read((sql) =>
-    sql.selectFrom('prompt_text').select('hash').execute(),
-  );
-  const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
-  for (let at = 0; at < unused.length; at += BATCH) {
-    const some = unused.slice(at, at + BATCH);
-    await database.write((sql) =>
-      sql.deleteFrom('prompt_text').where('hash', 'in', some).execute(),
-    );
-    await pause();
-  }
 }
 
 /** Why messages of theirs were not taken. */
