@@ -39,6 +39,8 @@ export interface PersonForgetting {
   readonly mark: string;
   /** In ms. */
   readonly now: number;
+  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  onStopped(conversationId: string): void;
   /** What the history keeps of a turn to which others wrote, too: their messages. */
   retell(messages: readonly InboxRow[]): unknown;
 }
@@ -53,8 +55,6 @@ export interface PersonForgotten {
   /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
   readonly rows: number;
   readonly cronJobs: number;
-  /** Lanes whose turn was stopped; whoever runs one is to be told. */
-  readonly stopped: readonly string[];
   /** The longest of the texts, to look for. */
   readonly samples: readonly string[];
 }

@@ -60,7 +60,7 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
     'Forgotten:\n',
     `- ${counted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(code).join(', ')}` : ''}: ${memories.map(({ entry }) => code(entry.id)).join(', ') || 'none'}`,
     ...lines.map(({ name, count }) => `- ${counted(count, 'line', 'lines')} of ${code(name)}`),
-    ...(forgotten === null
+    ...(forgotten === null || rows === 0
       ? []
       : [
           `- ${counted(forgotten.history, 'entry', 'entries')} of the history, ${counted(forgotten.messages, 'message', 'messages')}, ${counted(forgotten.answers, 'answer', 'answers')}, ${counted(forgotten.steps, 'step', 'steps')} of turns, ${counted(forgotten.pins, 'note', 'notes')} beside them and ${counted(forgotten.prompts, 'recorded prompt', 'recorded prompts')} no longer hold the words`,

@@ -5,6 +5,7 @@ import { silentLogger } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeMessage } from '../testing/write-message.ts';
 import { type MemoryAsker, type MemoryDesk, memoryDesk } from './memory-desk.ts';
 import { createMemoryKeeper } from './memory-keeper.ts';
 
@@ -31,14 +32,14 @@ afterEach(async () => {
 });
 
 /** The desk of another gateway on the same database. */
-async function openDesk(): Promise<MemoryDesk> {
+async function openDesk(person = ADA.person): Promise<MemoryDesk> {
   const templates = join(import.meta.dirname, '../../../../config/workspace');
   const workspace = await openWorkspace({ folder, templates });
   const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
   const view = workspace.for(ADA.reader);
   await view.write('memory/project.md', '- The boat is green.');
   const asked = store.adapterValues('parley', 'forget');
-  const accountsOf = async () => [ADA.person];
+  const accountsOf = async () => [person];
   const stopTurn = (lane: string) => void stopped.push(lane);
   return memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => now, stopTurn });
 }
@@ -48,6 +49,28 @@ describe('/forget all', () => {
     const [one, two] = [await openDesk(), await openDesk()];
     expect(await one.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
     expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
+  });
+
+  it('[G15] leaves nothing of what was said, stops what runs, and says that it looked', async () => {
+    const said = { messageId: 'a1', text: 'the quetzal is mine alone', now };
+    const chat = { id: 'ada', type: 'direct' } as const;
+    await writeMessage(store, said, { chat, sender: { id: 'ada', name: 'Ada', isBot: false } });
+    const taken = await store.lanes.acquire('ada', 'w', now, 9_000);
+    if (taken.kind !== 'held') throw new Error('the lane is busy');
+    await store.lanes.claim(taken.lease, 'collect', 't', now);
+    const desk = await openDesk('test:ada');
+    const ada = { ...ADA, person: 'test:ada' };
+    await desk.forget({ ...ada, messageId: 'm1' }, 'all');
+    expect(stopped).toEqual([]);
+    const proof = await desk.forget({ ...ada, messageId: 'm2' }, 'all');
+    expect(proof).toContain('1 message of yours in 1 chat');
+    expect(proof).toContain('I cannot take back what the platform');
+    expect(stopped).toEqual(['ada']);
+    const rows = await store.inbox.recent(
+      { channel: 'test', account: 'default', chatId: 'ada' },
+      9,
+    );
+    expect(JSON.stringify(rows)).not.toContain('quetzal');
   });
 
   it('[G15] takes neither the same message, nor one of somebody else, nor a late one as a yes', async () => {

@@ -151,20 +151,21 @@ async function removeAll(
   const { person, reader, isGroup } = asker;
   const ownersToo = reader.kind === 'owner';
   const persons = [...new Set([person, ...(await deps.accountsOf(person))])];
-  const proof = await remove(deps, view, asker, mine, null);
+  // First: what runs could save once more what was removed.
   const forgotten = await forgetting.forgetPerson({
     persons,
     ownersToo,
     only: isGroup ? reader.conversationId : null,
     mark: MARK,
     now: deps.clock(),
+    onStopped: deps.stopTurn,
     retell: (messages) =>
       spoken(
         'user',
         textOf(messages, () => []),
       ).content,
   });
-  for (const lane of forgotten.stopped) deps.stopTurn(lane);
+  const proof = await remove(deps, view, asker, mine, null);
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left = ownersToo ? [...proof.left, ...(await stillIn(view, samples))] : [];

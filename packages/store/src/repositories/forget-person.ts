@@ -33,7 +33,7 @@ interface Said {
   readonly texts: string[];
 }
 type Where = RawBuilder<unknown>;
-type Removed = Pick<PersonForgotten, 'rows' | 'cronJobs'> & { readonly stopped: readonly string[] };
+type Removed = Pick<PersonForgotten, 'rows' | 'cronJobs'>;
 
 /** Forgets all that a person has said (G15), conversation by conversation. */
 export async function forgetPerson(
@@ -42,15 +42,18 @@ export async function forgetPerson(
 ): Promise<PersonForgotten> {
   const said = await whatTheySaid(database, forgetting);
   const all = [...said];
+  const { now } = forgetting;
+  for (const [conversation, one] of all) {
+    const stop = one.isDirect ? stopAll : stopTheirs;
+    for (const lane of await stop(database, conversation, one, now)) forgetting.onStopped(lane);
+  }
   const sums = { rows: 0, cronJobs: 0 };
-  const stopped: string[] = [];
   for (const [conversation, one] of all) {
     const removed = one.isDirect
       ? await emptyConversation(database, conversation, forgetting)
       : await leaveGroup(database, conversation, one, forgetting);
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
-    stopped.push(...removed.stopped);
   }
   await dropUnusedTexts(database);
   await forgetTraces(database, forgetting);
@@ -63,7 +66,6 @@ export async function forgetPerson(
     whole: all.filter(([, { isDirect }]) => isDirect).length,
     groups: all.filter(([, { isDirect }]) => !isDirect).length,
     messages: all.reduce((sum, [, { seqs }]) => sum + seqs.length, 0),
-    stopped,
     samples: [...new Set(samples)].slice(0, SAMPLES),
   };
 }
@@ -132,15 +134,9 @@ function overheardOf(database: Database, persons: readonly string[], only: strin
 async function emptyConversation(
   database: Database,
   conversation: string,
-  { mark, now }: PersonForgetting,
+  { mark }: PersonForgetting,
 ): Promise<Removed> {
   const handedOn = await subAgentsOf(database, raw`root_conversation = ${conversation}`);
-  const stopped = await database.write(async (sql) => {
-    await lockConversation(database, sql, conversation);
-    const subAgents = await stopSubAgents(sql, conversation, now);
-    const { stoppedTurn } = await stopLane(sql, conversation, now);
-    return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
-  });
   let rows = 0;
   let cronJobs = 0;
   for (const lane of [...handedOn, conversation]) {
@@ -156,7 +152,7 @@ async function emptyConversation(
     }
     rows += await deleteRows(database, 'turn_prompt', ['turn_id'], raw`conversation_id = ${lane}`);
   }
-  return { rows, cronJobs, stopped };
+  return { rows, cronJobs };
 }
 
 /** In a group others keep what they said; what mixes voices is made anew from that, or is no more. */
@@ -164,9 +160,8 @@ async function leaveGroup(
   database: Database,
   conversation: string,
   { seqs, turns, texts }: Said,
-  { persons, mark, now, retell }: PersonForgetting,
+  { persons, mark, retell }: PersonForgetting,
 ): Promise<Removed> {
-  const stopped = await stopTheirs(database, conversation, { seqs, turns }, now);
   const seqList = numbers(database, seqs);
   const turnList = names(database, turns);
   const personList = names(database, persons);
@@ -210,7 +205,21 @@ async function leaveGroup(
     }
     rows += await gone('turn_prompt', raw`conversation_id = ${lane}`, ['turn_id']);
   }
-  return { rows, cronJobs, stopped };
+  return { rows, cronJobs };
+}
+
+async function stopAll(
+  database: Database,
+  conversation: string,
+  _said: Said,
+  now: number,
+): Promise<readonly string[]> {
+  return database.write(async (sql) => {
+    await lockConversation(database, sql, conversation);
+    const subAgents = await stopSubAgents(sql, conversation, now);
+    const { stoppedTurn } = await stopLane(sql, conversation, now);
+    return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
+  });
 }
 
 /** Only a turn that they take part in is stopped; what others wrote to it waits for the next. */

@@ -268,6 +268,7 @@ describe('the places of words in the database', () => {
       only: null,
       mark: '[forgotten]',
       now: 5,
+      onStopped() {},
       retell: () => '',
     });
 

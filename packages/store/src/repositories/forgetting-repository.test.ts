@@ -73,6 +73,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     describe('[G15] all that a person has said', () => {
       const GROUP = 'web:g';
+      let stopped: string[];
+      beforeEach(() => {
+        stopped = [];
+      });
       const said = (id: string, who: string, text: string, type: 'direct' | 'group' = 'group') => {
         const chat = type === 'group' ? 'g' : who;
         const { message: one, ...row } = message(id, chat);
@@ -87,6 +91,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           only,
           mark: '[forgotten]',
           now: 9,
+          onStopped: (lane) => void stopped.push(lane),
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
         });
       const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
@@ -121,7 +126,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         const held = await hold(store, 'web:bob');
         await claim(store, held, 'b1');
-        expect((await forgetAll()).stopped).toEqual(['web:bob']);
+        await forgetAll();
+        expect(stopped).toEqual(['web:bob']);
         const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
         expect(late).not.toBe('committed');
         expect(await history('web:bob')).toEqual([]);
@@ -164,7 +170,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await claim(store, await hold(store, GROUP), 't-both');
-        expect((await forgetAll(GROUP)).stopped).toEqual([GROUP]);
+        await forgetAll(GROUP);
+        expect(stopped).toEqual([GROUP]);
         const next = await claim(store, await hold(store, GROUP, 'w2'), 't-next');
         expect(next.messages.map((row) => row.message.text)).toEqual(['cake of ann']);
       });
