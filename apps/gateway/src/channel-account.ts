@@ -63,7 +63,7 @@ export interface AccountDeps {
   /** Which gateway is connected as which account; absent: this one, as there is no other. */
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */
-  readonly token?: string | undefined;
+  readonly token?: (() => string) | undefined;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
 }
@@ -152,7 +152,7 @@ class OpenAccount implements ChannelAccount {
 
   async #passOn(request: Request): Promise<Response> {
     const { passOn } = await import('./accounts/pass-on.ts');
-    const { token = '' } = this.#deps;
+    const token = this.#deps.token?.() ?? '';
     return passOn(request, { name: this.#name, rights: this.#rights, token });
   }
 

@@ -135,7 +135,12 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     situation: () => ({ agentName: 'Polly', model: 'none' }),
     media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
     accounts,
-    http: { host: '127.0.0.1', port, token: TOKEN },
+    http: {
+      host: '127.0.0.1',
+      port,
+      token: () => TOKEN,
+      sessions: { idleMs: 1_000_000, longestMs: 2_000_000 },
+    },
     metrics: async () => '',
     inspector: {
       list: async () => ({}),

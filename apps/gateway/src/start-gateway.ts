@@ -12,6 +12,7 @@ import {
 import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
+import type { PageSessionLimits } from './http/page-sessions.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
 import type { RestoreWish } from './http/restore-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
@@ -43,7 +44,13 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
   /** Id of this process where other gateways may work on the same database; absent: there is none. */
   readonly sharedAs?: string | undefined;
   readonly accounts: readonly PlannedAccount[];
-  readonly http: { readonly host: string; readonly port: number; readonly token: string };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    /** The token as it is now. */
+    readonly token: () => string;
+    readonly sessions: PageSessionLimits;
+  };
   /** Text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[]) => Promise<string>;
   /** What `parley status` shows besides the channels. */
@@ -84,6 +91,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   ];
   const app: HttpAppOptions = {
     ...options.http,
+    sessions: { repository: options.store.pageSessions, limits: options.http.sessions },
+    clock: options.clock,
     log: options.log,
     metrics: () => options.metrics(status()),
     status,

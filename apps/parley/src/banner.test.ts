@@ -25,7 +25,7 @@ const running = {
 
 describe('the start banner', () => {
   it('[U01] tells agent, model, channels, address, folder and what to do next', () => {
-    expect(banner(bannerFacts(running))).toBe(`
+    expect(banner(bannerFacts(running), true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
   Model     offline – no model is configured
@@ -35,7 +35,7 @@ Parley is running. 🦜 Polly is listening.
 Channels
   web: connected as the web page
 
-Chat now   http://127.0.0.1:7411/?token=secret
+Chat now   http://127.0.0.1:7411/#token=secret
 or type    npm run parley -- chat --data /srv/parley   (in another terminal)
 Next       connect a model: uncomment "model" in /srv/parley/parley.yaml, or start a local server such as Ollama
            connect Telegram: put a bot token under "channels" in /srv/parley/parley.yaml
@@ -46,14 +46,21 @@ Stop with Ctrl-C.
 
   it('[U01] has no advice for whoever has a model and a channel', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
-    const text = banner(bannerFacts(done));
+    const text = banner(bannerFacts(done), true);
     expect(text).not.toContain('Next');
     expect(text).toContain('  telegram/work: connected as @polly');
   });
 
+  it('[U03] keeps the token out of files and journals, and says how to get it', () => {
+    const text = banner(bannerFacts(running), false);
+    expect(text).not.toContain('secret');
+    expect(text).toContain('Chat now   http://127.0.0.1:7411\n');
+    expect(text).toContain('npm run parley -- token show --data /srv/parley');
+  });
+
   it('[U01] greets without a picture where there is none', () => {
     const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
-    expect(banner(bannerFacts(plain))).toContain('Parley is running. Polly is listening.');
+    expect(banner(bannerFacts(plain), true)).toContain('Parley is running. Polly is listening.');
   });
 });
 

@@ -12,8 +12,10 @@ export interface BannerFacts {
   readonly channels: readonly AccountStatus[];
   /** Address of the web server. */
   readonly address: string;
-  /** Address of the web page with its token. */
-  readonly chatAddress: string;
+  /** Address that signs a browser in: for people, never for logs. */
+  readonly signInAddress: string;
+  /** The command that prints it. */
+  readonly tokenCommand: string;
   /** The command that chats in a terminal. */
   readonly chatCommand: string;
   readonly dataFolder: string;
@@ -39,15 +41,24 @@ export function bannerFacts(running: Running): BannerFacts {
     channels,
     offline: model.startsWith('offline'),
     address,
-    chatAddress: `${address}/?token=${token}`,
+    signInAddress: signInAddress(address, token),
+    tokenCommand: commandLine('token show', folder),
     chatCommand: commandLine('chat', folder),
     dataFolder: folder.path,
     settingsFile: folder.settingsFile,
   };
 }
 
-/** The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. */
-export function banner(facts: BannerFacts): string {
+/** Behind `#`, since what stands there is sent to no server and stands in no log of one. */
+export function signInAddress(address: string, token: string): string {
+  return `${address}/#token=${encodeURIComponent(token)}`;
+}
+
+/**
+ * The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. Only a
+ * terminal is shown the token: what goes into a file or a journal stays there.
+ */
+export function banner(facts: BannerFacts, isTerminal: boolean): string {
   if (facts.role === 'worker') return workerBanner(facts);
   const { agent } = facts;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
@@ -67,7 +78,12 @@ export function banner(facts: BannerFacts): string {
     'Channels',
     ...channels,
     '',
-    `Chat now   ${facts.chatAddress}`,
+    ...(isTerminal
+      ? [`Chat now   ${facts.signInAddress}`]
+      : [
+          `Chat now   ${facts.address}`,
+          `sign in    ${facts.tokenCommand}   (prints the address that does)`,
+        ]),
     `or type    ${facts.chatCommand}   (in another terminal)`,
     ...nextSteps(facts),
     '',

@@ -6,7 +6,7 @@ import type { StartOptions } from './start-parley.ts';
 
 /** Starts the web server of a worker, and leaves in `opened` how it is closed. */
 export async function composeHealth(
-  { log, token, port }: StartOptions & OpenLog,
+  { log, token, port, clock }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
   { shared: { store, queues }, scrape }: Parts,
   opened: AsyncDisposableStack,
@@ -15,6 +15,7 @@ export async function composeHealth(
     host: http.host,
     port: port ?? http.port,
     token,
+    clock,
     log,
     metrics: () => scrape([]),
     ping: () => store.ping(),

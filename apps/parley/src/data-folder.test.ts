@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +9,6 @@ import {
   type DataFolder,
   locateDataFolder,
   lockDataFolder,
-  readOrMakeToken,
 } from './data-folder.ts';
 import { writeInstance } from './instance-file.ts';
 
@@ -112,24 +111,5 @@ describe('the lock on the data folder', () => {
     expect(() => lockDataFolder(folder)).toThrow(
       expect.objectContaining({ code: 'data-unwritable' }),
     );
-  });
-});
-
-describe('the token', () => {
-  beforeEach(() => createDataFolder(folder));
-
-  it('is made once, long, and readable by its owner alone', () => {
-    const token = readOrMakeToken(folder);
-    expect(token).toMatch(/^[\w-]{32}$/);
-    expect(modeOf(folder.tokenFile)).toBe('600');
-    expect(readOrMakeToken(folder)).toBe(token);
-  });
-
-  it('is made anew when the file holds half of one', () => {
-    writeFileSync(folder.tokenFile, 'half');
-    const token = readOrMakeToken(folder);
-    expect(token).toHaveLength(32);
-    expect(readFileSync(folder.tokenFile, 'utf8').trim()).toBe(token);
-    expect(modeOf(folder.tokenFile)).toBe('600');
   });
 });

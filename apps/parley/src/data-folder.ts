@@ -1,13 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -112,14 +103,13 @@ function unwritable(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** The secret of the web page and the API; made at the first start, kept with mode 0600. */
-export function readOrMakeToken(folder: DataFolder): string {
-  if (existsSync(folder.tokenFile)) {
-    const token = readFileSync(folder.tokenFile, 'utf8').trim();
-    if (token.length >= 32) return token;
+/** Differs whenever the file was written or replaced, wherever it lies. */
+export function printOf(file: string): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  } catch (error) {
+    // Reading it says the same, in the log.
+    return reasonOf(error);
   }
-  const token = randomBytes(24).toString('base64url');
-  writeFileSync(folder.tokenFile, `${token}\n`, { mode: 0o600 });
-  chmodSync(folder.tokenFile, 0o600);
-  return token;
 }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { readToken } from './access-token.ts';
 import type { DataFolder } from './data-folder.ts';
 import { findInstance, type Instance } from './instance-file.ts';
 import { checkSettings, type LoadedSettings } from './read-settings.ts';
@@ -21,12 +21,8 @@ export async function findGateway(
   const settings = checked.kind === 'ok' ? checked.settings : undefined;
   const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
   if (instance === null) return null;
-  return { ...instance, token: settings?.http.token ?? tokenIn(folder) };
-}
-
-/** Without a token of its own the folder has never had a gateway; the one found says that it is wrong. */
-function tokenIn({ tokenFile }: DataFolder): string {
-  return existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : '';
+  // Without a token of its own the folder has never had a gateway; the one found says that it is wrong.
+  return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
 }
 
 async function findNeighbour(

@@ -39,7 +39,12 @@ export function gatewayOptions(
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
     ...(isShared(settings) && { sharedAs: processId }),
-    http: { host: settings.http.host, port: port ?? settings.http.port, token },
+    http: {
+      host: settings.http.host,
+      port: port ?? settings.http.port,
+      token,
+      sessions: sessionLimits(settings.http.sessions),
+    },
     metrics: scrape,
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
@@ -67,6 +72,15 @@ function desksOf({
     heartbeat: desk.answer,
     statusLine: desk.line,
   };
+}
+
+/** The settings count in hours and days, everything else in milliseconds. */
+function sessionLimits({
+  idleHours,
+  longestDays,
+}: LoadedSettings['settings']['http']['sessions']): GatewayOptions['http']['sessions'] {
+  const hour = 60 * 60_000;
+  return { idleMs: idleHours * hour, longestMs: longestDays * 24 * hour };
 }
 
 /** The settings count in megabytes, everything else in bytes. */

@@ -13,6 +13,7 @@ import { addImportCommand } from './commands/add-import-command.ts';
 import { addMemoryCommand } from './commands/add-memory-command.ts';
 import { addPluginsCommand } from './commands/add-plugins-command.ts';
 import { addPromptCommand } from './commands/add-prompt-command.ts';
+import { addSignInCommands } from './commands/add-sign-in-commands.ts';
 import { addSkillsCommand } from './commands/add-skills-command.ts';
 import { addSoulCommand } from './commands/add-soul-command.ts';
 import { addStartCommands } from './commands/add-start-commands.ts';
@@ -94,6 +95,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
   addCronCommand(program, action, print);
   addDeadCommand(program, action, print);
   addWhyCommand(program, action, print);
+  addSignInCommands(program, action, print);
   addBackupCommands(program, action, print);
   addConfigCommand(program, action, print);
   return program;

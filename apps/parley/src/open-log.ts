@@ -1,13 +1,14 @@
 import type { Logger } from '@parley/contracts';
 import { createLogger, type LogLevel } from '@parley/telemetry';
-import { readOrMakeToken } from './data-folder.ts';
+import { liveToken } from './access-token.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
 
-/** The log, and the secret of the web page, which never appears in it. */
+/** The log, and the token of the page, which never appears in it. */
 export interface OpenLog {
   readonly log: Logger;
-  readonly token: string;
+  /** The token as it is now. */
+  readonly token: () => string;
   /** Says from now on what this level says. */
   readonly useLevel: (level: LogLevel) => void;
 }
@@ -17,12 +18,13 @@ export function openLog(
   { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
   { settings, secrets }: Pick<LoadedSettings, 'settings' | 'secrets'>,
 ): OpenLog {
-  const token = settings.http.token ?? readOrMakeToken(folder);
+  const { token: fixed } = settings.http;
+  const token = fixed === undefined ? liveToken(folder) : () => fixed;
   let { level } = settings.log;
   const log = createLogger({
     ...settings.log,
     level: () => level,
-    secrets: [...secrets, token],
+    secrets: [...secrets, token()],
     ...(logTo === undefined ? {} : { destination: logTo }),
   });
   const useLevel = (next: LogLevel): void => {

@@ -115,10 +115,10 @@ async function compose(
   }
   return {
     address,
-    token,
+    token: token(),
     banner: async () => {
       const channels = gateway === null ? [] : await firstStates(gateway);
-      const facts = { role, agent, channels, address, token, folder };
+      const facts = { role, agent, channels, address, token: token(), folder };
       return bannerFacts({ ...facts, model: await model.known });
     },
   };

@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { describeProblem, type SettingsResult } from '@parley/settings';
 import type { LogLevel } from '@parley/telemetry';
-import type { DataFolder } from './data-folder.ts';
+import { type DataFolder, printOf } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './read-settings.ts';
 
 /** What can be taken over while Parley runs; everything else counts from the next start. */
@@ -48,17 +47,6 @@ export function watchSettings(watch: SettingsWatch): () => void {
     seen = print;
   }, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
-}
-
-/** Differs whenever the file was written or replaced. */
-function printOf(file: string): string {
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-  } catch (error) {
-    // Reading it says the same, in the log.
-    return reasonOf(error);
-  }
 }
 
 const KEPT = 'the settings have changed, but cannot be used; those from before stay';

@@ -87,6 +87,23 @@ const Http = z
       .describe(
         'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
       ),
+    sessions: z
+      .strictObject({
+        idleHours: z
+          .number()
+          .min(0.25)
+          .max(720)
+          .default(12)
+          .describe('A browser that was not used for so long has to sign in again.'),
+        longestDays: z
+          .number()
+          .min(0.01)
+          .max(365)
+          .default(30)
+          .describe('So does any browser after this time.'),
+      })
+      .prefault({})
+      .describe('How long a browser stays signed in to the page.'),
   })
   .prefault({})
   .describe('Where the web page, health and metrics are served.');

@@ -67,6 +67,7 @@ export type {
   PostResult,
 } from './outbox.ts';
 export type { OverheardRepository } from './overheard.ts';
+export type { PageSession, PageSessionRepository } from './page-sessions.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
 export type { PinPlace } from './pins.ts';
 export {

@@ -22,6 +22,7 @@ import { INTERRUPTIONS } from './migrations/0023-interruptions.ts';
 import { DEAD_LETTERS } from './migrations/0024-dead-letters.ts';
 import { TIMELINE } from './migrations/0025-timeline.ts';
 import { PLANS } from './migrations/0026-plans.ts';
+import { PAGE_SESSIONS } from './migrations/0027-page-sessions.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -165,4 +166,5 @@ export const MIGRATIONS: readonly Migration[] = [
   DEAD_LETTERS,
   TIMELINE,
   PLANS,
+  PAGE_SESSIONS,
 ];

@@ -5,6 +5,7 @@ import { migrate, newerStep, refuseNewer } from './migrate.ts';
 import { hasAllSteps } from './migrations/has-all-steps.ts';
 import type { Migration } from './migrations.ts';
 import { timedIds } from './new-id.ts';
+import { pageSessionRepository } from './page-sessions.ts';
 import type { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
@@ -107,6 +108,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     souls: soulRepository(database),
     leases: leaseRepository(database),
     processes: processRepository(database),
+    pageSessions: pageSessionRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

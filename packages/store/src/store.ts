@@ -14,6 +14,7 @@ import type { LinkRepository } from './links.ts';
 import type { MemoryIndex } from './memory-index.ts';
 import type { OutboxRepository } from './outbox.ts';
 import type { OverheardRepository } from './overheard.ts';
+import type { PageSessionRepository } from './page-sessions.ts';
 import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
 import type { ProcessRepository } from './processes.ts';
@@ -56,6 +57,7 @@ export interface Store {
   readonly souls: SoulRepository;
   readonly leases: LeaseRepository;
   readonly processes: ProcessRepository;
+  readonly pageSessions: PageSessionRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -1,3 +1,4 @@
+import type { PageSessionTables } from './page-sessions.ts';
 import type { CronTables } from './tables/cron-tables.ts';
 import type { DeadLetterTables } from './tables/dead-letter-tables.ts';
 import type { HeartbeatTables } from './tables/heartbeat-tables.ts';
@@ -25,5 +26,6 @@ export interface Tables
     LedgerTables,
     HeartbeatTables,
     CronTables,
+    PageSessionTables,
     ProcessTables,
     SoulTables {}

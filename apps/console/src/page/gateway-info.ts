@@ -1,4 +1,5 @@
 import { fieldsOf } from './chat/wire.ts';
+import { request } from './session.ts';
 
 /** What the page says of the agent and its model. */
 export interface AgentInfo {
@@ -15,7 +16,7 @@ export const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false
 /** Asks the gateway; null when it does not say. */
 export async function askAgentInfo(): Promise<AgentInfo | null> {
   try {
-    const response = await fetch('/api/status');
+    const response = await request('/api/status');
     if (!response.ok) return null;
     const { agent, model } = fieldsOf(await response.json());
     if (typeof agent !== 'string' || typeof model !== 'string') return null;

@@ -3,24 +3,30 @@ import { createChatClient } from './chat/chat-client.ts';
 import { browserConnection } from './chat/connection.ts';
 import { createSender } from './chat/sender.ts';
 import { createUnsentStore } from './chat/unsent-store.ts';
+import { request, signIn, takeToken } from './session.ts';
 import { Shell } from './shell.ts';
 import { randomId } from './ui/random-id.ts';
 
 const BASE = '/channels/web/default';
 
 /** Wires the page: everything that touches the browser is made here. */
-function main(): void {
+async function main(): Promise<void> {
   const root = document.getElementById('app');
   if (!root) throw new Error('The page has no #app; its index.html is damaged.');
   const client = createChatClient({
     connection: browserConnection(BASE),
-    sender: (listener) =>
-      createSender({ base: BASE, fetch: (...args) => fetch(...args), pause, listener }),
+    sender: (listener) => createSender({ base: BASE, request, pause, listener }),
     unsent: createUnsentStore(localStorage),
     newId: randomId,
     clock: Date.now,
   });
-  render(h(Shell, { client }), root);
+  const show = (trouble: string | null): void => render(h(Shell, { client, trouble }), root);
+  const enter = async (): Promise<void> => {
+    const token = takeToken();
+    show(token === null ? null : await signIn(token));
+  };
+  addEventListener('hashchange', () => void enter());
+  await enter();
   client.start();
 }
 
@@ -28,4 +34,4 @@ function pause(task: () => void, ms: number): void {
   setTimeout(task, ms);
 }
 
-main();
+void main();

@@ -7,6 +7,8 @@ export type Route =
   | { readonly view: 'soul'; readonly version: number | null }
   /** What was given up, and what is not done yet. */
   | { readonly view: 'queue' }
+  /** Who is signed in. */
+  | { readonly view: 'sessions' }
   /** Standing tasks. */
   | { readonly view: 'heartbeat' }
   /** What became of a message; null: of the newest one. */
@@ -19,7 +21,9 @@ export type Route =
 /** Reads the part of the address behind `#`; anything unknown is the chat. */
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
-  if (view === 'trial' || view === 'heartbeat' || view === 'queue') return { view };
+  if (view === 'trial' || view === 'heartbeat' || view === 'queue' || view === 'sessions') {
+    return { view };
+  }
   if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
   if (view === 'why') return { view, message: turn || null };
   if (view !== 'prompt') return { view: 'chat' };
@@ -30,19 +34,18 @@ export function routeOf(hash: string): Route {
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   if (route.view === 'chat') return '#/';
-  if (route.view === 'trial' || route.view === 'heartbeat' || route.view === 'queue') {
-    return `#/${route.view}`;
-  }
   if (route.view === 'soul') return route.version === null ? '#/soul' : `#/soul/${route.version}`;
   if (route.view === 'why') {
     return route.message === null ? '#/why' : `#/why/${encodeURIComponent(route.message)}`;
   }
+  if (route.view !== 'prompt') return `#/${route.view}`;
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
   return ['#/prompt', ...path].join('/');
 }
 
-function decoded(part: string): string {
+/** As it was before it was put into an address; what was never encoded stays. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

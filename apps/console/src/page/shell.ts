@@ -12,6 +12,8 @@ import { HeartbeatView } from './views/heartbeat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
 import { PromptView } from './views/prompt-view.ts';
 import { QueueView } from './views/queue-view.ts';
+import { SessionsView } from './views/sessions-view.ts';
+import { SignInView } from './views/sign-in-view.ts';
 import { SoulView } from './views/soul-view.ts';
 import { WhyView } from './why/why-view.ts';
 
@@ -22,12 +24,20 @@ const LINK_WORDS: Readonly<Record<Link, string>> = {
   'signed-out': 'Signed out',
 };
 
+interface ShellProps {
+  readonly client: ChatClient;
+  /** Why the address that was opened did not sign in. */
+  readonly trouble: string | null;
+}
+
 /** The frame of the console: who answers, how the line is, and the view below. */
-export function Shell({ client }: { readonly client: ChatClient }): VNode {
+export function Shell({ client, trouble }: ShellProps): VNode {
   const conversation = useConversation(client);
   const { link } = conversation;
   const route = useRoute();
-  const isChat = route.view === 'chat';
+  const isOut = link === 'signed-out';
+  // Without a session there is nothing else to see.
+  const view = isOut ? 'sign-in' : route.view;
   const [agent, setAgent] = useState(SOME_AGENT);
   const unlinked = usePairing(link === 'online');
   useEffect(() => {
@@ -42,18 +52,40 @@ export function Shell({ client }: { readonly client: ChatClient }): VNode {
   return h(
     'div',
     { class: 'shell' },
-    h(TopBar, { agent, link, route, onNew: () => client.send('/new') }),
-    link === 'signed-out' && h(SignedOut, null),
+    isOut
+      ? h(SignInView, { trouble })
+      : h(TopBar, { agent, link, route, onNew: () => client.send('/new') }),
     unlinked.map((account) => h(PairingView, { key: account.id, account })),
     // Hidden, not gone: what is being written stays.
-    h('div', { class: 'view', hidden: !isChat }, h(ChatView, { client, conversation, agent })),
-    route.view === 'soul' && h(SoulView, { route }),
-    route.view === 'why' && h(WhyView, { route }),
-    route.view === 'heartbeat' && h(HeartbeatView, null),
-    route.view === 'queue' && h(QueueView, null),
-    (route.view === 'prompt' || route.view === 'trial') && h(PromptView, { route }),
+    h(
+      'div',
+      { class: 'view', hidden: view !== 'chat' },
+      h(ChatView, { client, conversation, agent }),
+    ),
+    !isOut && h(OtherView, { route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );
+}
+
+/** Every view but the chat. */
+function OtherView({ route }: { readonly route: Route }): VNode | null {
+  switch (route.view) {
+    case 'chat':
+      return null;
+    case 'soul':
+      return h(SoulView, { route });
+    case 'why':
+      return h(WhyView, { route });
+    case 'heartbeat':
+      return h(HeartbeatView, null);
+    case 'queue':
+      return h(QueueView, null);
+    case 'sessions':
+      return h(SessionsView, null);
+    case 'prompt':
+    case 'trial':
+      return h(PromptView, { route });
+  }
 }
 
 interface TopBarProps {
@@ -88,6 +120,17 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
         h(Icon, { name: 'fresh' }),
         h('span', null, 'New'),
       ),
+    h(
+      'a',
+      {
+        class: 'fresh account',
+        href: hrefOf({ view: 'sessions' }),
+        title: 'Signed-in browsers, and signing out',
+        'aria-label': 'Sessions',
+        'aria-current': route.view === 'sessions' ? 'page' : undefined,
+      },
+      h(Icon, { name: 'key' }),
+    ),
   );
 }
 
@@ -122,17 +165,8 @@ function Views({ route }: { readonly route: Route }): VNode {
 }
 
 /** Which of the views a route belongs to. */
-function placeOf({ view }: Route): (typeof VIEWS)[number]['name'] {
+function placeOf({ view }: Route): string {
   return view === 'trial' ? 'prompt' : view;
-}
-
-function SignedOut(): VNode {
-  return h(
-    'p',
-    { class: 'banner', role: 'alert' },
-    'This browser is not signed in any more. What you wrote is kept. ',
-    h('a', { href: '/' }, 'Sign in again'),
-  );
 }
 
 /** What a screen reader says of changes that others see. */

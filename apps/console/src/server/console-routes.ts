@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { openPageFiles, type PageFiles } from './page-files.ts';
 
-/** Routes of the page and its files; they hold no secret, but the caller guards them all the same. */
+/** Routes of the page and its files; they hold no secret, and anybody may have them. */
 export function createConsole(): Hono {
   const app = new Hono();
   let files: Promise<PageFiles> | undefined;

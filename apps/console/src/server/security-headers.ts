@@ -6,6 +6,8 @@
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'self'",
+    // Pictures that need the session are fetched with it, and shown from memory.
+    "img-src 'self' blob:",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -1,5 +1,6 @@
 import { type Logger, ParleyError } from '@parley/contracts';
-import { describe, expect, it } from 'vitest';
+import { openStore } from '@parley/store';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
 import type { ShownHeartbeat } from './heartbeat-routes.ts';
 import type { PromptInspector } from './prompt-routes.ts';
@@ -13,7 +14,9 @@ const silent: Logger = {
   child: () => silent,
 };
 const HOST = '127.0.0.1:7411';
-const browser = { host: HOST, accept: 'text/html,*/*' };
+const clock = () => 1_000;
+const store = await openStore({ url: 'sqlite::memory:', clock });
+afterAll(() => store.close());
 
 const INSPECTOR: PromptInspector = {
   list: async (query) => ({ query }),
@@ -34,7 +37,12 @@ const HEARTBEAT: ShownHeartbeat = {
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
     host: '127.0.0.1',
-    token: TOKEN,
+    token: () => TOKEN,
+    sessions: {
+      repository: store.pageSessions,
+      limits: { idleMs: 60_000, longestMs: 600_000 },
+    },
+    clock,
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
@@ -56,54 +64,55 @@ function accountThat(kind: 'starting' | 'stopped' | 'failed') {
 const get = (path: string, headers: Record<string, string> = {}, options = {}) =>
   app(options).request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } });
 
-describe('signing in', () => {
-  it('[U03] trades the token for a cookie of this port alone, unreachable for scripts and sites', async () => {
-    const response = await get(`/?token=${TOKEN}`);
-    expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toBe('/');
-    const cookie = response.headers.get('set-cookie') ?? '';
-    expect(cookie).toMatch(new RegExp(`^parley-7411=${TOKEN};`));
-    expect(cookie).toMatch(/HttpOnly/);
-    expect(cookie).toMatch(/SameSite=Strict/);
-    expect(cookie).not.toMatch(/Secure/);
-  });
-
-  it('[U03] opens the page with the cookie', async () => {
-    const response = await get('/', { cookie: `parley-7411=${TOKEN}` });
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('<div id="app">');
-  });
-
-  it('takes a token that was pasted with spaces around it', async () => {
-    expect((await get(`/?token=%20${TOKEN}%0A`)).status).toBe(303);
-  });
-
-  it.each(['/', '/?token=wrong', '/api/status'])(
-    '[U03] shows people who come to %s without the token a page to sign in',
-    async (path) => {
-      const response = await get(path, browser);
-      expect(response.status).toBe(401);
-      expect(response.headers.get('content-type')).toContain('text/html');
-      expect(await response.text()).toContain('This chat is private');
+describe('who is let in', () => {
+  it.each([
+    ['/', 200],
+    ['/page/style/base.css', 200],
+    ['/page/main.ts', 200],
+    ['/vendor/preact.js', 200],
+    ['/page/../../package.json', 401],
+    ['/metrics', 401],
+    ['/api/status', 401],
+    ['/api/sessions', 401],
+    ['/channels/web/default/history', 401],
+  ])(
+    '[U03] without token and session %s is %i: the page itself holds no secret',
+    async (path, status) => {
+      expect((await get(path)).status).toBe(status);
     },
   );
 
-  it('[U03] tells programs in one line', async () => {
-    const response = await get('/api/status');
-    expect(response.status).toBe(401);
-    expect(response.headers.get('content-type')).toContain('text/plain');
+  it.each<[string, Record<string, string>, number]>([
+    ['the token', { authorization: `Bearer ${TOKEN}` }, 200],
+    ['a wrong token', { authorization: 'Bearer x' }, 401],
+    ['half a token', { authorization: `Bearer ${TOKEN.slice(1)}` }, 401],
+    ['an empty token', { authorization: 'Bearer ' }, 401],
+    ['another scheme', { authorization: `Basic ${TOKEN}` }, 401],
+    ['a cookie', { cookie: `parley-7411=${TOKEN}` }, 401],
+    ['a session that never was', { authorization: `Bearer parley_session_${'a'.repeat(43)}` }, 401],
+    [
+      'the token by another site',
+      { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' },
+      403,
+    ],
+  ])('[U03] %s answers %o with %i', async (_case, headers, status) => {
+    expect((await get('/api/status', headers)).status).toBe(status);
+    expect(
+      (await get(`/api/status?token=${TOKEN}`, { ...headers, authorization: '' })).status,
+    ).not.toBe(200);
   });
 
-  it.each([
-    ['/page/style/base.css', 200],
-    ['/page/icon.svg', 200],
-    ['/page/main.ts', 401],
-    ['/vendor/preact.js', 401],
-    ['/page/../../package.json', 401],
-    ['/metrics', 401],
-    ['/channels/web/default/history', 401],
-  ])('[U03] without the token %s is %i', async (path, status) => {
-    expect((await get(path)).status).toBe(status);
+  it('[U03] takes the cookie away that earlier versions gave', async () => {
+    const { headers } = await get('/', { cookie: `a=1; parley-7411=${TOKEN}` });
+    expect(headers.get('set-cookie')).toBe('parley-7411=; Max-Age=0; Path=/');
+    expect((await get('/', { cookie: 'parley-7412=x' })).headers.get('set-cookie')).toBeNull();
+  });
+
+  it('says in one line what to do', async () => {
+    const response = await get('/api/status', { accept: 'text/html' });
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await response.text()).toContain('parley token show');
   });
 });
 

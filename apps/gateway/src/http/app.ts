@@ -1,25 +1,23 @@
 import type { HttpFacet } from '@parley/channels';
-import { createConsole, isOpenFile, SECURITY_HEADERS } from '@parley/console';
+import { createConsole, SECURITY_HEADERS } from '@parley/console';
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
+import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import { type CronPage, cronRoutes } from './cron-routes.ts';
-import { guard } from './guard.ts';
-import { guardFacts } from './guard-facts.ts';
 import { addHealth, type HealthOptions } from './health-routes.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
+import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
 import { type RestoreWish, restoreRoutes } from './restore-routes.ts';
-import { addSignIn, refuse } from './sign-in.ts';
+import { addSignIn, sessionRoutes } from './session-routes.ts';
 import { type SoulPage, soulRoutes } from './soul-routes.ts';
 import { type WhyDesk, whyRoutes } from './why-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
-export interface HttpAppOptions extends HealthOptions {
-  /** The address listened on; decides which names are our own. */
-  readonly host: string;
-  /** Secret that opens everything but health; at least 128 bits, base64url. */
-  readonly token: string;
+export interface HttpAppOptions extends HealthOptions, AccessOptions {
+  /** Browsers that are signed in to the page. */
+  readonly sessions: Pick<PageSessionOptions, 'repository' | 'limits'>;
   readonly metrics: () => Promise<string>;
   /** What `GET /api/status` answers, as JSON. */
   readonly report: () => Promise<object>;
@@ -41,15 +39,20 @@ export interface HttpAppOptions extends HealthOptions {
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
 
-/** All routes of the gateway (D10, U03). Everything but health and looks wants the token. */
-export function createHttpApp(options: HttpAppOptions): Hono {
-  const app = new Hono();
+/**
+ * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
+ * secret, wants the token or a session.
+ */
+export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  const access = createAccess(options);
+  const sessions = createPageSessions({ ...options, ...options.sessions });
+  const page = createConsole();
   app.use('*', async (c, next) => {
     await next();
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
   addHealth(app, options);
-  addSignIn(app, options.token);
   // Before the guard: a platform that calls comes by a public name and has no token of ours.
   app.all('/channels/:channel/:account/*', async (c, next) => {
     const { channel, account } = c.req.param();
@@ -57,11 +60,18 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     return facet?.open ? facet.fetch(c.req.raw) : next();
   });
   app.use('*', async (c, next) => {
-    const decision = guard(guardFacts(c), options.token, options.host);
-    if (decision.kind === 'pass') return next();
-    if (decision.status === 401 && isOpenFile(c.req.path)) return next();
-    return refuse(c, decision.status, decision.message);
+    const refusal = access.checkPlace(c);
+    return refusal === null ? next() : refuse(c, refusal);
   });
+  addSignIn(app, access, sessions);
+  for (const path of ['/', '/page/*', '/vendor/*']) app.get(path, (c) => page.fetch(c.req.raw));
+  app.use('*', async (c, next) => {
+    const caller = await access.admit(c, sessions);
+    if ('status' in caller) return refuse(c, caller);
+    c.set('caller', caller);
+    return next();
+  });
+  app.route('/api/sessions', sessionRoutes(sessions));
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
@@ -77,9 +87,12 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
     if (!facet) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
-    return facet.fetch(c.req.raw);
+    const response = await facet.fetch(c.req.raw);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
+    const caller = c.get('caller');
+    return sessions.untilEnded(response, caller.kind === 'session' ? caller.session.id : null);
   });
-  app.route('/', createConsole());
+  app.notFound((c) => c.text('There is nothing here. The chat is at "/".\n', 404));
   app.onError((error, c) => {
     options.log.error({ path: c.req.path, error }, 'web request failed');
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);

@@ -8,7 +8,14 @@ const HOST = '127.0.0.1:7411';
 function get(path: string, headers: Record<string, string> = {}, ping = async () => {}) {
   const { log } = recordingLogger();
   const metrics = async () => 'parley_up 1\n';
-  const app = createHealthApp({ host: '127.0.0.1', token: TOKEN, log, metrics, ping });
+  const app = createHealthApp({
+    host: '127.0.0.1',
+    clock: () => 0,
+    token: () => TOKEN,
+    log,
+    metrics,
+    ping,
+  });
   return app.request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } });
 }
 

@@ -1,25 +1,21 @@
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
-import { guard } from './guard.ts';
-import { guardFacts } from './guard-facts.ts';
+import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import { addHealth, type HealthOptions } from './health-routes.ts';
-import { refuse } from './sign-in.ts';
 
 /** What a process without channels shows of itself. */
-export interface HealthAppOptions extends Omit<HealthOptions, 'status'> {
-  /** The address listened on; decides which names are our own. */
-  readonly host: string;
-  readonly token: string;
+export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
   readonly metrics: () => Promise<string>;
 }
 
 /** `/healthz`, `/readyz` for everybody and `/metrics` for whoever has the token (D10). */
-export function createHealthApp(options: HealthAppOptions): Hono {
-  const app = new Hono();
+export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  const access = createAccess(options);
   addHealth(app, { ...options, status: () => [] });
   app.get('/metrics', async (c) => {
-    const decision = guard(guardFacts(c), options.token, options.host);
-    if (decision.kind === 'reject') return refuse(c, decision.status, decision.message);
+    const caller = access.checkPlace(c) ?? (await access.admit(c));
+    if ('status' in caller) return refuse(c, caller);
     return c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
   app.notFound((c) =>

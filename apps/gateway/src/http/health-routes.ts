@@ -1,6 +1,7 @@
 import { type Logger, reasonOf } from '@parley/contracts';
 import type { Hono } from 'hono';
 import type { AccountStatus } from '../channel-account.ts';
+import type { AppEnv } from './access.ts';
 
 /** What decides about health. */
 export interface HealthOptions {
@@ -14,7 +15,10 @@ export interface HealthOptions {
 }
 
 /** Health is open: a supervisor has no token, and learns nothing but yes or no (D10). */
-export function addHealth(app: Hono, { log, ping, pingQueue, status }: HealthOptions): void {
+export function addHealth(
+  app: Hono<AppEnv>,
+  { log, ping, pingQueue, status }: HealthOptions,
+): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
     try {

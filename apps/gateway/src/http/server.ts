@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { GatewayError } from '../gateway-error.ts';
+import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health-app.ts';
 
 // Imported as a module, `node:http` hands over all it has, and with that loads Node's whole `fetch`: 16 MB.
@@ -23,7 +24,7 @@ export interface HttpOptions {
 
 /** Answers all requests. */
 export interface HttpRoutes {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -68,7 +69,7 @@ export function startHealthServer(options: HealthServerOptions): Promise<HttpSer
 
 async function loadListener(routes: () => Promise<HttpRoutes>): Promise<Listener> {
   const [app, { getRequestListener }] = await Promise.all([routes(), import('@hono/node-server')]);
-  return getRequestListener((request) => app.fetch(request));
+  return getRequestListener((request, { incoming }) => app.fetch(request, { incoming }));
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

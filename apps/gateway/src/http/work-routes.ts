@@ -4,6 +4,7 @@ import type { LetterWake, Store } from '@parley/store';
 import type { Hono } from 'hono';
 import { createDeadDesk } from '../dead-letters/dead-desk.ts';
 import { lookAtQueue } from '../look-at-queue.ts';
+import type { AppEnv } from './access.ts';
 import { deadRoutes } from './dead-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
 
@@ -16,7 +17,7 @@ export interface Work {
 }
 
 /** `/api/dead` and `/api/queue`. They tell what was said in private: guard them. */
-export function addWorkRoutes(app: Hono, { store, queues, clock, log }: Work): void {
+export function addWorkRoutes(app: Hono<AppEnv>, { store, queues, clock, log }: Work): void {
   // What is replayed is told to whoever does it, in this process or in another one.
   const wake = (to: LetterWake): Promise<void> =>
     to.kind === 'conversation'

@@ -60,7 +60,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });
   const shown = parley.banner().then((facts) => {
-    process.stdout.write(banner(facts));
+    process.stdout.write(banner(facts, process.stdout.isTTY));
     return screen.open();
   });
   await Promise.race([shown, over]);

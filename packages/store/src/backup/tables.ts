@@ -25,10 +25,15 @@ export interface BackupSchema {
 }
 
 /**
- * Who holds what and who runs is true of this moment only; which migrations were applied is told by the
+ * Who holds what, who runs and who is signed in is true of this moment only; which migrations were applied is told by the
  * numbers of the steps.
  */
-const NOT_COPIED: ReadonlySet<string> = new Set(['lease', 'process', 'parley_migration']);
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  'lease',
+  'process',
+  'page_session',
+  'parley_migration',
+]);
 
 /** Whether a backup holds the rows of this table. */
 export function isCopied(table: string): boolean {

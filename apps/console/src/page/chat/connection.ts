@@ -1,3 +1,4 @@
+import { isSignedIn, onSession, request } from '../session.ts';
 import type { Link } from './conversation.ts';
 import { type ChatEvent, type History, readEvent, readHistory } from './wire.ts';
 
@@ -28,10 +29,11 @@ export function browserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
   let pause = FIRST_PAUSE_MS;
   let wake: (() => void) | null = null;
+  let line: AbortController | null = null;
 
   async function loadHistory(): Promise<Link> {
     try {
-      const response = await fetch(`${base}/history`);
+      const response = await request(`${base}/history`);
       if (response.status === 401) return 'signed-out';
       if (!response.ok) return 'reconnecting';
       listener?.history(readHistory(await response.json()));
@@ -42,44 +44,31 @@ export function browserConnection(base: string): Connection {
   }
 
   /** Resolves when the line is lost. */
-  function watch(): Promise<void> {
-    return new Promise((resolve) => {
-      const source = new EventSource(`${base}/events`);
-      let silence: number | undefined;
-      const end = (): void => {
-        clearTimeout(silence);
-        source.close();
-        resolve();
-      };
-      const heard = (): void => {
-        clearTimeout(silence);
-        silence = window.setTimeout(end, SILENCE_MS);
-      };
-      source.onopen = async () => {
-        heard();
-        const link = await loadHistory();
-        if (link !== 'online') return end();
-        pause = FIRST_PAUSE_MS;
-        listener?.link(link);
-      };
-      source.onmessage = ({ data }) => {
-        heard();
-        const event = readEvent(JSON.parse(data));
-        if (event) listener?.event(event);
-      };
-      source.onerror = end;
-    });
+  async function watch(): Promise<void> {
+    line = new AbortController();
+    const { signal } = line;
+    try {
+      const response = await request(`${base}/events`, { signal });
+      if (!response.ok || response.body === null || (await loadHistory()) !== 'online') return;
+      pause = FIRST_PAUSE_MS;
+      listener?.link('online');
+      await readEvents(response.body, line, (event) => listener?.event(event));
+    } catch {
+      // The history says why.
+    } finally {
+      line.abort();
+    }
   }
 
   async function keepWatching(): Promise<void> {
     for (;;) {
       await watch();
-      // An event source does not say why it failed; the history does.
-      const link = await loadHistory();
-      listener?.link(link === 'signed-out' ? 'signed-out' : 'reconnecting');
+      const isOut = (await loadHistory()) === 'signed-out';
+      listener?.link(isOut ? 'signed-out' : 'reconnecting');
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, link === 'signed-out' ? LONGEST_PAUSE_MS : pause);
+        // Only a person can sign in, which wakes us.
+        if (!isOut) setTimeout(resolve, pause);
       });
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
@@ -89,6 +78,10 @@ export function browserConnection(base: string): Connection {
     open(given) {
       listener = given;
       addEventListener('online', () => wake?.());
+      onSession(() => {
+        if (!isSignedIn()) line?.abort();
+        wake?.();
+      });
       document.addEventListener('visibilitychange', () => {
         if (!document.hidden) wake?.();
       });
@@ -98,4 +91,30 @@ export function browserConnection(base: string): Connection {
       loadHistory();
     },
   };
+}
+
+/** Hands on one event after the other. Ends with the stream, or cuts `line` when it has long been silent. */
+async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  line: AbortController,
+  tell: (event: ChatEvent) => void,
+): Promise<void> {
+  let silence = setTimeout(() => line.abort(), SILENCE_MS);
+  let rest = '';
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      clearTimeout(silence);
+      silence = setTimeout(() => line.abort(), SILENCE_MS);
+      const blocks = `${rest}${decoder.decode(next.value, { stream: true })}`.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = readEvent(JSON.parse(block.replace(/^data:/, '')));
+        if (event) tell(event);
+      }
+    }
+  } finally {
+    clearTimeout(silence);
+  }
 }

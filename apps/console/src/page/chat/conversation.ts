@@ -100,8 +100,12 @@ export function changed(now: Conversation, change: Change): Conversation {
   }
 }
 
-/** What was being written when the line broke goes on with the next event, or is over. */
+/**
+ * What was being written when the line broke goes on with the next event, or is over. A browser that is
+ * signed out keeps what it has not sent yet, and nothing of what the gateway told.
+ */
 function cutOff(now: Conversation, link: Link): Conversation {
+  if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
@@ -168,6 +172,10 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
   // It is in the tables already, so a second sending of it changes nothing.
   if (entry.delivery.kind !== 'sent') return old;
   return entry.delivery.outcome === null ? { ...entry, delivery: old.delivery } : entry;
+}
+
+function isUnsent(entry: Entry): boolean {
+  return entry.kind === 'mine' && entry.delivery.kind !== 'sent';
 }
 
 /** What is not sent yet stands below everything that is; a question stands above its answer. */

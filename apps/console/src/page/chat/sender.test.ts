@@ -12,8 +12,8 @@ function scene(replies: Reply[], hold = false) {
   const heard: [string, Delivery][] = [];
   const sender = createSender({
     base: '/c',
-    fetch: async (_path, init) => {
-      sent.push(JSON.parse(String(init?.body)).id);
+    request: async (_path, init) => {
+      sent.push(JSON.parse(String(init.body)).id);
       const reply = replies.shift() ?? ok();
       if (reply === 'unreachable') throw new TypeError('Failed to fetch');
       return reply;

@@ -17,7 +17,8 @@ export type DeliveryListener = (id: string, delivery: Delivery, at?: number) => 
 /** The edges of the sender. */
 export interface SenderDeps {
   readonly base: string;
-  readonly fetch: typeof fetch;
+  /** `fetch` with the session of this browser. */
+  readonly request: (path: string, init: RequestInit) => Promise<Response>;
   /** Calls `task` after `ms`. */
   readonly pause: (task: () => void, ms: number) => void;
   readonly listener: DeliveryListener;
@@ -51,7 +52,7 @@ export function createSender(deps: SenderDeps): Sender {
           resolve();
         };
         waiting.add(goOn);
-        // Without the right cookie only a person can help; the page says so.
+        // Without a session only a person can help; the page says so.
         if (attempt === 'again') deps.pause(goOn, pause);
       });
     }
@@ -81,9 +82,9 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
-async function post({ base, fetch }: SenderDeps, { id, text }: Unsent): Promise<Attempt> {
+async function post({ base, request }: SenderDeps, { id, text }: Unsent): Promise<Attempt> {
   try {
-    const response = await fetch(`${base}/messages`, {
+    const response = await request(`${base}/messages`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id, text }),

@@ -1,8 +1,7 @@
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../prompt/use-answer.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
-import { actOnJob, type JobAction } from './act-on-job.ts';
+import { act as ask, useAnswer } from '../prompt/use-answer.ts';
+import { momentOf } from '../ui/moment.ts';
 import { type CronJob, readJobs } from './read-jobs.ts';
 
 /** Jobs that run at a time to come: when, how the last run ended, and what can be done (H08). */
@@ -13,7 +12,7 @@ export function JobSection({ round: asked }: { readonly round: number }): VNode 
   const answer = useAnswer('/api/cron', readJobs, asked + own);
   const act = async (id: string, action: JobAction): Promise<void> => {
     setBusy(true);
-    setTrouble(await actOnJob(id, action));
+    setTrouble(await ask(`/api/cron/${encodeURIComponent(id)}/${action}`));
     setBusy(false);
     setOwn((last) => last + 1);
   };
@@ -41,6 +40,9 @@ export function JobSection({ round: asked }: { readonly round: number }): VNode 
 
 const NOTHING =
   'There are none. Ask the agent to remind you of something, or use "parley cron add".';
+
+/** What may be done with a job here. */
+type JobAction = 'pause' | 'resume' | 'remove' | 'run';
 
 interface JobProps {
   readonly job: CronJob;
@@ -89,15 +91,11 @@ const ACTIONS = {
 function standing({ state, waits, nextAt }: CronJob): string {
   if (state !== 'on') return state;
   if (waits !== '') return `waits, because ${waits}`;
-  return nextAt === null ? 'never again' : `next ${moment(nextAt)}`;
+  return nextAt === null ? 'never again' : `next ${momentOf(nextAt)}`;
 }
 
 function lastRun({ lastAt, lastOutcome, failures }: CronJob): string {
   if (lastAt === null) return 'It has not run yet.';
   const row = failures > 1 ? `, ${failures} times in a row` : '';
-  return `Last run ${moment(lastAt)}: ${lastOutcome || 'under way'}${row}.`;
-}
-
-function moment(at: number): string {
-  return `${dayOf(at, Date.now())}, ${timeOf(at)}`;
+  return `Last run ${momentOf(lastAt)}: ${lastOutcome || 'under way'}${row}.`;
 }

@@ -1,7 +1,7 @@
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../prompt/use-answer.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
+import { momentOf } from '../ui/moment.ts';
 import { type DeadKind, type DeadLetter, readWholeLetter } from './read-dead.ts';
 import type { LetterWish } from './settle-letters.ts';
 import { SureButton } from './sure-button.ts';
@@ -32,7 +32,7 @@ export function LetterCard({ letter, isBusy, onWish }: LetterCardProps): VNode {
       'header',
       null,
       h('h4', { id: name }, h('span', { class: 'letter-kind' }, KINDS[kind]), ` ${chat}`),
-      h('p', { class: 'beat-facts' }, `${id} · ${dayOf(diedAt, Date.now())}, ${timeOf(diedAt)}`),
+      h('p', { class: 'beat-facts' }, `${id} · ${momentOf(diedAt)}`),
     ),
     reason !== '' && h('p', { class: 'letter-reason', dir: 'auto' }, reason),
     words.map(({ from, text }, index) =>

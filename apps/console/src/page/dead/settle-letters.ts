@@ -1,5 +1,6 @@
 import { fieldsOf } from '../chat/wire.ts';
 import { listOf, numberOf } from '../prompt/read-prompt.ts';
+import { request } from '../session.ts';
 import type { DeadKind } from './read-dead.ts';
 
 /** What is to be done with letters; `evenTwice` is a person's word that one may arrive twice. */
@@ -45,7 +46,7 @@ const DONE = { replay: 'replayed', drop: 'dropped' } as const;
 async function ask(order: object): Promise<unknown> {
   try {
     const body = JSON.stringify(order);
-    const response = await fetch('/api/dead', { method: 'POST', body });
+    const response = await request('/api/dead', { method: 'POST', body });
     if (response.ok) return await response.json();
     if (response.status === 401) return 'This browser is not signed in any more.';
     return 'The gateway could not do it; its log tells why.';

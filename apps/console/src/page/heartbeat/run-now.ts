@@ -1,5 +1,6 @@
 import { fieldsOf } from '../chat/wire.ts';
 import { textOf } from '../prompt/read-prompt.ts';
+import { request } from '../session.ts';
 
 /** What came of a wish to run a task, in words for people. */
 export interface Wished {
@@ -13,7 +14,7 @@ export interface Wished {
  */
 export async function runNow(id: string, task: string): Promise<Wished> {
   try {
-    const response = await fetch('/api/heartbeat/now', {
+    const response = await request('/api/heartbeat/now', {
       method: 'POST',
       body: JSON.stringify({ id, task }),
     });

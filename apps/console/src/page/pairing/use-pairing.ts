@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { request } from '../session.ts';
 import { readPairing, type UnlinkedAccount } from './read-pairing.ts';
 
 /** A code is good for 20 s at least; while somebody waits it is asked for this often, in ms. */
@@ -31,7 +32,7 @@ export function usePairing(isOnline: boolean): readonly UnlinkedAccount[] {
 
 async function askStatus(): Promise<unknown> {
   try {
-    const response = await fetch('/api/status');
+    const response = await request('/api/status');
     return response.ok ? await response.json() : null;
   } catch {
     return null;

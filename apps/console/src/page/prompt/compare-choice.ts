@@ -1,7 +1,7 @@
 import { h, type VNode } from 'preact';
 import { hrefOf } from '../route.ts';
 import { amount } from '../ui/amount.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
+import { momentOf } from '../ui/moment.ts';
 import type { TurnEntry } from './read-prompt.ts';
 import { whereOf } from './turn-list.ts';
 
@@ -45,5 +45,5 @@ export function CompareChoice({ turn, turns, against }: CompareChoiceProps): VNo
 
 function optionWords(turn: TurnEntry): string {
   const { at, tokens } = turn;
-  return `${dayOf(at, Date.now())}, ${timeOf(at)} · ${whereOf(turn)} · ${amount(tokens)} tokens`;
+  return `${momentOf(at)} · ${whereOf(turn)} · ${amount(tokens)} tokens`;
 }

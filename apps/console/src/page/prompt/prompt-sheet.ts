@@ -1,6 +1,6 @@
 import { h, type VNode } from 'preact';
 import { amount, percent } from '../ui/amount.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
+import { momentOf } from '../ui/moment.ts';
 import { LayerRows, paceOf } from './layer-rows.ts';
 import type { PromptLayer, PromptSheet, TurnEntry, UnsentLayer } from './read-prompt.ts';
 import { whereOf } from './turn-list.ts';
@@ -46,11 +46,7 @@ export function TurnTitle({ turn }: { readonly turn: TurnEntry }): VNode {
     'header',
     { class: 'turn-title' },
     h('h2', null, whereOf(turn)),
-    h(
-      'p',
-      null,
-      `${dayOf(at, Date.now())}, ${timeOf(at)} · ${personName} (${personId}) · ${channel}/${account}`,
-    ),
+    h('p', null, `${momentOf(at)} · ${personName} (${personId}) · ${channel}/${account}`),
     h(
       'p',
       null,

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { fieldsOf } from '../chat/wire.ts';
+import { request } from '../session.ts';
 import { textOf } from './read-prompt.ts';
 
 /** What the gateway has said so far. */
@@ -42,7 +43,7 @@ export async function ask<Value>(
   read: (data: unknown) => Value | null,
 ): Promise<Exclude<Answer<Value>, { kind: 'waiting' }>> {
   try {
-    const response = await fetch(path);
+    const response = await request(path);
     if (response.status === 401) return failed('This browser is not signed in any more.');
     if (response.status === 404) return failed('That turn is not kept any more.');
     if (response.status === 400) return failed(textOf(fieldsOf(await response.json()).error));
@@ -51,6 +52,22 @@ export async function ask<Value>(
     return value === null ? failed('The answer was not understood.') : { kind: 'here', value };
   } catch {
     return failed('The gateway does not answer. It may be starting again.');
+  }
+}
+
+/** Has the gateway do something. Null: done; else why not, in words for people. Never rejects. */
+export async function act(
+  path: string,
+  method: 'POST' | 'DELETE' = 'POST',
+): Promise<string | null> {
+  try {
+    const response = await request(path, { method });
+    if (response.ok) return null;
+    if (response.status === 401) return 'This browser is not signed in any more.';
+    if (response.status >= 500) return 'The gateway could not do it; its log tells why.';
+    return textOf(fieldsOf(await response.json()).error);
+  } catch {
+    return 'The gateway does not answer. It may be starting again.';
   }
 }
 

@@ -1,6 +1,6 @@
 import { h, type VNode } from 'preact';
 import { hrefOf } from '../route.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
+import { momentOf } from '../ui/moment.ts';
 import type { SoulVersion } from './read-soul.ts';
 
 interface VersionListProps {
@@ -46,11 +46,7 @@ function VersionLink({ version, isChosen }: { version: SoulVersion; isChosen: bo
       'aria-current': isChosen ? 'true' : undefined,
     },
     h('span', { class: 'turn-where' }, name),
-    h(
-      'time',
-      { dateTime: new Date(createdAt).toISOString() },
-      `${dayOf(createdAt, Date.now())}, ${timeOf(createdAt)}`,
-    ),
+    h('time', { dateTime: new Date(createdAt).toISOString() }, momentOf(createdAt)),
     h('span', { class: 'turn-facts' }, reason),
     h('span', { class: 'soul-mark' }, MARKS[state] ?? ''),
   );

@@ -3,6 +3,11 @@ export function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
 }
 
+/** Day and time, `Today, 14:03`. */
+export function momentOf(at: number): string {
+  return `${dayOf(at, Date.now())}, ${timeOf(at)}`;
+}
+
 /** The day for people: `Today`, `Yesterday`, else the date. Both times in ms. */
 export function dayOf(at: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);

@@ -1,6 +1,7 @@
 import { h, type VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { UnlinkedAccount } from '../pairing/read-pairing.ts';
+import { request } from '../session.ts';
 
 const NAMES: ReadonlyMap<string, string> = new Map([['whatsapp', 'WhatsApp']]);
 
@@ -8,12 +9,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([['whatsapp', 'WhatsApp']]);
 export function PairingView({ account }: { readonly account: UnlinkedAccount }): VNode {
   const { id, channel, code } = account;
   const name = NAMES.get(channel) ?? channel;
-  // The code itself must not stand in an address: addresses are kept in histories and logs. A new code needs a new one.
-  const address = useMemo(() => `/channels/${id}/code.svg?at=${Date.now()}`, [id, code]);
+  const picture = usePicture(`/channels/${id}/code.svg`, code);
   return h(
     'section',
     { class: 'pairing', 'aria-label': `Link ${name}` },
-    h('img', { src: address, alt: `QR code that links ${name}`, width: 216, height: 216 }),
+    h('img', { src: picture, alt: `QR code that links ${name}`, width: 216, height: 216 }),
     h(
       'div',
       null,
@@ -30,4 +30,27 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
       ),
     ),
   );
+}
+
+/** An address in memory of a picture that only the session opens; another one for each `version`. */
+function usePicture(path: string, version: string): string {
+  const [address, setAddress] = useState('');
+  useEffect(() => {
+    let made: string | undefined;
+    let isOver = false;
+    const load = async (): Promise<void> => {
+      const response = await request(path, { cache: 'no-store' });
+      const picture = await response.blob();
+      if (!response.ok || isOver) return;
+      made = URL.createObjectURL(picture);
+      setAddress(made);
+    };
+    // Without it the alternative text stands there until the next code.
+    load().catch(() => undefined);
+    return () => {
+      isOver = true;
+      if (made !== undefined) URL.revokeObjectURL(made);
+    };
+  }, [path, version]);
+  return address;
 }

@@ -1,8 +1,7 @@
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../prompt/use-answer.ts';
+import { act as ask, useAnswer } from '../prompt/use-answer.ts';
 import { hrefOf, type Route } from '../route.ts';
-import { actOnSoul } from '../soul/act-on-soul.ts';
 import { readVersions, type SoulAction } from '../soul/read-soul.ts';
 import { VersionList } from '../soul/version-list.ts';
 import { VersionSheet } from '../soul/version-sheet.ts';
@@ -25,7 +24,7 @@ export function SoulView({ route }: SoulViewProps): VNode {
   const look = (): void => setRound((last) => last + 1);
   const act = async (number: number, action: SoulAction): Promise<void> => {
     setBusy(true);
-    const trouble = await actOnSoul(number, action);
+    const trouble = await ask(`/api/soul/${number}/${action}`);
     setTold({ words: trouble ?? DONE[action], isTrouble: trouble !== null });
     setBusy(false);
     look();

@@ -1,6 +1,6 @@
 import { h, type VNode } from 'preact';
 import { hrefOf } from '../route.ts';
-import { dayOf, timeOf } from '../ui/moment.ts';
+import { momentOf } from '../ui/moment.ts';
 import type { NamedMessage } from './read-why.ts';
 
 interface MessageLinksProps {
@@ -29,11 +29,7 @@ export function MessageLinks({ messages, chosen }: MessageLinksProps): VNode {
               'aria-current': name === chosen ? 'true' : undefined,
             },
             h('span', { class: 'turn-where' }, `${channel} ${chatId}`),
-            h(
-              'time',
-              { dateTime: new Date(at).toISOString() },
-              `${dayOf(at, Date.now())}, ${timeOf(at)}`,
-            ),
+            h('time', { dateTime: new Date(at).toISOString() }, momentOf(at)),
             h('span', { class: 'turn-facts' }, messageId),
           ),
         ),

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { browserName, readSessions } from './read-sessions.ts';
+
+describe('signed-in browsers', () => {
+  it.each([
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1',
+      'Safari on iPhone',
+    ],
+    ['curl/8.5.0', 'curl/8.5.0'],
+    ['', 'Unknown browser'],
+  ])('[U03] are named for people: %s', (userAgent, name) => {
+    expect(browserName(userAgent)).toBe(name);
+  });
+
+  it('[U03] are read from what the gateway says, or not at all', () => {
+    const times = { createdAt: 1, usedAt: 2, expiresAt: 3 };
+    const told = { id: 'a', userAgent: 'x', network: 'proxy', isCurrent: true, ...times };
+    const from = 'through a proxy';
+    expect(readSessions({ sessions: [told] })).toEqual([
+      { id: 'a', userAgent: 'x', isCurrent: true, from, ...times },
+    ]);
+    expect(readSessions({ error: 'no' })).toBeNull();
+  });
+});
