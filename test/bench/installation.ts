@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { peakMemory, treeCpuMs, treeMemory } from './process-tree.ts';
 import { type ServerCounts, type Servers, startServers } from './servers.ts';
@@ -32,9 +34,9 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
-/** The secret of the page, as the first process told it; all processes of one data folder share it. */
-export function tokenOf({ processes }: Installation): string {
-  return /\?token=(\S+)/.exec(processes[0]?.output() ?? '')?.[1] ?? '';
+/** The secret of the page; all processes of one data folder share it. */
+export function tokenOf({ data }: Installation): string {
+  return readFileSync(join(data, 'token'), 'utf8').trim();
 }
 
 /** What to start. The settings are those of all processes; addresses of the servers are added. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -65,8 +65,8 @@ export async function startParleyProcess(data: string, program?: string): Promis
   const child = program === undefined ? launch(['--data', data, 'start']) : launch([data], program);
   const ended = once(child.process, 'close');
   await bannerOf(child, ended);
-  const { address = '', token = '' } =
-    /Chat now +(?<address>\S+)\/\?token=(?<token>\S+)/.exec(child.out())?.groups ?? {};
+  const [, address = ''] = /Chat now +(\S+)/.exec(child.out()) ?? [];
+  const token = readFileSync(join(data, 'token'), 'utf8').trim();
   const over = async (): Promise<Ended> => {
     const asked = Date.now();
     const [code, by] = await ended;

@@ -122,37 +122,6 @@ describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
     await page.context().close();
   });
 
-  it('[U03] without the token people get a page to sign in, and the token opens the chat', async () => {
-    const { address, token } = scene.parley;
-    const page = await (await scene.browser.newContext()).newPage();
-    const refused = await page.goto(address);
-    expect(refused?.status()).toBe(401);
-    await page.getByRole('heading', { name: 'This chat is private' }).waitFor();
-    await page.getByLabel('Token').fill('not the token');
-    await page.getByRole('button', { name: 'Open the chat' }).click();
-    await page.getByText('That token is not the one of this gateway').waitFor();
-    await page.getByLabel('Token').fill(token);
-    await page.getByRole('button', { name: 'Open the chat' }).click();
-    await page.getByText('Connected', { exact: true }).waitFor();
-    expect(page.url()).toBe(`${address}/`);
-    expect(await page.evaluate('document.cookie')).toBe('');
-    await page.context().close();
-  });
-
-  it('[U03] a page that lost its cookie says so and keeps what is written', async () => {
-    const { page } = await watched();
-    await page.context().clearCookies();
-    await say(page, 'Typed without a cookie');
-    await page.getByText('Not sent yet, trying again…').waitFor();
-    await page.context().setOffline(true);
-    await page.context().setOffline(false);
-    await page.reload();
-    await page.getByLabel('Token').fill(scene.parley.token);
-    await page.getByRole('button', { name: 'Open the chat' }).click();
-    await untilAnswer(page, 'You said: Typed without a cookie');
-    await page.context().close();
-  });
-
   it('[U03] another site, and another port of this machine, can neither read nor send', async () => {
     const { address, token } = scene.parley;
     const send = (headers: Record<string, string>) =>

@@ -48,7 +48,7 @@ export async function startWebScene(chromiumPath: string, settings = {}): Promis
     async open(options = {}) {
       const page = await (await browser.newContext(options)).newPage();
       page.setDefaultTimeout(15_000);
-      await page.goto(`${parley.address}/?token=${parley.token}`);
+      await page.goto(`${parley.address}/#token=${parley.token}`);
       await page.getByText('Connected', { exact: true }).waitFor();
       return page;
     },

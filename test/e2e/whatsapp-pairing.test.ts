@@ -71,7 +71,7 @@ describe('linking WhatsApp', () => {
       const browser = await launchChromium(chromiumPath ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
-      await page.goto(`${parley.address}/?token=${parley.token}`);
+      await page.goto(`${parley.address}/#token=${parley.token}`);
       const picture = page.getByRole('img', { name: 'QR code that links WhatsApp' });
       await picture.waitFor(PATIENCE);
       const width = 'document.querySelector(".pairing img").naturalWidth';

@@ -31,15 +31,15 @@ export function browserConnection(base: string): Connection {
   let wake: (() => void) | null = null;
   let line: AbortController | null = null;
 
-  async function loadHistory(): Promise<Link> {
+  /** Whether it came. */
+  async function loadHistory(): Promise<boolean> {
     try {
       const response = await request(`${base}/history`);
-      if (response.status === 401) return 'signed-out';
-      if (!response.ok) return 'reconnecting';
+      if (!response.ok) return false;
       listener?.history(readHistory(await response.json()));
-      return 'online';
+      return true;
     } catch {
-      return 'reconnecting';
+      return false;
     }
   }
 
@@ -49,12 +49,12 @@ export function browserConnection(base: string): Connection {
     const { signal } = line;
     try {
       const response = await request(`${base}/events`, { signal });
-      if (!response.ok || response.body === null || (await loadHistory()) !== 'online') return;
+      if (!response.ok || response.body === null || !(await loadHistory())) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
       await readEvents(response.body, line, (event) => listener?.event(event));
     } catch {
-      // The history says why.
+      // Asking for the history tells why.
     } finally {
       line.abort();
     }
@@ -63,7 +63,9 @@ export function browserConnection(base: string): Connection {
   async function keepWatching(): Promise<void> {
     for (;;) {
       await watch();
-      const isOut = (await loadHistory()) === 'signed-out';
+      // Whatever was lost meanwhile; it also finds out whether the session has ended.
+      await loadHistory();
+      const isOut = !isSignedIn();
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
       await new Promise<void>((resolve) => {
         wake = resolve;

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { runParley } from './parley-process.ts';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumPath = inject('chromiumPath');
+
+describe.runIf(chromiumPath)('signing in to the page', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumPath ?? '');
+  });
+  afterAll(() => scene.close());
+
+  const parley = (...args: string[]) => runParley(['--data', scene.folder.path, ...args]);
+  const connected = (page: Page) => page.getByText('Connected', { exact: true }).waitFor();
+  const signInForm = (page: Page) => page.getByRole('heading', { name: 'This chat is private' });
+  const fits = (page: Page) =>
+    page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+  async function enter(page: Page, token: string): Promise<void> {
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Open the chat' }).click();
+  }
+
+  it('[U03] is done by the form or the address, whose token is sent to nobody and kept nowhere', async () => {
+    const { address, token } = scene.parley;
+    const page = await (
+      await scene.browser.newContext({ viewport: { width: 320, height: 640 } })
+    ).newPage();
+    const sent: string[] = [];
+    page.on('request', (request) =>
+      sent.push(`${request.url()} ${request.headers().referer ?? ''}`),
+    );
+    await page.goto(address);
+    await signInForm(page).waitFor();
+    expect([await fits(page), await page.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
+    await enter(page, 'not the token');
+    await page.getByRole('alert').getByText('That token is not the one of this gateway').waitFor();
+    expect([await fits(page), await page.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
+    await enter(page, ` ${token} `);
+    await connected(page);
+    await page.goto(`${address}/#token=${token}`);
+    await connected(page);
+    expect(page.url()).toBe(`${address}/`);
+    await page.reload();
+    await connected(page);
+    expect(sent.join()).not.toContain(token);
+    const kept = await page.evaluate(
+      'JSON.stringify([document.cookie, localStorage, sessionStorage])',
+    );
+    expect(kept).not.toContain(token);
+    expect(kept).toContain('parley_session_');
+    await page.context().close();
+  });
+
+  it('[U03] gives another port of the same machine nothing', async () => {
+    const page = await scene.open();
+    const heard: string[] = [];
+    const other = createServer(({ headers, url }, response) => {
+      heard.push(JSON.stringify([url, headers]));
+      response.setHeader('content-type', 'text/html').end('<!doctype html><p>other</p>');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const at = other.address();
+    const port = typeof at === 'object' ? at?.port : 0;
+    await page.goto(`http://127.0.0.1:${port}/`);
+    expect(heard).not.toEqual([]);
+    expect(heard.join()).not.toMatch(/cookie|authorization|parley_session/i);
+    expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
+    await page.context().close();
+  });
+
+  it('[U03] ends in every tab when the session is ended elsewhere; what was written is kept', async () => {
+    const [page, owner] = [
+      await scene.open(),
+      await scene.open({ viewport: { width: 320, height: 640 } }),
+    ];
+    await say(page, 'a word for me alone');
+    await untilAnswer(page, 'You said: a word for me alone');
+    await owner.getByRole('link', { name: 'Sessions' }).click();
+    const rows = owner.getByRole('listitem');
+    await rows.filter({ hasText: 'this browser' }).waitFor();
+    expect([await fits(owner), await owner.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
+    await rows.filter({ hasNotText: 'this browser' }).first().getByRole('button').click();
+    await signInForm(page).waitFor();
+    expect(await page.locator('body').innerText()).not.toContain('a word for me alone');
+    expect(await page.content()).not.toContain('a word for me alone');
+    await enter(page, scene.parley.token);
+    await untilAnswer(page, 'You said: a word for me alone');
+    await owner.getByRole('button', { name: 'Sign out' }).click();
+    await signInForm(owner).waitFor();
+    expect(await owner.evaluate('localStorage.length')).toBe(0);
+    await owner.context().close();
+    await page.context().close();
+  });
+
+  it('[U03] a message that was written when the session had ended is sent after the next one began', async () => {
+    const page = await scene.open();
+    await page.evaluate(
+      "localStorage.setItem('parley.session', 'parley_session_' + 'a'.repeat(43))",
+    );
+    await say(page, 'Typed without a session');
+    await signInForm(page).waitFor();
+    await enter(page, scene.parley.token);
+    await untilAnswer(page, 'You said: Typed without a session');
+    expect((await mine(page)).filter((text) => text === 'Typed without a session')).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('[U03] is listed and ended by "parley sessions", and all of it by "parley token rotate"', async () => {
+    const page = await scene.open();
+    const { out: listed } = await parley('sessions');
+    expect(listed).toMatch(/^[0-9a-f]{12} {2}used .* from this machine, until/m);
+    expect(listed).toContain('Chrome');
+    const before = scene.parley.token;
+    expect((await parley('token', 'show')).out).toBe(`${scene.parley.address}/#token=${before}\n`);
+    const rotated = await parley('token', 'rotate');
+    expect(rotated.out).toContain('There is a new token');
+    expect(rotated.out).not.toContain(before);
+    await signInForm(page).waitFor();
+    await enter(page, before);
+    await page.getByText('That token is not the one of this gateway').waitFor();
+    const address = (await parley('token', 'show')).out.trim();
+    await page.goto(address);
+    await connected(page);
+    const id = /^[0-9a-f]{12}/.exec((await parley('sessions', 'list')).out)?.[0] ?? '';
+    expect(await parley('sessions', 'end', id)).toMatchObject({
+      code: 0,
+      out: '1 session ended.\n',
+    });
+    await signInForm(page).waitFor();
+    expect((await parley('sessions', 'end', id)).code).toBe(1);
+    expect((await parley('sessions', 'end', '--all')).code).toBe(0);
+    expect((await parley('status')).code).toBe(0);
+    const written = `${scene.parley.out()}${scene.parley.err()}`;
+    for (const secret of [before, address.split('=')[1], 'parley_session_'])
+      expect(written).not.toContain(secret);
+    await page.context().close();
+  });
+});
