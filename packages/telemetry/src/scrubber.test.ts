@@ -82,6 +82,7 @@ describe('createScrubber without configuration', () => {
     ['a bot token', `token ${TOKEN}.`, 'token [secret].'],
     ['a token in a path', `POST /bot${TOKEN}/sendMessage`, 'POST /bot[secret]/sendMessage'],
     ['a token in an encoded path', `bot${TOKEN.replace(':', '%3A')}/x`, 'bot[secret]/x'],
+    ['a session of the page', `for parley_session_${'a-_9'.repeat(10)}abc`, 'for [secret]'],
     ['a key', 'key sk-proj-abc_DEF-0123456789', 'key [secret]'],
     [
       'a bearer header',

@@ -32,7 +32,7 @@ export function SessionsView(): VNode {
       answer.kind === 'failed' && h('p', { class: 'trouble', role: 'alert' }, answer.reason),
       h(
         'ul',
-        { class: 'job-list' },
+        { class: 'letters' },
         answer.kind === 'here' &&
           answer.value.map((session) =>
             h('li', { key: session.id }, h(Session, { session, onEnd: () => void end(session) })),
@@ -52,22 +52,17 @@ function Session({ session, onEnd }: SessionProps): VNode {
   const name = browserName(userAgent);
   return h(
     'article',
-    { class: 'job' },
-    h(
-      'p',
-      { class: 'job-title', title: userAgent },
-      h('b', null, name),
-      isCurrent && ' this browser',
-    ),
-    h('p', null, `Signed in ${momentOf(createdAt)} ${from}`),
+    { class: 'letter' },
+    h('p', { title: userAgent }, h('b', null, name), isCurrent && ' this browser'),
+    h('p', null, `Signed in ${from}: ${momentOf(createdAt)}`),
     h(
       'p',
       { class: 'beat-facts' },
-      `${id}; used ${momentOf(usedAt)}, until ${momentOf(expiresAt)} if unused`,
+      `${id} · last used: ${momentOf(usedAt)} · ends unless used: ${momentOf(expiresAt)}`,
     ),
     h(
       'p',
-      { class: 'soul-actions' },
+      { class: 'letter-actions' },
       h(
         'button',
         {

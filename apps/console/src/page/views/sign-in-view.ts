@@ -28,7 +28,7 @@ export function SignInView({ trouble: first }: SignInProps): VNode {
     { class: 'sign-in' },
     h('img', { src: '/page/icon.svg', alt: '', width: 56, height: 56 }),
     h('h1', null, 'This chat is private'),
-    h('p', null, 'Sign in with the token of this gateway. What you have written is kept.'),
+    h('p', null, 'Sign in with the token of this gateway.'),
     h(
       'form',
       { onSubmit: (event: Event) => void submit(event) },
