@@ -15,6 +15,7 @@ for await (const chunk of process.stdin) {
   bytes.set(chunk, filled);
   filled += chunk.length;
 }
-const result = JSON.stringify(await extractText(bytes, { characters }));
+const text = await extractText(bytes, { characters });
+const result = JSON.stringify({ text, peakBytes: process.resourceUsage().maxRSS * 1_024 });
 // A library may have left a timer or a promise behind; nothing of it is waited for.
 process.stdout.write(result, () => process.exit(0));

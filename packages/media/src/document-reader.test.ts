@@ -45,7 +45,7 @@ describe('the reader of documents', () => {
       zipBomb({ name: 'word/document.xml', start: WORD, unit: 'é</w:t><w:t>', megabytes: 31 }),
       TOO_MUCH,
     ],
-    ['an xlsx of very wide rows', xlsxBomb(), /damaged|150 MB/],
+    ['an xlsx of a million short rows', xlsxBomb(), TOO_MUCH],
     [
       'a pptx of nothing but text',
       zipBomb(

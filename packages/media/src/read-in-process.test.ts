@@ -49,6 +49,7 @@ describe('the process that reads a document', () => {
     ['never stops writing', 'talkative', 'crash'],
     ['fills buffers', 'buffers', 'memory'],
     ['fills its heap', 'heap', 'memory'],
+    ['took too much before it was looked at', 'too late', 'memory'],
   ])('[G19] is given up when it %s, and leaves nothing behind', async (_what, deed, why) => {
     expect(await readInProcess(order(deed))).toMatchObject({ kind: 'failed', why });
     expect(readersOf(process.pid)).toEqual([]);

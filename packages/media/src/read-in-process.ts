@@ -47,10 +47,14 @@ const RESERVED_SHARE = 1.5;
 /** V8 ends itself with one of these when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
-const Result = z.union([
-  z.strictObject({ kind: z.literal('text'), text: z.string() }),
-  z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
-]);
+const Report = z.strictObject({
+  text: z.union([
+    z.strictObject({ kind: z.literal('text'), text: z.string() }),
+    z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
+  ]),
+  /** As the process saw it: the watch may have come too late to kill it. */
+  peakBytes: z.number(),
+});
 
 /**
  * Reads a document in a process of its own (G19), which ends with it. The process has no environment,
@@ -87,8 +91,11 @@ export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome
   child.once('close', (_code, killedBy) => {
     if (failure === null && HEAP_FULL.includes(killedBy)) failure = 'memory';
     if (failure === null && killedBy === 'SIGXCPU') failure = 'time';
-    const result = failure === null ? parsed(output()) : null;
-    if (result !== null) resolve({ kind: 'read', result, peakBytes });
+    const report = failure === null ? parsed(output()) : null;
+    peakBytes = Math.max(peakBytes, report?.peakBytes ?? 0);
+    if (peakBytes > limits.memoryBytes) failure ??= 'memory';
+    if (report !== null && failure === null)
+      resolve({ kind: 'read', result: report.text, peakBytes });
     else resolve({ kind: 'failed', why: failure ?? 'crash', peakBytes });
   });
   return promise.finally(() => {
@@ -178,9 +185,9 @@ function collect(
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-function parsed(output: string): DocumentText | null {
+function parsed(output: string): z.infer<typeof Report> | null {
   try {
-    return Result.safeParse(JSON.parse(output)).data ?? null;
+    return Report.safeParse(JSON.parse(output)).data ?? null;
   } catch {
     return null; // No JSON: the process was cut off, or something else wrote there.
   }

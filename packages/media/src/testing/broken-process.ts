@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),
   exit: () => process.exit(1),
-  garbage: () => process.stdout.write('{"kind":"text"', () => process.exit(0)),
-  'other json': () => process.stdout.write('{"kind":"text","text":7}', () => process.exit(0)),
+  garbage: () => process.stdout.write('{"text":', () => process.exit(0)),
+  'other json': () => process.stdout.write('{"text":7,"peakBytes":1}', () => process.exit(0)),
   talkative: () => setInterval(() => process.stdout.write('x'.repeat(10_000))),
   busy: () => {
     for (;;);
@@ -16,6 +16,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     const held: Buffer[] = [];
     for (;;) held.push(Buffer.alloc(4_000_000, 1));
   },
+  'too late': () => report('read', 100_000_001),
   heap: () => {
     const held: string[][] = [];
     for (;;) held.push(Array.from({ length: 100_000 }, String));
@@ -30,10 +31,14 @@ const deeds: Readonly<Record<string, () => unknown>> = {
       code: () => new Function('return 1')(),
     };
     const reached = Object.entries(tries).flatMap(([name, reach]) => (works(reach) ? [name] : []));
-    const text = JSON.stringify({ kind: 'text', text: `reached: ${reached.join(', ')}` });
-    process.stdout.write(text, () => process.exit(0));
+    report(`reached: ${reached.join(', ')}`);
   },
 };
+
+function report(text: string, peakBytes = 0): void {
+  const result = JSON.stringify({ text: { kind: 'text', text }, peakBytes });
+  process.stdout.write(result, () => process.exit(0));
+}
 
 function works(reach: () => unknown): boolean {
   try {
