@@ -32,6 +32,11 @@ function readersOf(parent: number | undefined): number[] {
     .map(Number);
 }
 
+/** Processor time of a process, in hundredths of a second. */
+function ticksOf(id: number): number {
+  return Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[11]);
+}
+
 async function until<T>(look: () => T | undefined): Promise<T> {
   for (;;) {
     const found = look();
@@ -95,7 +100,8 @@ describe('the process that reads a document', () => {
         limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 }, entry: new URL(${JSON.stringify(BROKEN)}),
       });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
-    const reader = await until(() => readersOf(parley.pid)[0]);
+    // In its endless loop, not starting any more: by then it has used half a second of the processor.
+    const reader = await until(() => readersOf(parley.pid).find((id) => ticksOf(id) > 50));
     parley.kill('SIGTERM');
     await once(parley, 'exit');
     const isGone = () => {
