@@ -80,6 +80,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'sender_id',
     'turn_id',
   ],
+  page_session: ['id', 'hash', 'opened_with', 'user_agent', 'network'],
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
   person_link: ['person_id', 'link_id'],
