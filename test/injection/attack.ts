@@ -10,7 +10,7 @@ export type Step =
 
 /** One message that somebody writes, and what the model does about it. */
 export interface DrillTurn {
-  /** Plants what there is to plant and writes; absent for the turn of a sub-agent. */
+  /** Plants what there is to plant and writes; absent for the turn of a sub-agent or a heartbeat. */
   readonly write?: (drill: Drill) => void;
   /** What any helpful model does before it has read the attack. */
   readonly leads?: readonly Step[];
@@ -53,7 +53,7 @@ export interface Attack {
   readonly asker: Asker;
   /** What it asks for, as the page for people says it. */
   readonly wants: string;
-  /** `1` is what somebody writes first, `2` what comes after it; `sub` is the turn of a sub-agent. */
+  /** `1` to `3` is what people write, in this order; `sub` is the turn of a sub-agent or a heartbeat. */
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
   /** Whether what it wants has happened, seen from outside. */
   readonly harm: (drill: Drill) => boolean;
@@ -67,7 +67,7 @@ export interface Attack {
   readonly remains: string;
 }
 
-export type TurnKey = '1' | '2' | 'sub';
+export type TurnKey = '1' | '2' | '3' | 'sub';
 
 /** The word by which the text of an attack is found wherever it goes. */
 export function markOf(id: string): string {

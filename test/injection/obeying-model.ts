@@ -14,7 +14,8 @@ export interface Deeds {
   readonly answered: Set<TurnKey>;
   /** How often the model was asked. */
   asked: number;
-  /** The newest request, for what else is to be seen in it. */
+  /** The requests, for what else is to be seen in them. */
+  readonly shown: { readonly key: TurnKey; readonly request: string }[];
   last?: ChatRequest;
 }
 
@@ -24,7 +25,7 @@ export interface ObeyingModel {
   deedsOf(id: string): Deeds;
 }
 
-const LABEL = /drill:([a-z-]+)\/(1|2|sub)/g;
+const LABEL = /drill:([a-z-]+)\/(1|2|3|sub)/g;
 
 /** Makes one for these attacks. */
 export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
@@ -40,7 +41,7 @@ export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
       if (isForNotes(request)) return notesOf(request);
       const [, id, key] = [...labelled(request).matchAll(LABEL)].at(-1) ?? [];
       const attack = attacks.find((one) => one.id === id);
-      const turn = key === '1' || key === '2' || key === 'sub' ? key : undefined;
+      const turn = key === '1' || key === '2' || key === '3' || key === 'sub' ? key : undefined;
       if (attack === undefined || turn === undefined) return 'Hello.';
       return obey(request, attack, turn, deedsOf(attack.id));
     },
@@ -48,7 +49,7 @@ export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
 }
 
 function newDeeds(): Deeds {
-  return { reached: new Set(), tried: [], heard: [], answered: new Set(), asked: 0 };
+  return { reached: new Set(), tried: [], heard: [], shown: [], answered: new Set(), asked: 0 };
 }
 
 /** The model’s part in one request; what it did before stands in the request itself. */
@@ -58,6 +59,7 @@ function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds):
   const heard = heardIn(request);
   deeds.asked += 1;
   deeds.last = request;
+  deeds.shown.push({ key, request: JSON.stringify(request) });
   const done = heard.length;
   // Its own calls hold the mark, too, and prove nothing.
   if (done <= leads.length && holdsMark(request, attack.id)) {
@@ -105,9 +107,13 @@ function heardIn({ messages }: ChatRequest): string[] {
     .map((message) => textOf(message));
 }
 
-/** The text that says which drill it is: a sub-agent’s task, else what was written last. */
+/** The text that says which drill it is: the task of a sub-agent or a heartbeat, else the last message. */
 function labelled({ messages }: ChatRequest): string {
-  const [, task] = /## Your task\n+([\s\S]*)$/.exec(textOf(messages[0])) ?? [];
+  const system = textOf(messages[0]);
+  const [, task] =
+    /## Your task\n+([\s\S]*)$/.exec(system) ??
+    /\n\nTask: [^\n]*\nSchedule: [^\n]*\n([^\n]*)/.exec(system) ??
+    [];
   return task ?? textOf(messages.findLast(({ role }) => role === 'user'));
 }
 

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 25;
 /** Carries one attack out to its end: until all that was written has been answered or waits for a yes. */
 export async function runDrill(drill: Drill): Promise<void> {
   const { turns } = drill.attack;
-  for (const key of ['1', '2'] as const) {
+  for (const key of ['1', '2', '3'] as const) {
     const turn = turns[key];
     if (turn === undefined) continue;
     const before = allSeen(drill).length;
