@@ -11,6 +11,7 @@ export const PLANS: Migration = {
     'alter table conversation add column plan text',
     'alter table conversation add column plan_run bigint not null default 0',
     'alter table approval add column asked_in text',
+    `update approval set asked_in = conversation_id where state = 'pending'`,
     `create index approval_asked on approval (asked_in, seq) where state = 'pending'`,
   ],
 };
