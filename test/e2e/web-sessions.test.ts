@@ -8,6 +8,9 @@ import { mine, say, startWebScene, untilAnswer, type WebScene } from './web-scen
 
 const chromiumPath = inject('chromiumPath');
 
+/** In the page: all that it keeps. */
+const KEPT = 'JSON.stringify([document.cookie, localStorage, sessionStorage])';
+
 describe.runIf(chromiumPath)('signing in to the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
@@ -42,15 +45,16 @@ describe.runIf(chromiumPath)('signing in to the page', () => {
     expect([await fits(page), await page.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
     await enter(page, ` ${token} `);
     await connected(page);
+    const before = await page.evaluate(KEPT);
     await page.goto(`${address}/#token=${token}`);
-    await connected(page);
+    await expect.poll(() => page.evaluate(KEPT)).not.toBe(before);
     expect(page.url()).toBe(`${address}/`);
+    const listed = async () => (await parley('sessions')).out.trim().split('\n').length / 2;
+    await expect.poll(listed, { timeout: 10_000 }).toBe(1);
     await page.reload();
     await connected(page);
     expect(sent.join()).not.toContain(token);
-    const kept = await page.evaluate(
-      'JSON.stringify([document.cookie, localStorage, sessionStorage])',
-    );
+    const kept = await page.evaluate(KEPT);
     expect(kept).not.toContain(token);
     expect(kept).toContain('parley_session_');
     await page.context().close();

@@ -42,7 +42,6 @@ export async function signIn(token: string): Promise<string | null> {
   try {
     const response = await fetch('/api/sessions', {
       method: 'POST',
-      headers: before === null ? {} : { authorization: `Bearer ${before}` },
       body: JSON.stringify({ token }),
     });
     if (response.status >= 500) return 'The gateway could not do it; its log tells why.';
@@ -50,10 +49,19 @@ export async function signIn(token: string): Promise<string | null> {
     const { session } = await response.json();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
+    // Only now: a page that is reloaded in between keeps the one it had.
+    if (before !== null) void end(before);
     return null;
   } catch {
     return 'The gateway does not answer. It may be starting again.';
   }
+}
+
+/** Ends a session that this browser has replaced; if that does not work it ends by itself. */
+async function end(session: string): Promise<void> {
+  const headers = { authorization: `Bearer ${session}` };
+  const over = fetch('/api/sessions/current', { method: 'DELETE', headers, keepalive: true });
+  await over.catch(() => undefined);
 }
 
 /** Forgets all that the page has kept in this browser, also what was not sent yet, and starts afresh. */

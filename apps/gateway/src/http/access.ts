@@ -99,7 +99,7 @@ export function refuse(c: Context, { status, message, retryAfterSeconds }: Refus
 }
 
 /** What stands behind `Bearer`. */
-export function bearerOf(c: Context): string | undefined {
+function bearerOf(c: Context): string | undefined {
   return /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
 }
 

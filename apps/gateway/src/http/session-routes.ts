@@ -1,15 +1,12 @@
 import { Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
-import { type AppEnv, bearerOf, type createAccess, networkOf, refuse } from './access.ts';
-import { type PageSessions, SESSION_SECRET } from './page-sessions.ts';
+import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
+import type { PageSessions } from './page-sessions.ts';
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
 
-/**
- * `POST /api/sessions` trades the token for a session; the one that this browser had before ends. The
- * only route below `/api` that is open: the token stands in its body.
- */
+/** `POST /api/sessions` trades the token, which stands in its body, for a session. */
 export function addSignIn(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
@@ -20,11 +17,8 @@ export function addSignIn(
     if (!body.success) return c.text('The token is missing.\n', 400);
     const refusal = access.checkToken(c, body.data.token);
     if (refusal !== null) return refuse(c, refusal);
-    const before = bearerOf(c) ?? '';
-    const replaced = SESSION_SECRET.test(before) ? await sessions.admit(before) : null;
     const userAgent = c.req.header('user-agent') ?? '';
     const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) });
-    if (replaced !== null) await sessions.end(replaced.id);
     c.header('cache-control', 'no-store');
     return c.json({ session: secret, expiresAt: session.expiresAt }, 201);
   });
