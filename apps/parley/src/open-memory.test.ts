@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@parley/contracts';
+import { createLocalBus } from '@parley/queue';
+import { openStore } from '@parley/store';
+import { openWorkspace } from '@parley/workspace';
+import { expect, it, onTestFinished } from 'vitest';
+import { openMemory } from './open-memory.ts';
+
+it('[G15] with memory switched off what people have said can be forgotten all the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));
+  const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
+  const durable = { store, bus: createLocalBus(silentLogger) };
+  const { parts } = openMemory(workspace, 'off', {
+    offers: () => false,
+    durable,
+    log: silentLogger,
+  });
+  expect(parts.memoryDesk?.show).toBeUndefined();
+  const reader = { kind: 'owner', conversationId: 'web:c' } as const;
+  const asker = { person: 'web:ada', reader, isGroup: false };
+  await parts.memoryDesk?.forget?.({ ...asker, messageId: '1' }, 'all');
+  expect(await parts.memoryDesk?.forget?.({ ...asker, messageId: '2' }, 'all')).toContain(
+    '0 messages of yours',
+  );
+});
