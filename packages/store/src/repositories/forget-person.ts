@@ -1,23 +1,29 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
-import type { Database, Sql } from '../database.ts';
+import type { Database } from '../database.ts';
 import type { PersonForgetting, PersonForgotten } from '../forgetting.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
 import { lockConversation } from './conversation.ts';
-import { dropCopies } from './forget-in-copies.ts';
 import { dropUnusedTexts } from './forget-in-prompts.ts';
 import { FORGET_PLACES, type ForgetPlace } from './forget-places.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { RUNNING, WAITING } from './literals.ts';
+import {
+  BATCH,
+  deleteRows,
+  dropLetters,
+  emptyRows,
+  names,
+  numbers,
+  placeOf,
+  type Where,
+} from './remove-rows.ts';
 import { rewritePlace } from './rewrite-place.ts';
 import { stopLane } from './stop-lane.ts';
 import { stopSubAgents } from './stop-sub-agents.ts';
-import { withoutTexts, withoutWords } from './without-words.ts';
+import { withoutWords } from './without-words.ts';
 
-/** Rows of one transaction: short enough that a turn that commits meanwhile hardly waits. */
-const BATCH = 500;
 /** Texts to look for afterwards, and how long one must be to be nobody else's by chance. */
 const SAMPLES = 20;
 const SAMPLE_LENGTH = 12;
@@ -32,7 +38,6 @@ interface Said {
   readonly turns: Set<string>;
   readonly texts: string[];
 }
-type Where = RawBuilder<unknown>;
 type Removed = Pick<PersonForgotten, 'rows' | 'cronJobs'>;
 
 /** Forgets all that a person has said (G15), conversation by conversation. */
@@ -292,27 +297,6 @@ async function retellTurns(
   }
 }
 
-function placeOf(table: ForgetPlace['table']): ForgetPlace {
-  const place = FORGET_PLACES.find((one) => one.table === table);
-  if (place === undefined) throw new Error(`${table} is no place of words.`);
-  return place;
-}
-
-/** As one parameter, however many there are. */
-function names({ dialect }: Database, values: Iterable<string>): Where {
-  const json = toJson([...values]);
-  return dialect === 'sqlite'
-    ? raw`select value from json_each(${json})`
-    : raw`select value from json_array_elements_text(${json}::json)`;
-}
-
-function numbers({ dialect }: Database, values: Iterable<number>): Where {
-  const json = toJson([...values]);
-  return dialect === 'sqlite'
-    ? raw`select value from json_each(${json})`
-    : raw`select value::bigint from json_array_elements_text(${json}::json)`;
-}
-
 async function subAgentsOf(database: Database, where: Where): Promise<readonly string[]> {
   const { rows } = await database.read((sql) =>
     raw<{ conversation_id: string }>`select conversation_id from sub_agent where ${where}`.execute(
@@ -320,67 +304,6 @@ async function subAgentsOf(database: Database, where: Where): Promise<readonly s
     ),
   );
   return rows.map((row) => row.conversation_id);
-}
-
-/** A letter of what is gone can neither be read nor replayed. */
-async function dropLetters(database: Database, turns: Where, parts: Where): Promise<void> {
-  await database.write(async (sql) => {
-    await raw`delete from dead_letter where subject in (select id from turn where ${turns})
-      or subject in (select id from outbox where ${parts})`.execute(sql);
-  });
-}
-
-async function deleteRows(
-  database: Database,
-  table: ForgetPlace['table'],
-  keys: readonly string[],
-  where: Where,
-): Promise<number> {
-  const columns = raw.join(keys.map((key) => raw.ref(key)));
-  return inBatches(database, async (sql) => {
-    const { numAffectedRows = 0n } = await raw`
-      delete from ${raw.table(table)} where (${columns}) in
-        (select ${columns} from ${raw.table(table)} where ${where} limit ${BATCH})
-    `.execute(sql);
-    return Number(numAffectedRows);
-  });
-}
-
-/** Rows by which repetitions are known and to which others refer stay, without a word in them. */
-async function emptyRows(
-  database: Database,
-  place: ForgetPlace,
-  where: Where,
-  mark: string,
-): Promise<number> {
-  if (place.table === 'turn') {
-    const reason = raw`${where} and reason is not null`;
-    return inBatches(database, async (sql) => {
-      const { numAffectedRows = 0n } =
-        await raw`update turn set reason = null where ${reason}`.execute(sql);
-      return Number(numAffectedRows);
-    });
-  }
-  // What was not sent yet is never sent.
-  const unsent = raw`${where} and state = 'pending'`;
-  let count = place.table === 'outbox' ? await deleteRows(database, 'outbox', ['id'], unsent) : 0;
-  const { rows } = await database.read((sql) =>
-    raw<{ first: number | null; last: number | null }>`
-      select min(seq) as first, max(seq) as last from ${raw.table(place.table)} where ${where}
-    `.execute(sql),
-  );
-  const [{ first, last } = { first: null, last: null }] = rows;
-  if (first === null || last === null) return count;
-  const without = withoutTexts(mark);
-  for (let from = Number(first); from <= Number(last); from += BATCH) {
-    const some = raw`(${where}) and seq >= ${from} and seq < ${from + BATCH}`;
-    count += await database.write(async (sql) => {
-      if (place.table === 'outbox') await dropCopies(sql, some);
-      return rewritePlace(sql, { ...place, of: () => some }, '', without);
-    });
-    await pause();
-  }
-  return count;
 }
 
 /** Why messages of theirs were not taken. */
@@ -395,14 +318,4 @@ async function forgetTraces(
     ['seq'],
     raw`channel || ':' || sender_id in (${names(database, persons)})`,
   );
-}
-
-async function inBatches(database: Database, one: (sql: Sql) => Promise<number>): Promise<number> {
-  let count = 0;
-  for (;;) {
-    const changed = await database.write(one);
-    count += changed;
-    await pause();
-    if (changed < BATCH) return count;
-  }
 }
