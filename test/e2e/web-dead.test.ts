@@ -167,6 +167,21 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
     expect((await ask(signedIn)).status).toBe(200);
   });
 
+  it('[U05] lists what weakens the guards on a page of its own, with what to do', async () => {
+    const own = await scene.open();
+    await own.getByRole('link', { name: 'Audit' }).click();
+    const finding = own.getByRole('article', { name: 'Warning: files.secrets-in-clear' });
+    await finding.waitFor();
+    const text = await finding.innerText();
+    expect(text).toContain('channels.telegram.token (line');
+    expect(text).toContain('environment variable');
+    expect(await own.getByRole('status').allInnerTexts()).toContainEqual(
+      expect.stringMatching(/^\d+ critical, \d+ warnings?, \d+ notes?\.$/),
+    );
+    expect(await own.getByRole('main').innerText()).not.toContain(telegram.token);
+    await own.context().close();
+  });
+
   it.each([
     ['light', 1280],
     ['dark', 1280],
@@ -181,11 +196,16 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
       .getByRole('button', { name: /^Drop: / })
       .first()
       .click();
+    const fits = () =>
+      own.evaluate(
+        '[document.documentElement, ...document.querySelectorAll("main, .letter, .top, .views")].every((box) => box.scrollWidth <= box.clientWidth)',
+      );
     expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
-    const fits = await own.evaluate(
-      '[document.documentElement, ...document.querySelectorAll("main, .letter, .top, .views")].every((box) => box.scrollWidth <= box.clientWidth)',
-    );
-    expect(fits).toBe(true);
+    expect(await fits()).toBe(true);
+    await own.getByRole('link', { name: 'Audit' }).click();
+    await own.getByRole('article').first().waitFor();
+    expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
+    expect(await fits()).toBe(true);
     await own.context().close();
   });
 });

@@ -63,6 +63,8 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
   readonly soul?: SoulPage;
   /** Jobs with a timetable, for the page. */
   readonly cron?: CronPage;
+  /** What `/api/audit` answers, as JSON: what weakens the guards of this installation (U05). */
+  readonly audit?: () => Promise<object>;
   /** Asks for a backup to be put back; without it this process cannot do that. */
   readonly restore?: ((wish: RestoreWish) => void) | undefined;
 }
@@ -101,6 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     heartbeat: options.heartbeat,
     soul: options.soul,
     cron: options.cron,
+    audit: options.audit,
     restore: options.restore,
     work: options,
     why: {

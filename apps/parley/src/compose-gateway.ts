@@ -1,10 +1,11 @@
 import { type Gateway, startGateway } from '@parley/gateway';
-import { gatewayOptions } from './gateway-options.ts';
+import { auditDeps, gatewayOptions } from './gateway-options.ts';
 import { newId } from './new-id.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { isShared } from './process-role.ts';
+import { startAudit } from './start-audit.ts';
 import { startBoot } from './start-boot.ts';
 import type { StartOptions } from './start-parley.ts';
 
@@ -23,5 +24,6 @@ export async function composeGateway(
   const { processId, shared, agent, accounts, owners } = parts;
   const among = isShared(plugged.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId, shared: among }));
+  opened.defer(startAudit(auditDeps(options, plugged, parts)));
   return gateway;
 }

@@ -7,27 +7,20 @@ import type { PluggedIn } from './plug-in.ts';
 import { isShared } from './process-role.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { soulPage } from './soul-page.ts';
+import { type AuditHereDeps, auditHere } from './start-audit.ts';
 import type { StartOptions } from './start-parley.ts';
 import { statusReport } from './status-report.ts';
 
 /** What the gateway of this installation is started with. */
 export function gatewayOptions(
-  { folder, clock, token, port, onState, onRestore }: StartOptions & OpenLog,
-  { loaded: { settings }, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  {
-    processId,
-    shared,
-    accounts,
-    agent,
-    model,
-    mcp,
-    scrape,
-    inspector,
-    soul,
-    proactive,
-    cron,
-  }: Parts,
+  options: StartOptions & OpenLog,
+  { loaded, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
+  parts: Parts,
 ): GatewayOptions {
+  const { folder, clock, token, port, onState, onRestore } = options;
+  const { settings } = loaded;
+  const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
+  const { inspector, soul, proactive, cron } = parts;
   return {
     ...shared,
     random: Math.random,
@@ -54,6 +47,7 @@ export function gatewayOptions(
     inspector: inspector.shown,
     heartbeat: proactive.desk,
     cron: cronPage(cron),
+    audit: () => auditHere(auditDeps(options, { loaded }, parts)),
     // Where several processes share a database, whoever restores does it beside them.
     ...(!isShared(settings) && { restore: onRestore }),
   };
@@ -91,4 +85,14 @@ function mediaLimits(media: LoadedSettings['settings']['media']): GatewayOptions
     messageBytes: media.maxMessageMb * bytes,
     keptBytes: media.maxKeptMb * bytes,
   };
+}
+
+/** What the installation of this process is audited with. */
+export function auditDeps(
+  { folder, env, clock, log }: StartOptions & OpenLog,
+  { loaded }: Pick<PluggedIn, 'loaded'>,
+  { shared, agent }: Pick<Parts, 'shared' | 'agent'>,
+): AuditHereDeps {
+  const { promptFiles } = agent;
+  return { folder, env, clock, log, loaded, store: shared.store, promptFiles };
 }

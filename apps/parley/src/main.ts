@@ -4,6 +4,7 @@ import { ParleyError } from '@parley/contracts';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addApprovalsCommand } from './commands/add-approvals-command.ts';
+import { addAuditCommand } from './commands/add-audit-command.ts';
 import { addBackupCommands } from './commands/add-backup-commands.ts';
 import { addConfigCommand } from './commands/add-config-command.ts';
 import { addCronCommand } from './commands/add-cron-command.ts';
@@ -85,6 +86,7 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
       )(),
     );
   addApprovalsCommand(program, action, print);
+  addAuditCommand(program, action, print);
   addPluginsCommand(program, action, print);
   addImportCommand(program, action, print);
   addPromptCommand(program, action, print);

@@ -27,7 +27,7 @@ export async function openParts(
   { loaded, definitions, agent: plugins }: PluggedIn,
   opened: AsyncDisposableStack,
 ) {
-  const { env, clock, log, pass } = options;
+  const { clock, log, pass } = options;
   const processId = newId('process');
   const { settings } = loaded;
   const metrics = createMetrics({
@@ -35,7 +35,7 @@ export async function openParts(
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
   const { store, queues, lock } = durable;
-  const mcp = await openMcp(settings.mcp, { env, clock, random: Math.random, log });
+  const mcp = await openServers(settings, options);
   opened.defer(() => mcp.close());
   const wake = (conversationId: string) => queues.lanes.kick(conversationId);
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
@@ -94,4 +94,15 @@ export async function openParts(
     cron,
     soul,
   };
+}
+
+/** The MCP servers, and what notices that they describe their tools otherwise than before. */
+async function openServers(
+  { mcp }: PluggedIn['loaded']['settings'],
+  options: StartOptions & OpenLog,
+) {
+  const deps = { ...options, random: Math.random };
+  if (Object.keys(mcp).length === 0) return openMcp(mcp, deps);
+  const { createMcpNotes } = await import('./audit/mcp-accepted.ts');
+  return openMcp(mcp, { ...deps, onOffer: createMcpNotes(options.folder, options) });
 }

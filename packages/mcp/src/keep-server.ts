@@ -1,4 +1,5 @@
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import type { McpCatalogue } from './catalogue/catalogue.ts';
 import type { Connect, McpConnection } from './connect.ts';
 import { McpError } from './mcp-error.ts';
 import type { McpServerConfig } from './server-config.ts';
@@ -23,6 +24,8 @@ export interface KeepDeps {
   /** Resolves after that time, or at once when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
+  /** Hears what a server offers, at first and whenever that changes. */
+  readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
 /** How long connecting, and asking for what there is, may take. */
@@ -53,7 +56,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer 
   const { clock, log } = deps;
   const { name } = config;
   const closing = new AbortController();
-  const board = createBoard(name, log);
+  const board = createBoard(name, log, deps.onOffer);
   let connection: McpConnection | null = null;
   let underWay = 0;
   let lookSoon = (): void => {};

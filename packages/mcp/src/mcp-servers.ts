@@ -25,7 +25,7 @@ export interface McpServers {
 }
 
 /** What servers need from outside. */
-export interface McpServersDeps {
+export interface McpServersDeps extends Pick<KeepDeps, 'onOffer'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: () => number;

@@ -28,7 +28,11 @@ export interface ServerBoard {
 const MOST_TOLD = 20;
 
 /** A board that says "connecting" to begin with. */
-export function createBoard(name: string, log: Logger): ServerBoard {
+export function createBoard(
+  name: string,
+  log: Logger,
+  onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
+): ServerBoard {
   let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
   let told = '';
   const show = (state: McpState, offer: McpCatalogue = NOTHING): boolean => {
@@ -43,6 +47,7 @@ export function createBoard(name: string, log: Logger): ServerBoard {
       if (!show({ kind: 'connected' }, offer)) return;
       told = '';
       const { tools, prompts, refused } = offer;
+      onOffer?.(name, tools);
       const facts = { server: name, tools: tools.length, prompts: prompts.length };
       log.info(facts, 'MCP server: connected');
       if (refused.length === 0) return;

@@ -1,4 +1,6 @@
+import { parseSettings } from './document.ts';
 import { formatPath, type SettingsPath } from './path.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import type { Resolved } from './references.ts';
 import { isSecretPath, secretsIn } from './secret-names.ts';
 
@@ -33,4 +35,27 @@ export function collectSecrets(resolved: Resolved): string[] {
   function add(found: readonly string[]): void {
     for (const secret of found) secrets.add(secret);
   }
+}
+
+/** Shorter values under such a key are words like `none`. */
+const SHORTEST = 8;
+
+/** Where a settings file holds secrets in clear, as `model.apiKey (line 7)`; never the secrets themselves. */
+export function clearSecretsIn(file: string): readonly string[] {
+  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+  const document = parseSettings(read.kind === 'text' ? read.text : '');
+  if (document.kind === 'broken') return [];
+  const found: string[] = [];
+  const walk = (value: unknown, path: SettingsPath): void => {
+    if (typeof value === 'object' && value !== null) {
+      for (const [key, entry] of Object.entries(value)) walk(entry, [...path, key]);
+    }
+    if (typeof value !== 'string' || value.includes('${')) return;
+    const isSecret = isSecretPath(path) && value.length >= SHORTEST;
+    if (!isSecret && secretsIn(value).length === 1) return;
+    const line = document.locate(path, 'value')?.line;
+    found.push(`${formatPath(path)}${line === undefined ? '' : ` (line ${line})`}`);
+  };
+  walk(document.value, []);
+  return found;
 }

@@ -1,5 +1,6 @@
 export type { AccessSettings, Activation } from './channel-schema.ts';
 export type { ChannelAccount } from './check-channels.ts';
+export { clearSecretsIn } from './collect-secrets.ts';
 export type { CoreSettings } from './core-schema.ts';
 export { settingsJsonSchema } from './editor-schema.ts';
 export type { ForeignSchemas, JsonSchema } from './json-schema.ts';

@@ -34,7 +34,10 @@ export type Spend = z.infer<typeof Spend>;
 const DEFAULT_STRANGER_CAP = { tokens: 100_000, usd: 1 } as const;
 
 /** The cap of strangers besides `perPersonDaily`, and whether the settings name it. */
-export function strangerCap({ perStrangerDaily, perPersonDaily }: Spend): {
+export function strangerCap({
+  perStrangerDaily,
+  perPersonDaily,
+}: Pick<Spend, 'perStrangerDaily' | 'perPersonDaily'>): {
   readonly cap: z.infer<typeof Cap> | null;
   readonly from: 'settings' | 'default';
 } {

@@ -83,6 +83,11 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
+export type {
+  AuditRepository,
+  JournalledWrite,
+  KnownPerson,
+} from './repositories/audit-repository.ts';
 export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type {
   AdmittedMessage,

@@ -10,6 +10,7 @@ import type { openPostgres } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
+import { auditRepository } from './repositories/audit-repository.ts';
 import { backlogRepository } from './repositories/backlog-repository.ts';
 import { cronJobRepository } from './repositories/cron-job-repository.ts';
 import { deadLetterRepository } from './repositories/dead-letter-repository.ts';
@@ -109,6 +110,7 @@ export function storeOn(database: Database, newId: NewId): Store {
     leases: leaseRepository(database),
     processes: processRepository(database),
     pageSessions: pageSessionRepository(database),
+    audit: auditRepository(database),
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

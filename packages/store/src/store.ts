@@ -19,6 +19,7 @@ import type { PairingRepository } from './pairing.ts';
 import type { PinRepository } from './pins.ts';
 import type { ProcessRepository } from './processes.ts';
 import type { PromptRepository } from './prompts.ts';
+import type { AuditRepository } from './repositories/audit-repository.ts';
 import type { SoulRepository } from './souls.ts';
 import type { SpendRepository } from './spend.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
@@ -58,6 +59,7 @@ export interface Store {
   readonly leases: LeaseRepository;
   readonly processes: ProcessRepository;
   readonly pageSessions: PageSessionRepository;
+  readonly audit: AuditRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

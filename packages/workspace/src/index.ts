@@ -74,6 +74,7 @@ export {
 } from './soul/soul-file.ts';
 export { type CopyResult, copyIntoWorkspace } from './survey/copy-into-workspace.ts';
 export {
+  readInside,
   type Survey,
   type SurveyedEntry,
   type SurveyedSkill,

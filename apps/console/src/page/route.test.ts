@@ -9,6 +9,7 @@ describe('the address of what the page shows', () => {
     ['#/trial', { view: 'trial' }],
     ['#/heartbeat', { view: 'heartbeat' }],
     ['#/queue', { view: 'queue' }],
+    ['#/audit', { view: 'audit' }],
     ['#/why', { view: 'why', message: null }],
     ['#/why/telegram%3A42%2F7', { view: 'why', message: 'telegram:42/7' }],
     ['#/soul', { view: 'soul', version: null }],

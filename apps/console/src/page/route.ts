@@ -9,6 +9,8 @@ export type Route =
   | { readonly view: 'queue' }
   /** Who is signed in. */
   | { readonly view: 'sessions' }
+  /** What weakens the guards of the installation. */
+  | { readonly view: 'audit' }
   /** Standing tasks. */
   | { readonly view: 'heartbeat' }
   /** What became of a message; null: of the newest one. */
@@ -21,9 +23,7 @@ export type Route =
 /** Reads the part of the address behind `#`; anything unknown is the chat. */
 export function routeOf(hash: string): Route {
   const [view, turn, word, against] = hash.replace(/^#\/?/, '').split('/').map(decoded);
-  if (view === 'trial' || view === 'heartbeat' || view === 'queue' || view === 'sessions') {
-    return { view };
-  }
+  if (isPlain(view)) return { view };
   if (view === 'soul') return { view, version: /^\d{1,9}$/.test(turn ?? '') ? Number(turn) : null };
   if (view === 'why') return { view, message: turn || null };
   if (view !== 'prompt') return { view: 'chat' };
@@ -42,6 +42,13 @@ export function hrefOf(route: Route): string {
   const parts = [route.turn, ...(route.against === null ? [] : ['against', route.against])];
   const path = parts.flatMap((part) => (part === null ? [] : [encodeURIComponent(part)]));
   return ['#/prompt', ...path].join('/');
+}
+
+const PLAIN = ['trial', 'heartbeat', 'queue', 'sessions', 'audit'] as const;
+
+/** A view that shows one thing, so that nothing follows its name. */
+function isPlain(view: string | undefined): view is (typeof PLAIN)[number] {
+  return PLAIN.some((one) => one === view);
 }
 
 /** As it was before it was put into an address; what was never encoded stays. */

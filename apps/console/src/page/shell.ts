@@ -7,6 +7,7 @@ import { type AgentInfo, askAgentInfo, SOME_AGENT } from './gateway-info.ts';
 import { usePairing } from './pairing/use-pairing.ts';
 import { hrefOf, type Route, useRoute } from './route.ts';
 import { Icon } from './ui/icons.ts';
+import { AuditView } from './views/audit-view.ts';
 import { ChatView } from './views/chat-view.ts';
 import { HeartbeatView } from './views/heartbeat-view.ts';
 import { PairingView } from './views/pairing-view.ts';
@@ -80,6 +81,8 @@ function OtherView({ route }: { readonly route: Route }): VNode | null {
       return h(HeartbeatView, null);
     case 'queue':
       return h(QueueView, null);
+    case 'audit':
+      return h(AuditView, null);
     case 'sessions':
       return h(SessionsView, null);
     case 'prompt':
@@ -141,6 +144,7 @@ const VIEWS = [
   { name: 'heartbeat', words: 'Heartbeat', href: hrefOf({ view: 'heartbeat' }) },
   { name: 'soul', words: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
   { name: 'queue', words: 'Queue', href: hrefOf({ view: 'queue' }) },
+  { name: 'audit', words: 'Audit', href: hrefOf({ view: 'audit' }) },
 ] as const;
 
 /** What the console shows; the words are hidden where there is no room. */

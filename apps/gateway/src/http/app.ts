@@ -27,6 +27,8 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions {
   readonly heartbeat: ShownHeartbeat;
   /** What `/api/cron` shows and does; without it there are no jobs. */
   readonly cron?: CronPage | undefined;
+  /** What `/api/audit` answers, as JSON; without it there is no such page. */
+  readonly audit?: (() => Promise<object>) | undefined;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
@@ -38,6 +40,8 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions {
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
+
+const NOT_KEPT = { 'cache-control': 'no-store' };
 
 /**
  * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
@@ -76,6 +80,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
   app.get('/api/status', async (c) => c.json(await options.report()));
+  const { audit } = options;
+  if (audit !== undefined) app.get('/api/audit', async (c) => c.json(await audit(), 200, NOT_KEPT));
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
