@@ -297,6 +297,13 @@ describe('an audit', () => {
     expect(JSON.stringify(findings) + auditText(findings)).not.toContain('hunter2');
   });
 
+  it('[U05] never takes the value of a key for the name of a package', () => {
+    const args = ['--api-key', 'hunter2', '-y', 'desk-server'];
+    const findings = auditOf(factsOf(mcp({ command: 'npx', args })));
+    expect(findings.map(({ id }) => id)).toEqual(['mcp.key-in-address', 'mcp.unpinned']);
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
+  });
+
   it('[U05] lists the worst first, and says by its exit code how bad it is', () => {
     const severities = (settings: object) =>
       auditOf(factsOf(settings)).map(({ severity }) => severity);
@@ -306,6 +313,14 @@ describe('an audit', () => {
     expect(exitCodeOf(auditOf(factsOf(open)))).toBe(1);
     expect(exitCodeOf(auditOf(factsOf({ exec: { enabled: true } })))).toBe(0);
     expect(exitCodeOf([])).toBe(0);
+  });
+
+  it('[U05] prints the remedy of a check once', () => {
+    const text = auditText(auditOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
+    expect(text.match(/access\.unknown-owner/g)).toHaveLength(1);
+    expect(text.match(/Correct the channel/g)).toHaveLength(1);
+    expect(text.match(/The owner discord:/g)).toHaveLength(2);
+    expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
   it('[U05] takes only those rights away that must not be there, from own files', () => {

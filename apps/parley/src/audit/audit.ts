@@ -79,14 +79,17 @@ function summaryOf(findings: readonly Finding[]): string {
   }).join(', ');
 }
 
-/** The findings for people; a remedy is printed once for each check. */
+/** The findings for people, those of one check together with its remedy. */
 export function auditText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ id, severity, found, remedy }, at) => {
-    const next = findings[at + 1];
-    const isLast = next?.id !== id || next.severity !== severity;
-    return [`${severity.toUpperCase().padEnd(8)}  ${id}`, `          ${found}`].concat(
-      isLast ? [`          → ${remedy}`, ''] : [],
-    );
+  const isSame = (one: Finding, other: Finding | undefined) =>
+    one.id === other?.id && one.severity === other.severity;
+  const lines = findings.flatMap((finding, at) => {
+    const { id, severity, found, remedy } = finding;
+    return [
+      ...(isSame(finding, findings[at - 1]) ? [] : [`${severity.toUpperCase().padEnd(8)}  ${id}`]),
+      `          ${found}`,
+      ...(isSame(finding, findings[at + 1]) ? [] : [`          → ${remedy}`, '']),
+    ];
   });
   return [...lines, `${CHECKS.length} checks: ${summaryOf(findings)}.`].join('\n');
 }

@@ -235,7 +235,10 @@ function unpinnedPackage(command: string, args: readonly string[]): string | nul
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
   if (!isNpm && program !== 'uvx') return null;
-  const named = args.find((argument) => !argument.startsWith('-'));
+  // What follows the flag of a key is shown to nobody.
+  const named = args.find(
+    (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
+  );
   if (named === undefined || /^[./~]/.test(named)) return null;
   const version = isNpm ? /^@?[^@]+@(.+)$/.exec(named)?.[1] : /(?:==|@)(.+)$/.exec(named)?.[1];
   return version === undefined || !/\d/.test(version) ? named : null;

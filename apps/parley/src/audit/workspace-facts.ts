@@ -42,9 +42,12 @@ export async function gatherWorkspace(
   for (const entry of entries) {
     const stat = await lstat(join(folder, entry.name)).catch(() => null);
     if (stat?.isSymbolicLink()) symlinks.push(entry.name);
-    if (stat?.isFile() && stat.nlink > 1) hardlinks.push(entry.name);
+    const hasTwin = stat?.isFile() === true && stat.nlink > 1;
+    if (hasTwin) hardlinks.push(entry.name);
     const place = placeOf(entry);
-    if (place === 'private' || entry.bytes > LARGEST || read >= MOST_FILES) continue;
+    // Such a file may be MEMORY.md by another name, so only owners are shown it.
+    const isPrivate = place === 'private' || (place === 'open' && hasTwin);
+    if (isPrivate || entry.bytes > LARGEST || read >= MOST_FILES) continue;
     read += 1;
     const text = await textOf(survey?.folder ?? folder, entry.name);
     if (place === 'memory') memory.push(text);

@@ -135,6 +135,9 @@ describe('a deliberately bad installation', () => {
     ]) {
       expect(ids, id).toContain(id);
     }
+    expect(report.findings).not.toContainEqual(
+      expect.objectContaining({ found: expect.stringContaining('twin.md, line') }),
+    );
     for (const secret of ['verysecret', 'aaaabbbb', 'AAAA', 'abcdefgh', '491701', 'afraid']) {
       expect(written.out).not.toContain(secret);
     }
