@@ -93,6 +93,9 @@ describe('[G03] an agent with MCP servers', () => {
       },
       /mcp +every: connected, 13 tools, 4 prompts\nmcp +files: connected, 14 tools/,
     );
+    // [U05] What the tools say of themselves is accepted at first sight; the audit notices a change.
+    const accepted = readFileSync(join(scene.folder.path, 'mcp-accepted.json'), 'utf8');
+    expect(Object.keys(JSON.parse(accepted).every.tools)).toContain('echo');
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
     expect(await ask('what do parrots do?', 1)).toContain('\nParrots talk.\n</outside');
     const offered = toolsOf(lastRequest());

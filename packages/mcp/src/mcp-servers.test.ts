@@ -85,6 +85,9 @@ describe('[G03] a server that does what no server should', () => {
     expect(toolNames(one)).toContain('picky');
     await one.call('rename');
     await expect.poll(() => toolNames(one), { timeout: 10_000 }).toEqual(['renamed']);
+    // [U05] The audit hears of each offer, once.
+    expect(one.offers).toHaveLength(2);
+    expect(one.offers[1]).toEqual(['renamed']);
     await expect(one.call('picky')).resolves.toBeDefined();
     await expect(one.call('none')).rejects.toMatchObject({ code: 'mcp-refused' });
   });

@@ -14,6 +14,8 @@ export interface McpScene {
   readonly servers: McpServers;
   /** Warnings, one line each. */
   readonly logged: readonly string[];
+  /** The names of the tools of each offer that was reported, in order. */
+  readonly offers: readonly (readonly string[])[];
   /** What the hostile server wrote into its file. */
   noted(): readonly string[];
   view(): McpServerView;
@@ -40,11 +42,13 @@ export function openMcpScene(
     args: [HOSTILE, mode, file],
     env: { NAMED: 'on purpose' },
   };
+  const offers: string[][] = [];
   const servers = openMcpServers([{ name: 's', peer: peer ?? hostile }], {
     env,
     clock: Date.now,
     random: () => 0,
     log,
+    onOffer: (_server, tools) => void offers.push(tools.map(({ name }) => name)),
   });
   const view = (): McpServerView => {
     const [only] = servers.views();
@@ -54,6 +58,7 @@ export function openMcpScene(
   return {
     servers,
     logged: lines,
+    offers,
     noted: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []),
     view,
     call: (tool, input = {}, signal = AbortSignal.timeout(10_000)) =>
