@@ -24,6 +24,7 @@ const view: TurnAtHand['view'] = {
   list: async () => [],
   write: () => Promise.reject(new Error('nothing is written here')),
   change: () => Promise.reject(new Error('nothing is written here')),
+  plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const signal = new AbortController().signal;
 

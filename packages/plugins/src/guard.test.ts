@@ -21,6 +21,7 @@ const view: TurnAtHand['view'] = {
   list: async () => [],
   write: () => Promise.reject(new Error('nothing is written here')),
   change: () => Promise.reject(new Error('nothing is written here')),
+  plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };
 const turn: TurnAtHand = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };

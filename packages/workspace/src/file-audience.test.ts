@@ -25,4 +25,22 @@ describe('for whom a file says it is', () => {
   ])('[W03] is everybody with %s', (_what, head) => {
     expect(audienceOf(`${head}Water the beans.`)).toBe('everyone');
   });
+
+  it.each(['HEARTBEAT.md', 'boot.md', 'Bootstrap.MD', 'ＴＯＯＬＳ.md', 'prices.csv', 'a/run.sh'])(
+    '[W03] is the owner for %s, unless it says otherwise',
+    (name) => {
+      const open = '---\naudience: everyone\n---\n';
+      const kinds = ['', '---\ntitle: x\n---\n', open].map(
+        (head) => parseFile(name, `${head}x`, false).audience.kind,
+      );
+      expect(kinds).toEqual(['owner', 'owner', 'everyone']);
+    },
+  );
+
+  it.each(['notes.md', 'docs/TOOLS.md', 'skills/tea/run.sh'])(
+    '[W03] is everybody for %s',
+    (name) => {
+      expect(parseFile(name, 'x', false).audience.kind).toBe('everyone');
+    },
+  );
 });

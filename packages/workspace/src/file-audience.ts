@@ -15,16 +15,37 @@ export function isMemory(name: string): boolean {
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
+/** Notes of the owner's own in the root of a workspace: plans, devices, addresses (W03). */
+const OWNERS_FILES: ReadonlySet<string> = new Set([
+  ...['heartbeat.md', 'boot.md', 'bootstrap.md', 'tools.md'],
+]);
+
+/**
+ * Whether a file is the owner's where it does not say otherwise (W03): memory, the files above, what
+ * is not Markdown (it has no front matter to say so) and what package managers install.
+ */
+export function isOwnersByDefault(name: string): boolean {
+  // Compared without case and with compatibility forms folded: some file systems do the same.
+  const folded = name.normalize('NFKC').toLowerCase();
+  return (
+    isMemory(name) ||
+    OWNERS_FILES.has(folded) ||
+    /(^|\/)node_modules\//.test(folded) ||
+    !(folded.endsWith('.md') || folded.startsWith('skills/'))
+  );
+}
+
 /**
  * Who may read a workspace file. Memory is the owner's always; any other file is the owner's when
- * its front matter says so (W03) or when it is not known for whom it was meant.
+ * its front matter says so (W03), by default, or when it is not known for whom it was meant.
  */
 export function audienceOf(
   name: string,
   declared: 'owner' | 'everyone' | 'unknown' | undefined,
 ): Audience {
-  if (isMemory(name) || declared === 'owner' || declared === 'unknown') return { kind: 'owner' };
-  return { kind: 'everyone' };
+  const isOwners =
+    isMemory(name) || (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
+  return { kind: isOwners ? 'owner' : 'everyone' };
 }
 
 /**

@@ -2,7 +2,8 @@ export type { Bootstrap } from './bootstrap/bootstrap.ts';
 export { type BootstrapMark, decideBootstrap } from './bootstrap/decide-bootstrap.ts';
 export { type Cut, cutText } from './cut-text.ts';
 export { estimateTokens, quarterTokens } from './estimate-tokens.ts';
-export type { WriteResult } from './file-writer.ts';
+export { isOwnersByDefault } from './file-audience.ts';
+export type { WritePlan, WriteResult } from './file-writer.ts';
 export { isBlank } from './is-blank.ts';
 export {
   type Memories,
@@ -47,6 +48,7 @@ export {
   restrictView,
 } from './prompt-files.ts';
 export { type ReaderFacts, readerOf } from './reader-of.ts';
+export { CLOSED_TO_COMMANDS, type ShellCommands } from './shell-commands.ts';
 export { parseSkillCommand, type TypedSkillCommand } from './skills/command-name.ts';
 export type { SkillFacts } from './skills/eligibility.ts';
 export type { OpenSkillsOptions, SkillSettings } from './skills/look-at-skills.ts';

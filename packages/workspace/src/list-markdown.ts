@@ -4,14 +4,22 @@ import { join } from 'node:path';
 import { parseFileName } from './file-name.ts';
 
 /** Bounds of a listing; a workspace is a handful of notes, not a disk. */
-const MAX_DEPTH = 4;
-const MAX_FILES = 2_000;
+const USUAL: ListBounds = { depth: 4, files: 2_000 };
+
+/** How far a listing goes: folders within folders, and files in all. */
+interface ListBounds {
+  readonly depth: number;
+  readonly files: number;
+}
 
 /** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */
-export async function listMarkdown(folder: string): Promise<readonly string[]> {
+export async function listMarkdown(
+  folder: string,
+  bounds: ListBounds = USUAL,
+): Promise<readonly string[]> {
   const found: string[] = [];
   let level: readonly string[] = [''];
-  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
+  for (let depth = 0; depth < bounds.depth && level.length > 0; depth += 1) {
     const next: string[] = [];
     for (const parent of level) {
       for (const entry of await entriesOf(join(folder, parent))) {
@@ -19,7 +27,7 @@ export async function listMarkdown(folder: string): Promise<readonly string[]> {
         if (parseFileName(name) === null) continue;
         if (entry.isDirectory() && entry.name !== 'node_modules') next.push(name);
         if (entry.isFile() && /\.md$/i.test(entry.name)) found.push(name);
-        if (found.length === MAX_FILES) return found.sort();
+        if (found.length === bounds.files) return found.sort();
       }
     }
     level = next;

@@ -130,7 +130,7 @@ describe('a view', () => {
     await put('SOUL.md', '---\naudience: owner\n---\ncanary');
     const names = async (reader: Reader): Promise<string[]> =>
       (await workspace.for(reader).list()).map((entry) => entry.name);
-    expect(await names(GUEST)).toEqual(['AGENTS.md', 'BOOTSTRAP.md', 'knowledge/tea.md']);
+    expect(await names(GUEST)).toEqual(['AGENTS.md', 'knowledge/tea.md']);
     expect(await names(OWNER)).toEqual([
       'AGENTS.md',
       'BOOTSTRAP.md',

@@ -3,10 +3,13 @@ import { realpath } from 'node:fs/promises';
 import { type Clock, type Logger, type NewId, type Reader, silentLogger } from '@parley/contracts';
 import { type Bootstrap, openBootstrap } from './bootstrap/bootstrap.ts';
 import { createFileCache } from './file-cache.ts';
+import type { FileName } from './file-name.ts';
 import { createFileWriter } from './file-writer.ts';
 import { listMarkdown } from './list-markdown.ts';
 import { openMemoryVersions } from './memory/memory-versions.ts';
 import { seedFolder } from './seed-folder.ts';
+import { openShellCommands, type ShellCommands } from './shell-commands.ts';
+import { liesInOwnersSkill } from './skill-folder-audience.ts';
 import type { GovernedFile } from './soul/governed-file.ts';
 import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { createView, type WorkspaceView } from './workspace-view.ts';
@@ -51,6 +54,8 @@ export interface Workspace {
   readonly created: readonly string[];
   /** The life of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
+  /** What commands of the shell may do here (W09). */
+  readonly commands: Pick<ShellCommands, 'run'>;
   /** The workspace as this reader sees it. Cheap: make one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
@@ -66,19 +71,26 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     bootstrap: (held) => life(options.folder, held),
   });
   const folder = await realpath(options.folder);
-  const writer = createFileWriter({ folder, maxBytes: limits.fileBytes, newId, lock });
+  const files = createFileCache({ folder, maxBytes: limits.fileBytes, clock, log });
+  const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
+  const bounds = { folder, maxBytes: limits.fileBytes };
+  const writer = createFileWriter({ ...bounds, newId, lock, inOwnersSkill });
+  const commands = openShellCommands({ folder, files, lock, newId, clock, log });
+  await commands.sweep();
   const sources = {
-    files: createFileCache({ folder, maxBytes: limits.fileBytes, clock, log }),
+    files,
     names: () => listMarkdown(folder),
     writer,
     versions: openMemoryVersions({ folder, newId, clock, lock }),
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
     governed: options.governed,
+    mayHaveMade: commands.mayHaveMade,
   };
   return {
     folder,
     created,
+    commands,
     bootstrap: life(folder, lock),
     for: (reader) => createView(sources, reader),
   };

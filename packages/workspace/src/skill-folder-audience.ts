@@ -1,8 +1,6 @@
 import type { FileCache } from './file-cache.ts';
 import type { FileName } from './file-name.ts';
-
-/** What a skill says of itself, and so of its folder. */
-const SKILL_FILE = 'SKILL.md';
+import { SKILL_FILE } from './skills/scan-folder.ts';
 
 /**
  * Whether a file lies in the folder of a skill that is the owner's: its scripts and references are the
@@ -13,7 +11,9 @@ export async function liesInOwnersSkill(
   { segments }: FileName,
 ): Promise<boolean> {
   if (!isSkills(segments[0])) return false;
-  for (let depth = segments.length - 1; depth > 1; depth -= 1) {
+  // Of its own SKILL.md the audience is known anyway.
+  const isSkill = segments.at(-1) === SKILL_FILE;
+  for (let depth = segments.length - (isSkill ? 2 : 1); depth > 1; depth -= 1) {
     const path = [...segments.slice(0, depth), SKILL_FILE];
     const skill = await files.get({ name: path.join('/'), segments: path });
     const isOwners =

@@ -2,13 +2,14 @@ import { mayRead, type PromptPart, type Reader } from '@parley/contracts';
 import { type Cut, cutText } from './cut-text.ts';
 import { isMemory } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
-import { parseFileName } from './file-name.ts';
-import type { FileWriter, Unchanged, WriteResult } from './file-writer.ts';
+import { type FileName, parseFileName } from './file-name.ts';
+import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import type { ParsedFile } from './parse-file.ts';
 import { liesInOwnersSkill } from './skill-folder-audience.ts';
 import { asGoverned, type GovernedFile } from './soul/governed-file.ts';
+import type { WriteApproval } from './write-rules.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */
 export interface WorkspaceFile extends PromptPart {
@@ -47,14 +48,21 @@ export interface WorkspaceView {
   /**
    * Replaces what `read` gives of a file, or makes it: whole or not at all. Front matter that the
    * file has is kept. Everybody but an owner in a direct chat can write `groupMemory` alone; SOUL.md
-   * is refused to all (W06).
+   * is refused to all (W06). An owner's turn can see private parts: what it makes is the owner's, and
+   * what others can read afterwards it writes with a person's approval alone (W09).
    */
-  write(name: string, text: string): Promise<WriteResult>;
+  write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
    * Writes what `change` makes of the whole text of a file; null: there is none, and from `change`:
    * nothing is to be written. Nobody else writes meanwhile, on whatever machine.
    */
-  change(name: string, change: ChangeText): Promise<WriteResult | Unchanged>;
+  change(
+    name: string,
+    change: ChangeText,
+    approval?: WriteApproval,
+  ): Promise<WriteResult | Unchanged>;
+  /** What `change` would do now, for a person to approve; nothing is written. */
+  plan(name: string, change: ChangeText): Promise<WritePlan>;
   /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
   readonly versions?: MemoryVersions;
 }
@@ -74,13 +82,24 @@ interface ViewSources {
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
   readonly governed: GovernedFile | undefined;
+  /** Whether a command of the shell may have made a file that looks open. */
+  readonly mayHaveMade: (name: FileName) => boolean;
 }
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
 export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
-  const { files, forgetful, governed } = sources;
-  const look = { files, forgetful, governed, reader, groupMemory };
+  const { files, forgetful, governed, mayHaveMade } = sources;
+  const look = { files, forgetful, governed, mayHaveMade, reader, groupMemory };
+  const order = { reader, groupMemory, forgetful };
+  const made = (name: string, change: ChangeText) => async () => {
+    const file = await visible(look, name);
+    if (!('kind' in file)) return change(file.text);
+    // What is there and cannot be read must not be replaced by what begins with nothing.
+    const { reason, detail = '' } = file;
+    const isThere = reason === 'too-large' || reason === 'unreadable';
+    return isThere ? ({ kind: 'refused', reason, detail } as const) : change(null);
+  };
   return {
     reader,
     groupMemory,
@@ -98,27 +117,21 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
         'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
       );
     },
-    write: (name, text) => sources.writer.write({ reader, groupMemory, forgetful, name }, text),
-    change: (name, change) =>
-      sources.writer.change({ reader, groupMemory, forgetful, name }, async () => {
-        const file = await visible(look, name);
-        if (!('kind' in file)) return change(file.text);
-        // What is there and cannot be read must not be replaced by what begins with nothing.
-        const { reason, detail = '' } = file;
-        const isThere = reason === 'too-large' || reason === 'unreadable';
-        return isThere ? { kind: 'refused', reason, detail } : change(null);
-      }),
+    write: (name, text, approval) => sources.writer.write({ ...order, name, approval }, text),
+    change: (name, change, approval) =>
+      sources.writer.change({ ...order, name, approval }, made(name, change)),
+    plan: (name, change) => sources.writer.plan({ ...order, name }, made(name, change)),
     ...(reader.kind === 'owner' && !forgetful && { versions: sources.versions }),
   };
 }
 
-interface Look extends Pick<ViewSources, 'files' | 'forgetful' | 'governed'> {
+interface Look extends Pick<ViewSources, 'files' | 'forgetful' | 'governed' | 'mayHaveMade'> {
   readonly reader: Reader;
   readonly groupMemory: string;
 }
 
 async function visible(
-  { files, forgetful, governed, reader, groupMemory }: Look,
+  { files, forgetful, governed, mayHaveMade, reader, groupMemory }: Look,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
@@ -135,8 +148,9 @@ async function visible(
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
   // What the file itself says can only narrow whose it is.
   if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
+  if (reader.kind !== 'owner' && mayHaveMade(path)) return absent({ reason: 'private' });
   if (file.isBlank) return absent({ reason: 'empty' });
-  if (!isOwn) return file;
+  if (!isOwn || file.audience.kind === 'owner') return file;
   return {
     ...file,
     audience: { kind: 'conversation', conversationId: reader.conversationId },

@@ -2,11 +2,19 @@ import type { Reader } from '@parley/contracts';
 import { AudienceFrontMatter, isMemory } from './file-audience.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 import { isGroupFile } from './group-memory.ts';
+import { parseFile } from './parse-file.ts';
+import { SKILL_FILE } from './skills/scan-folder.ts';
 
 /** Why a reader may not write a file, whatever it holds; `detail` is told to the model. */
 export interface WriteRefusal {
   readonly kind: 'refused';
-  readonly reason: 'private' | 'protected' | 'front-matter' | 'not-text';
+  readonly reason:
+    | 'private'
+    | 'protected'
+    | 'front-matter'
+    | 'not-text'
+    | 'needs-approval'
+    | 'changed';
   readonly detail: string;
 }
 
@@ -40,30 +48,109 @@ export function refuseWriter(
 }
 
 /**
- * What will stand in the file. Views give out text without front matter, so what is written has none
- * either, and the file keeps its own. Front matter in `text` replaces it, from an owner alone and
- * never so that a private file becomes readable for more people (W03).
- * `before`: the whole file as it is now, null when there is none.
+ * Who answers for an owner's turn that writes what others can read (W09): a person who was shown the
+ * whole file and approved it, or a person whose own command changes a file that is open already.
  */
-export function contentToWrite(
+export type WriteApproval =
+  | { readonly by: 'approval'; readonly content: string }
+  | { readonly by: 'command' };
+
+/** A file as a write would leave it. */
+export interface PlannedWrite {
+  readonly name: string;
+  /** The whole file, with its front matter. */
+  readonly content: string;
+  /** There is no such file yet. */
+  readonly created: boolean;
+  /**
+   * Whether others can read what an owner's turn, which can see private parts, writes there (W09):
+   * `open` as before, `opened` by this write.
+   */
+  readonly access: 'closed' | 'open' | 'opened';
+}
+
+/** What a write would replace. */
+export interface WriteTarget {
+  readonly name: string;
+  /** The whole file as it is now, null when there is none. */
+  readonly before: string | null;
+  /** Another file makes it the owner's: the SKILL.md of its folder. */
+  readonly inOwnersSkill: boolean;
+}
+
+/**
+ * What will stand in the file. Views give out text without front matter, so what is written has none
+ * either, and the file keeps its own. Front matter in `text` replaces it, from an owner alone. What an
+ * owner's turn creates is the owner's unless it says `audience: everyone` itself, and a file of the
+ * owner's stays that unless the same is said (W03, W09).
+ */
+export function planWrite(
   reader: Reader,
   text: string,
-  before: string | null,
-): string | WriteRefusal {
+  target: WriteTarget,
+): PlannedWrite | WriteRefusal {
+  const { name, before, inOwnersSkill } = target;
   if (text.includes('\0') || !text.isWellFormed()) return refused('not-text', 'not a plain text');
   const current = readFrontMatter(before ?? '', AudienceFrontMatter);
   const wanted = readFrontMatter(text, AudienceFrontMatter);
+  const planned = { name, created: before === null };
   if (reader.kind !== 'owner') {
     if (isOwners(current)) return refused('private', 'the file is the owner’s');
     if (wanted.kind !== 'none') return refused('front-matter', 'only the owner may set it');
+    return { ...planned, content: `${headToKeep(current)}${ended(text)}`, access: 'closed' };
   }
   if (wanted.kind === 'refused') return refused('front-matter', wanted.reason);
-  if (wanted.kind === 'none') return `${headToKeep(current)}${ended(text)}`;
-  if (isOwners(current) && !isOwners(wanted)) {
-    return refused('front-matter', 'the file is private: keep "audience: owner"');
-  }
-  return ended(text);
+  const kept = wanted.kind === 'none' ? `${headToKeep(current)}${ended(text)}` : ended(text);
+  const isOpenAs = (content: string): boolean =>
+    !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
+  const wasOpen = before !== null && isOpenAs(before);
+  const saysEveryone = wanted.kind === 'parsed' && wanted.data.audience === 'everyone';
+  const isOwnersSkill = name.endsWith(`/${SKILL_FILE}`) && before !== null && !wasOpen;
+  if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refused('private', SKILL_OPENS);
+  // A script or a table with front matter would be broken; what cannot be marked is asked about.
+  const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && /\.md$/i.test(name);
+  const marked = isMarked ? markOwners(kept, wanted) : kept;
+  if (marked === null) return refused('front-matter', 'add the line "audience: owner" to it');
+  const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
+  return { ...planned, content: marked, access };
 }
+
+/** Its other files would be opened with it, and nobody has been shown them. */
+const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
+
+/** The text with `audience: owner` in its front matter; null where that makes no file of the owner's. */
+function markOwners(text: string, { head }: Pick<Front, 'head'>): string | null {
+  const marked =
+    head === '' ? `${OWNERS_HEAD}${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${OWNERS_LINE}`);
+  const front = readFrontMatter(marked, AudienceFrontMatter);
+  return front.kind === 'parsed' && isOwners(front) ? marked : null;
+}
+
+/** The file as the owner's alone, whatever it said before: its own front matter becomes a part of its text. */
+export function asOwners(raw: string): string {
+  const front = readFrontMatter(raw, AudienceFrontMatter);
+  const marked = front.kind === 'refused' ? null : markOwners(raw, front);
+  return marked ?? `${OWNERS_HEAD}${raw}`;
+}
+
+/**
+ * Whether a write needs a person, and has not this one's approval. What was approved is written to the
+ * letter, or not at all.
+ */
+export function refuseApproval(
+  { name, content, access }: PlannedWrite,
+  approval: WriteApproval | undefined,
+): WriteRefusal | null {
+  if (approval?.by === 'approval') {
+    if (approval.content === content) return null;
+    return refused('changed', `${name} has changed since the new text was approved: read it again`);
+  }
+  if (access === 'closed' || (access === 'open' && approval?.by === 'command')) return null;
+  return refused('needs-approval', 'others can read it, so a person has to approve the whole text');
+}
+
+const OWNERS_LINE = 'audience: owner\n';
+const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
 type Front = FrontMatter<AudienceFrontMatter>;
 
@@ -76,7 +163,7 @@ function isOwners(front: Front): boolean {
  * it hid stays hidden.
  */
 export function headToKeep(front: Front): string {
-  if (front.head === '') return front.kind === 'refused' ? '---\naudience: owner\n---\n\n' : '';
+  if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';
   return `${front.head.trimEnd()}\n\n`;
 }
 

@@ -35,6 +35,7 @@ const textOf = async (view: WorkspaceView, name: string): Promise<string> => {
   const file = await view.read(name);
   return file.kind === 'file' ? file.text : `absent: ${file.reason}`;
 };
+const OWNERS = '---\naudience: owner\n---\n\n';
 const refusal = (reason: string) => ({ kind: 'refused', reason, detail: expect.any(String) });
 
 beforeEach(async () => {
@@ -93,10 +94,10 @@ describe('writing', () => {
     expect(await owner.write('knowledge/tea/green.md', 'Water at 80 °C')).toEqual({
       kind: 'written',
       name: 'knowledge/tea/green.md',
-      characters: 15,
+      characters: 40,
       created: true,
     });
-    expect(await onDisk('knowledge/tea/green.md')).toBe('Water at 80 °C\n');
+    expect(await onDisk('knowledge/tea/green.md')).toBe(`${OWNERS}Water at 80 °C\n`);
     expect((await stat(join(folder, 'knowledge/tea/green.md'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'knowledge/tea'))).mode & 0o777).toBe(0o700);
   });
@@ -216,12 +217,10 @@ describe('the front matter of a file that is written', () => {
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
   });
 
-  it('[W03] cannot be replaced by one that shows the file to more people', async () => {
+  it('[W03] that is replaced without a word of the audience keeps the file the owner’s', async () => {
     await put('notes.md', PRIVATE);
-    for (const text of ['---\naudience: everyone\n---\nnew', '---\ntitle: Tea\n---\nnew']) {
-      expect(await owner.write('notes.md', text)).toEqual(refusal('front-matter'));
-    }
-    expect(await onDisk('notes.md')).toBe(PRIVATE);
+    await owner.write('notes.md', '---\ntitle: Tea\n---\nnew');
+    expect(await onDisk('notes.md')).toBe('---\naudience: owner\ntitle: Tea\n---\nnew\n');
   });
 
   it('[W03] may make a file private', async () => {
@@ -244,5 +243,96 @@ describe('the front matter of a file that is written', () => {
 
   it('is not for guests to set', async () => {
     expect(await group.write(group.groupMemory, PRIVATE)).toEqual(refusal('front-matter'));
+  });
+});
+
+describe('[W09] what an owner’s turn writes, which can see private parts', () => {
+  const EVERYONE = '---\naudience: everyone\n---\n';
+  const planOf = async (name: string, text: string) => {
+    const plan = await owner.plan(name, () => text);
+    if (plan.kind !== 'planned') throw new Error(`no plan: ${JSON.stringify(plan)}`);
+    return plan;
+  };
+
+  it.each([
+    ['notes/new.md', 'x', `${OWNERS}x\n`],
+    ['knowledge/new.md', '---\ntitle: Tea\n---\nx', '---\naudience: owner\ntitle: Tea\n---\nx\n'],
+    ['skills/tea/SKILL.md', '---\nname: tea\n---\nx', '---\naudience: owner\nname: tea\n---\nx\n'],
+    ['groups/OWN', 'x', `${OWNERS}x\n`],
+    // These are the owner's anyway.
+    ['TOOLS.md', 'x', 'x\n'],
+    ['Ｔools.md', 'x', 'x\n'],
+    ['memory/2026-11-22.md', EVERYONE, EVERYONE],
+    ['prices.csv', 'a,b', 'a,b\n'],
+    ['node_modules/tea/README.md', 'x', 'x\n'],
+  ])('new, in %s, is the owner’s', async (path, text, expected) => {
+    const name = path.replace('groups/OWN', owner.groupMemory);
+    await rm(join(folder, name), { force: true });
+    expect(await owner.write(name, text)).toMatchObject({ kind: 'written', created: true });
+    expect(await onDisk(name)).toBe(expected);
+    for (const guest of [group, workspace.for({ ...OWNER, kind: 'guest' })]) {
+      expect(await textOf(guest, name)).toBe('absent: private');
+    }
+  });
+
+  it.each([
+    ['creates an open file', 'notes/open.md', null, `${EVERYONE}new`],
+    ['writes into an open file', 'notes/open.md', 'old', 'new'],
+    ['replaces its front matter', 'notes/open.md', 'old', '---\ntitle: x\n---\nnew'],
+    ['opens a file', 'notes/mine.md', `${OWNERS}old`, `${EVERYONE}new`],
+    ['opens one that is the owner’s by its name', 'TOOLS.md', 'old', `${EVERYONE}new`],
+    ['writes into one that was opened', 'TOOLS.md', `${EVERYONE}old`, 'new'],
+    ['opens one that is no Markdown', 'prices.csv', 'a', `${EVERYONE}a`],
+    ['puts a script into an open skill', 'skills/tea/run.sh', null, 'echo'],
+  ])('that %s needs a person', async (_what, name, before, text) => {
+    await mkdir(join(folder, 'notes'));
+    if (before !== null) await put(name, before);
+    expect(await owner.write(name, text)).toEqual(refusal('needs-approval'));
+    expect(await owner.write(name, text, { by: 'approval', content: 'else' })).toEqual(
+      refusal('changed'),
+    );
+    expect(await onDisk(name).catch(() => null)).toBe(before);
+    const { content } = await planOf(name, text);
+    const approval = { by: 'approval', content } as const;
+    expect(await owner.write(name, text, approval)).toMatchObject({ kind: 'written' });
+    expect(await onDisk(name)).toBe(content);
+    expect(await textOf(group, name)).toMatch(/new|a|echo/);
+  });
+
+  it('is not what was approved where the file has changed meanwhile', async () => {
+    await put('notes.md', 'one');
+    const add = (text: string | null) => `${text} and two`;
+    const plan = await owner.plan('notes.md', add);
+    expect(plan).toMatchObject({ kind: 'planned', content: 'one and two\n', access: 'open' });
+    await put('notes.md', 'three');
+    const approval = { by: 'approval', content: 'one and two\n' } as const;
+    expect(await owner.change('notes.md', add, approval)).toEqual(refusal('changed'));
+    expect(await onDisk('notes.md')).toBe('three');
+  });
+
+  it('never opens a skill that is the owner’s, whose other files nobody was shown', async () => {
+    const head = '---\nname: tea\naudience: owner\n---\n';
+    await mkdir(join(folder, 'skills/tea'), { recursive: true });
+    await put('skills/tea/SKILL.md', `${head}old`);
+    await put('skills/tea/notes.md', 'secret');
+    const open = `${EVERYONE}new`;
+    for (const name of ['skills/tea/SKILL.md', 'skills/tea/notes.md']) {
+      const approval = { by: 'approval', content: `${open}\n` } as const;
+      expect(await owner.write(name, open, approval)).toEqual(refusal('private'));
+    }
+    expect(await owner.write('skills/tea/SKILL.md', '---\nname: tea\n---\nnew')).toMatchObject({
+      kind: 'written',
+    });
+    expect(await textOf(group, 'skills/tea/notes.md')).toBe('absent: private');
+  });
+
+  it('by a person’s own command may change what is open, and opens nothing', async () => {
+    await put('notes.md', 'old');
+    await put('mine.md', `${OWNERS}---\naudience: everyone\n---\nsecret\nline`);
+    const command = { by: 'command' } as const;
+    expect(await owner.change('notes.md', () => 'ol', command)).toMatchObject({ kind: 'written' });
+    expect(
+      await owner.change('mine.md', (text) => (text ?? '').replace('line', ''), command),
+    ).toEqual(refusal('needs-approval'));
   });
 });

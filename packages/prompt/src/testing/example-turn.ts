@@ -26,6 +26,7 @@ export function viewOf(
     groupMemory: 'groups/here.md',
     write: async () => ({ kind: 'refused', reason: 'private', detail: 'a test writes nothing' }),
     change: async () => ({ kind: 'unchanged' }),
+    plan: async () => ({ kind: 'unchanged' }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { WorkspaceView } from '../workspace-view.ts';
+import type { WriteApproval } from '../write-rules.ts';
 import { type EntryCache, entryCache } from './entry-cache.ts';
 import type { MemoryEntry } from './memory-entry.ts';
 import { withEntry, withoutEntries } from './memory-file.ts';
@@ -44,6 +45,8 @@ export interface Memories {
   ): Promise<Removal>;
 }
 
+/** `/forget` is a person's own, and only takes away. */
+const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** Makes one for a workspace. */
@@ -109,12 +112,17 @@ async function removeFrom(
     const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
     const scope = scopeOfFile(name);
     let count = 0;
-    const result = await view.change(name, (text) => {
-      if (text === null) return null;
-      const kept = scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
-      count = linesOf(text) - linesOf(kept);
-      return kept === text ? null : kept;
-    });
+    const result = await view.change(
+      name,
+      (text) => {
+        if (text === null) return null;
+        const kept =
+          scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+        count = linesOf(text) - linesOf(kept);
+        return kept === text ? null : kept;
+      },
+      BY_COMMAND,
+    );
     if (result.kind === 'refused') failed.push({ name, detail: result.detail });
     else if (scope === null && count > 0) lines.push({ name, count });
   }

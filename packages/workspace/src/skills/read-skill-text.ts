@@ -34,7 +34,9 @@ export async function readSkillText(
   if (read.kind === 'missing') return absent(`the skill ${skill.name} has no file ${file}`);
   if (read.kind === 'refused') return absent(`${file} of the skill ${skill.name}: ${read.reason}`);
   const parsed =
-    file === SKILL_FILE ? ofSkill(read.text, folderOf(found)) : parseFile(file, read.text, false);
+    file === SKILL_FILE
+      ? ofSkill(read.text, folderOf(found))
+      : parseFile(`skills/${folderOf(found)}/${file}`, read.text, false);
   if (!mayRead(reader, parsed.audience))
     return absent(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
