@@ -130,7 +130,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     // The ephemeral prompt, and who says what, are settings.
     ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
-  const outside = outsideTools(settings, workspace.folder, options);
+  const outside = outsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(
     settings.tools,
     { promptFiles, skills, ...outside, ...remembering.tools, ...work },

@@ -30,7 +30,7 @@ export interface OpenHeartbeat {
 /** What it is made from. */
 export interface OpenHeartbeatDeps
   extends Pick<Parts['shared'], 'store' | 'queues' | 'clock' | 'log'>,
-    Pick<OpenAgent, 'place' | 'workspace'>,
+    Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
   readonly accounts: Parts['accounts'];
@@ -39,7 +39,7 @@ export interface OpenHeartbeatDeps
 /** Opens the heartbeat of the agent: tasks of its workspace, alerts to its owner. */
 export function openHeartbeat(
   all: LoadedSettings['settings'],
-  { place: agent, workspace, accounts, folder, ...deps }: OpenHeartbeatDeps,
+  { place: agent, workspace, promptFiles, accounts, folder, ...deps }: OpenHeartbeatDeps,
 ): OpenHeartbeat {
   const { store, queues, clock } = deps;
   const settings = all.heartbeat;
@@ -61,7 +61,7 @@ export function openHeartbeat(
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
-    checkForNews: newsChecker(outsideTools(all, workspace.folder, { folder })),
+    checkForNews: newsChecker(outsideTools(all, { workspace, promptFiles }, { folder })),
     wake: (lane) => queues.lanes.kick(lane),
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });

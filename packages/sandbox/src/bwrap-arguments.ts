@@ -7,6 +7,8 @@ export interface SandboxPlan {
   readonly workspace: string;
   /** Paths inside the workspace that can only be read. */
   readonly readOnly: readonly string[];
+  /** The same for files of others, which may be gone by now. */
+  readonly readOnlyIfThere: readonly string[];
   readonly system: readonly SystemMount[];
   readonly network: boolean;
   readonly limits: SandboxLimits;
@@ -28,7 +30,7 @@ export const GROUPS = `parley:x:${USER}:\n`;
  * ones, and the root is closed last. Pure.
  */
 export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
-  const { workspace, readOnly, system, network, limits } = plan;
+  const { workspace, readOnly, readOnlyIfThere, system, network, limits } = plan;
   return [
     ...[
       '--unshare-user',
@@ -52,6 +54,7 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
     ...['--bind', workspace, workspace],
+    ...readOnlyIfThere.flatMap((path) => ['--ro-bind-try', path, path]),
     ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],

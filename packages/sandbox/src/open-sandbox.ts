@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { bwrapArguments } from './bwrap-arguments.ts';
 import type { CommandResult } from './command-result.ts';
 import { protectPaths } from './protect-paths.ts';
@@ -31,6 +31,8 @@ export interface CommandOptions {
   readonly signal: AbortSignal;
   /** In ms, instead of that of the sandbox. */
   readonly timeoutMs?: number | undefined;
+  /** Names in the workspace that this command can only read, besides those of the sandbox; as far as they exist. */
+  readonly readOnly?: readonly string[];
 }
 
 /** Runs commands where they reach nothing but the workspace (G06). */
@@ -55,12 +57,14 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     protectPaths(await realpath(options.workspace), readOnly),
   );
   return {
-    async run(command, { signal, timeoutMs = limits.timeoutMs }) {
+    async run(command, { signal, timeoutMs = limits.timeoutMs, readOnly: own = [] }) {
       const workspace = await closedFolder(options);
       const system = await systemMounts(network);
       const bounds = { ...limits, timeoutMs };
       return whileProtected(async (paths) => {
-        const plan = { workspace, readOnly: paths, system, network, limits: bounds };
+        const readOnlyIfThere = own.map((name) => join(workspace, name));
+        const places = { workspace, readOnly: paths, readOnlyIfThere };
+        const plan = { ...places, system, network, limits: bounds };
         const args = bwrapArguments(plan, command);
         const began = clock();
         const run = {

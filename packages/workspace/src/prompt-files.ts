@@ -36,6 +36,7 @@ export function restrictView(view: WorkspaceView, part: DeclaredReads, log: Logg
     list: async () => (await view.list()).filter(({ name }) => isDeclared(name)),
     write: async (name, text) => (allows(name) ? view.write(name, text) : NOT_WRITTEN),
     change: async (name, change) => (allows(name) ? view.change(name, change) : NOT_WRITTEN),
+    plan: async (name, change) => (allows(name) ? view.plan(name, change) : NOT_WRITTEN),
   };
 }
 

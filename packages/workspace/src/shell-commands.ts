@@ -55,6 +55,11 @@ export const CLOSED_TO_COMMANDS: readonly string[] = ['SOUL.md', '.parley/', 'sk
 const HOME = ['.parley', 'commands'];
 /** As deep as names go, and more files than anybody has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
+/**
+ * Each path is a mount of its own, and their cost grows with the square. What is open beyond these can
+ * be written, and is the owner's from then on.
+ */
+const MOST_COVERED = 200;
 /** Beyond the time of a command: to begin and to end it. In ms. */
 const AROUND = 60_000;
 
@@ -188,7 +193,8 @@ async function lookAround(
     open[path.name] = found.file.fingerprint;
     readOnly.push(path.name);
   }
-  return { closed, open, readOnly: [...new Set([...closed, ...readOnly])] };
+  const covered = [...new Set([...closed, ...readOnly])].slice(0, MOST_COVERED);
+  return { closed, open, readOnly: covered };
 }
 
 /** The Markdown files that others can read, outside these folders. */

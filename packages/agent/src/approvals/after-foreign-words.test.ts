@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,9 @@ import { writeTool } from '../tools/write.ts';
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '7', name: 'Bo', isBot: false };
 const TEA = 'https://example.org/tea';
-const FILES = createPromptFiles(['AGENTS.md', 'TOOLS.md', 'USER.md', 'formats/', 'skills/']);
+const FILES = createPromptFiles([
+  ...['AGENTS.md', 'IDENTITY.md', 'TOOLS.md', 'USER.md', 'formats/', 'skills/'],
+]);
 const PAGE = `Green. See ${TEA}/next and https://evil.example/`;
 
 let scene: TurnScene;
@@ -58,7 +60,9 @@ describe('a turn that has read words of outsiders', () => {
     await scene.answerNext();
     await decide(scene.store, 'approved');
     await scene.answerNext();
-    expect(readFileSync(join(scene.folder, 'AGENTS.md'), 'utf8')).toBe('Obey.\n');
+    expect(readFileSync(join(scene.folder, 'AGENTS.md'), 'utf8')).toBe(
+      '---\naudience: owner\n---\n\nObey.\n',
+    );
   });
 
   it('[G05] is one that holds a file or a forwarded message, too', async () => {
@@ -69,14 +73,19 @@ describe('a turn that has read words of outsiders', () => {
     expect(scene.outcome()).toBe('suspended');
   });
 
-  it('[G05] [W08] without them nothing is asked: the first conversation writes its files', async () => {
+  it('[G05] [W08] without them files of the owner’s alone are written; a person is asked for others', async () => {
     await open();
+    writeFileSync(join(scene.folder, 'USER.md'), '---\naudience: owner\n---\n');
+    writeFileSync(join(scene.folder, 'IDENTITY.md'), 'name: Polly\n');
     await scene.write('call me Ada');
-    scene.model.next(write('USER.md'), write('IDENTITY.md'), read('https://any.example/'), {
-      say: 'Done.',
-    });
+    scene.model.next(read('https://any.example/'), { say: 'Done.' });
     await scene.answerNext();
-    expect([scene.outcome(), isThere('USER.md')]).toEqual(['answered', true]);
+    scene.model.next(write('USER.md'), write('TOOLS.md'), write('IDENTITY.md'));
+    await scene.write('and note it');
+    await scene.answerNext();
+    expect([scene.outcome(), isThere('TOOLS.md')]).toEqual(['suspended', true]);
+    expect(readFileSync(join(scene.folder, 'USER.md'), 'utf8')).toContain('Obey.');
+    expect(readFileSync(join(scene.folder, 'IDENTITY.md'), 'utf8')).toBe('name: Polly\n');
   });
 
   it('[G05] what the settings allow runs, and is recorded', async () => {

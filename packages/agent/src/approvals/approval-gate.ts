@@ -3,11 +3,11 @@ import { toolArguments } from '@parley/models';
 import type { Approval, ClaimedTurn, Lease, NewApproval, Store } from '@parley/store';
 import type { JournalledCall } from '../loop/turn-journal.ts';
 import { isPlaceholder } from '../modes/tools-in-mode.ts';
-import type { CallMoment, Tool } from '../tools/tool.ts';
+import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-facts.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
-import { nobodyText, othersText, refusalText, tooLongText } from './approval-words.ts';
+import { changedText, nobodyText, othersText, refusalText, tooLongText } from './approval-words.ts';
 import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 import { TurnSuspendedError } from './turn-suspended-error.ts';
@@ -25,9 +25,9 @@ export interface ApprovalDeps {
   readonly log: Logger;
 }
 
-/** Whether a call may be run now; `refused` says to the model why not. */
+/** Whether a call may be run now, and whether as it was approved; `refused` says to the model why not. */
 export type GateVerdict =
-  | { readonly kind: 'run' }
+  | { readonly kind: 'run'; readonly approved: boolean }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'fenced' };
 
@@ -43,6 +43,7 @@ export interface ApprovalGate {
     journalled: JournalledCall,
     tools: ToolSet,
     moment: CallMoment,
+    proposal: Proposal | null,
   ): Promise<GateVerdict>;
 }
 
@@ -53,18 +54,20 @@ const MOST_CODES = 5;
 export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): ApprovalGate {
   const { approvals } = deps.store;
   return {
-    async check(tool, { key, call }, tools, moment) {
-      if (isPlaceholder(tools, tool.name)) return { kind: 'run' };
+    async check(tool, { key, call }, tools, moment, proposal) {
+      if (isPlaceholder(tools, tool.name)) return RUN;
       const decided = await approvals.of(turn.turnId, key);
-      if (decided !== null) return verdictOf(decided);
       const input = toolArguments(call);
+      const shown = shownArguments(proposal?.shown ?? input);
+      if (decided !== null) return verdictOf(decided, tool, shown);
       // Broken arguments are never run, so nobody need be asked about them.
-      if (input === null || !tool.input.safeParse(input).success) return { kind: 'run' };
+      if (input === null || !tool.input.safeParse(input).success) return RUN;
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = subjectOf(schema?.properties, input);
-      const need = needOf(tool, subject, deps.rules, isSpared(tool, input, moment));
-      if (need === 'never') return { kind: 'run' };
-      const asked = { tool: tool.name, callKey: key, shown: shownArguments(input) };
+      const isFree = isSpared(tool, input, moment);
+      const need = needOf(tool, subject, deps.rules, isFree, proposal);
+      if (need === 'never') return RUN;
+      const asked = { tool: tool.name, callKey: key, shown };
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
       // An owner is not to be called by strangers, nor a group to wait, for what somebody can simply name.
@@ -79,11 +82,16 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
   };
 }
 
-function verdictOf(approval: Approval): GateVerdict {
+const RUN: GateVerdict = { kind: 'run', approved: false };
+
+/** `shown`: what the call would be asked with now. Of a file that has changed meanwhile that is something else. */
+function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
     case 'approved':
     case 'auto':
-      return { kind: 'run' };
+      return proposes === undefined || approval.shown === shown
+        ? { kind: 'run', approved: true }
+        : { kind: 'refused', text: changedText(approval.tool) };
     case 'denied':
     case 'expired':
     case 'withdrawn':
@@ -103,7 +111,7 @@ async function allow(
 ): Promise<GateVerdict> {
   const approval = newApproval(deps, turn, asked);
   const result = await deps.store.approvals.allow(lease, approval, deps.clock());
-  return result === 'fenced' ? { kind: 'fenced' } : { kind: 'run' };
+  return result === 'fenced' ? { kind: 'fenced' } : { kind: 'run', approved: true };
 }
 
 async function ask(

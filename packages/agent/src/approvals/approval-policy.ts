@@ -1,5 +1,5 @@
-import type { CallMoment, Tool } from '../tools/tool.ts';
-import { isAllowed } from './auto-pattern.ts';
+import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
+import { isAllowed, isNamed } from './auto-pattern.ts';
 
 /** What the settings say of approvals (G05). */
 export interface ApprovalRules {
@@ -47,14 +47,18 @@ export function isSpared(
 /**
  * What one call needs. `subject` is what it is about: the first of the tool's arguments in the order of
  * its schema, which the model cannot change; null when that is no text. `isSpared`: its tool says that
- * this one needs no yes.
+ * this one needs no approval. `proposal`: what it would change, which may have to be asked always.
  */
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
   subject: string | null,
   rules: Pick<ApprovalRules, 'ask' | 'auto'>,
   isSpared = false,
+  proposal: Pick<Proposal, 'always'> | null = null,
 ): Need {
+  if (proposal?.always === true) {
+    return rules.auto.some((entry) => isNamed(entry, tool.name, subject)) ? 'auto' : 'ask';
+  }
   if (!asks(tool, rules)) return 'never';
   if (isSpared && !rules.ask.includes(tool.name)) return 'never';
   return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';

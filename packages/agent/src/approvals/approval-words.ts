@@ -58,6 +58,11 @@ export function tooLongText(tool: string, shown: string): string {
   return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
+/** Why a call that was approved is not run, for the model. */
+export function changedText(tool: string): string {
+  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
+}
+
 /** Why nobody could be asked, for the model. `about`: which calls of the tool need a yes, where others do not. */
 export function nobodyText(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` A yes is needed for ${about}.`;

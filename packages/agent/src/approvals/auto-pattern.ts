@@ -17,6 +17,11 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
   return new RegExp(`^${expression}$`, 'u').test(subject);
 }
 
+/** Whether an entry names exactly this subject, without any `*`. */
+export function isNamed(entry: string, tool: string, subject: string | null): boolean {
+  return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
+}
+
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

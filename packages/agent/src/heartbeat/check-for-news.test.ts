@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newsChecker } from './check-for-news.ts';
 
@@ -20,9 +21,10 @@ const fetching = (port: number) => ({
 });
 const loopback = { resolve: async () => ['127.0.0.1'], isAllowed: () => true };
 
-function commands() {
-  const workspace = mkdtempSync(join(tmpdir(), 'parley-check-'));
-  closing.push(() => rmSync(workspace, { recursive: true, force: true }));
+async function commands() {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-check-'));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const limits = {
     seconds: 5,
     maxSeconds: 5,
@@ -31,7 +33,15 @@ function commands() {
     memoryMb: 200,
     diskMb: 200,
   };
-  return { approval: 'ask' as const, network: false, workspace, forbidden: [], ...limits };
+  const promptFiles = createPromptFiles([]);
+  return {
+    approval: 'ask' as const,
+    network: false,
+    workspace,
+    promptFiles,
+    forbidden: [],
+    ...limits,
+  };
 }
 
 describe('what a standing task looks at first', () => {
@@ -63,12 +73,15 @@ describe('what a standing task looks at first', () => {
     await expect(checker.look(metadata)).rejects.toThrow();
   });
 
-  it('[G06] [H02] is what a command prints, in the sandbox', async () => {
-    const exec = commands();
+  it('[G06] [H02] [W09] is what a command prints, in the sandbox', async () => {
+    const exec = await commands();
     const checker = newsChecker({ exec });
-    writeFileSync(join(exec.workspace, 'mail.txt'), 'two letters');
+    writeFileSync(join(exec.workspace.folder, 'mail.txt'), 'two letters');
+    writeFileSync(join(exec.workspace.folder, 'MEMORY.md'), 'canary');
     const check = (command: string) => checker.look({ kind: 'command', command });
-    expect(await check('cat mail.txt')).toContain('two letters');
+    expect(await check('cat mail.txt; cp MEMORY.md leak.md')).toContain('two letters');
+    const guest = exec.workspace.for({ kind: 'guest', conversationId: 'c' });
+    expect(await guest.read('leak.md')).toMatchObject({ reason: 'private' });
     await expect(check('cat /etc/shadow')).rejects.toThrow('exit code');
     await expect(check('sleep 30')).rejects.toThrow('by Parley: time');
   });

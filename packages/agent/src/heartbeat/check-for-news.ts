@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { AddressRules } from '@parley/web-reader';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
+import { workspaceSandbox } from '../tools/exec.ts';
 
 /** What a standing task has looked at before the model is asked (H02). */
 export type NewsCheck =
@@ -55,19 +56,9 @@ export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker 
 /** Its output counts as news, and so does nothing else; it changes nothing on the way. */
 async function runCommand(command: string, exec: NewsCheckerDeps['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
-  const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
-  const { workspace, forbidden, network, maxCharacters, processes, memoryMb, diskMb } = exec;
-  const sandbox = openSandbox({
-    ...{ workspace, forbidden, network, readOnly: ['SOUL.md'] },
-    limits: {
-      outputCharacters: maxCharacters,
-      processes,
-      memoryBytes: memoryMb * 1_000_000,
-      diskBytes: diskMb * 1_000_000,
-      timeoutMs: Math.min(exec.maxSeconds * 1_000, LONGEST_MS),
-    },
-  });
-  const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER });
+  const timeoutMs = Math.min(exec.maxSeconds * 1_000, LONGEST_MS);
+  const sandbox = workspaceSandbox(exec);
+  const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER, timeoutMs });
   if (exitCode === 0) return output;
   const how = ended === null ? `with exit code ${exitCode}` : `by Parley: ${ended}`;
   throw new Error(`The command ended ${how}. ${output.trim().slice(-200)}`);

@@ -4,6 +4,7 @@ import {
   type Logger,
   type Meter,
   type Reader,
+  reasonOf,
   type StepFacts,
   silentTracer,
   type Tracer,
@@ -18,8 +19,9 @@ import {
   subjectOf,
 } from '../approvals/approval-policy.ts';
 import { nobodyText } from '../approvals/approval-words.ts';
+import { isPlaceholder } from '../modes/tools-in-mode.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
-import type { CallMoment, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+import type { CallMoment, Proposal, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import { momentOf, type TurnOrigin } from './call-moment.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
@@ -116,8 +118,10 @@ async function outcomeOf(
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
   const moment = momentOf(deps.at, deps.journal);
-  const refusal = await refusalOf(deps, tool, journalled, moment);
-  if (refusal !== 'none') return refusal;
+  const proposal = await proposalOf(deps, tool, call);
+  const verdict = await verdictOn(deps, tool, journalled, moment, proposal);
+  if (verdict === null || 'text' in verdict) return verdict;
+  const { approved } = verdict;
   if (tool.effect !== 'read') {
     await deps.beforeActing?.();
     stop.throwIfAborted();
@@ -130,7 +134,10 @@ async function outcomeOf(
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
   const begunAt = clock();
-  const about = { ...at, messages, moment, turnId, callId: key, clock, log };
+  const about = {
+    ...{ ...at, messages, moment, turnId, callId: key, clock, log },
+    ...(approved && proposal !== null && { approved: proposal.content }),
+  };
   const { tracer = silentTracer } = deps;
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
     const ended = await runTool({ tool, foreign }, call, about, limits, stop);
@@ -143,18 +150,36 @@ async function outcomeOf(
   return { ...outcome, ran: true, foreign };
 }
 
-/** Why a call may not be run: somebody said no. Null when the lease was lost. */
-async function refusalOf(
+/** What a call would change, for people to see. What cannot be planned is not asked about: the tool says why. */
+async function proposalOf(
+  { at, tools, log }: CallToolsDeps,
+  tool: Tool,
+  call: ModelToolCall,
+): Promise<Proposal | null> {
+  const input = toolArguments(call);
+  if (tool.proposes === undefined || isPlaceholder(tools, tool.name)) return null;
+  if (input === null || !tool.input.safeParse(input).success) return null;
+  try {
+    return await tool.proposes(input, at);
+  } catch (error) {
+    log.warn({ tool: tool.name, reason: reasonOf(error) }, 'what a call would change is not known');
+    return null;
+  }
+}
+
+/** Whether a call may be run, and as it was approved; else what the model is told. Null: the lease was lost. */
+async function verdictOn(
   deps: CallToolsDeps,
   tool: Tool,
   journalled: JournalledCall,
   moment: CallMoment,
-): Promise<ToolOutcome | 'none' | null> {
+  proposal: Proposal | null,
+): Promise<{ readonly approved: boolean } | ToolOutcome | null> {
   const { gate, tools } = deps;
-  if (gate === undefined) return withoutAsking(deps, tool, journalled, moment);
-  const verdict = await gate.check(tool, journalled, tools, moment);
+  if (gate === undefined) return withoutAsking(deps, tool, journalled, moment, proposal);
+  const verdict = await gate.check(tool, journalled, tools, moment, proposal);
   if (verdict.kind === 'fenced') return null;
-  return verdict.kind === 'run' ? 'none' : { text: verdict.text, failed: true };
+  return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
 }
 
 /** Where nobody can be asked, only calls that need no yes are run, and reading that the settings allow. */
@@ -163,15 +188,16 @@ function withoutAsking(
   tool: Tool,
   { call }: JournalledCall,
   moment: CallMoment,
-): ToolOutcome | 'none' {
+  proposal: Proposal | null,
+): ToolOutcome | { readonly approved: boolean } {
   const { rules = { ask: [], auto: [] } } = approvals ?? {};
   const input = toolArguments(call);
   // Broken arguments are never run; the tool says so better.
-  if (input === null || !tool.input.safeParse(input).success) return 'none';
+  if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
   const subject = subjectOf(schema?.properties, input);
-  const need = needOf(tool, subject, rules, isSpared(tool, input, moment));
-  if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return 'none';
+  const need = needOf(tool, subject, rules, isSpared(tool, input, moment), proposal);
+  if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return { approved: false };
   const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
   return { text: nobodyText(tool.name, about), failed: true };
 }

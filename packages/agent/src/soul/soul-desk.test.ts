@@ -64,11 +64,17 @@ describe('/soul and the tool', () => {
     expect(await scene.read()).toBe(FIRST_SOUL);
   });
 
-  it('[W06] [G05] the tool is the owner’s alone, and asks once words of outsiders were read', () => {
-    expect(proposeSoulChangeTool({ keeper: scene.keeper, localTime })).toMatchObject({
-      audience: 'owner',
-      effect: 'write',
-      approval: 'ask-after-foreign-words',
+  it('[W06] [W09] the tool is the owner’s alone, and a person is always shown the whole new text', async () => {
+    const tool = proposeSoulChangeTool({ keeper: scene.keeper, localTime });
+    expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
+    const view = { read: () => Promise.reject(new Error('not read')) };
+    const [old = ''] = FIRST_SOUL.split('\n').filter((line) => line !== '');
+    const input = { reason: 'shorter', replacements: [{ old, new: 'Be brief.' }] };
+    const content = FIRST_SOUL.replace(old, 'Be brief.');
+    expect(await tool.proposes?.(input, { facts: EXAMPLE_FACTS, view: view as never })).toEqual({
+      shown: { reason: 'shorter', 'SOUL.md': content },
+      content,
+      always: true,
     });
   });
 

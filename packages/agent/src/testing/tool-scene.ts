@@ -3,18 +3,24 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/contracts';
 import { EXAMPLE_FACTS } from '@parley/contracts/testing';
-import { openWorkspace } from '@parley/workspace';
+import { openWorkspace, type Workspace } from '@parley/workspace';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 
 /** For tests: a real workspace, and calls of tools in it. */
 export interface ToolScene {
   /** Real path of the workspace. */
   readonly folder: string;
+  readonly workspace: Workspace;
   put(name: string, text: string): void;
   /** What is on disk. */
   onDisk(name: string): string;
-  /** Calls a tool as the owner, or as a guest of the same conversation. */
-  use(tool: Tool, input: unknown, reader?: Reader['kind']): Promise<ToolOutcome>;
+  /** Calls a tool as the owner, or as a guest of the same conversation; `approved`: as a person approved it. */
+  use(
+    tool: Tool,
+    input: unknown,
+    reader?: Reader['kind'],
+    approved?: boolean,
+  ): Promise<ToolOutcome>;
   close(): void;
 }
 
@@ -34,16 +40,19 @@ export async function openToolScene(
   for (const [name, text] of Object.entries(files)) put(name, text);
   return {
     folder,
+    workspace,
     put,
     onDisk: (name) => readFileSync(join(folder, name), 'utf8'),
-    use(tool, input, kind = 'owner') {
+    async use(tool, input, kind = 'owner', approved = false) {
       const reader = { kind, conversationId: 'c' };
+      const view = workspace.for(reader);
+      const facts = { ...EXAMPLE_FACTS, workspace: folder };
+      const proposal = approved ? await tool.proposes?.(input, { view, facts }) : null;
       const call: ToolCall = {
         callId: 't.0.0',
         turnId: 't',
-        facts: { ...EXAMPLE_FACTS, workspace: folder },
-        reader,
-        view: workspace.for(reader),
+        ...(proposal && { approved: proposal.content }),
+        ...{ facts, reader, view },
         session: 0,
         clock: () => Date.UTC(2026, 10, 21, 13, 5),
         log: silentLogger,

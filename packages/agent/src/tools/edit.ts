@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { replacedLines } from './replaced-lines.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 import { absentWords, PATH_HINT, WHOLE_FILE, workspacePath } from './workspace-path.ts';
+import { approvalOf, proposalOf } from './write.ts';
 
 /** Replaces one passage of a file that is there exactly once, for the owner. */
 export function editTool(promptFiles: PromptFiles): Tool {
@@ -16,20 +17,28 @@ export function editTool(promptFiles: PromptFiles): Tool {
     approval: 'ask-after-foreign-words',
     asksAbout: '`edit` of the same files',
     spares: ({ path }) => !promptFiles.includes(path),
+    async proposes({ path, old, new: replacement }, { view, facts }) {
+      const name = workspacePath(path, facts.workspace);
+      const plan = await view.plan(name, (text) =>
+        text === null ? null : editOf(name, text, old, replacement).text,
+      );
+      return proposalOf(promptFiles, plan);
+    },
     input: z.object({
       path: z.string().min(1).describe(PATH_HINT),
       old: z.string().min(1).describe('The passage as it is now.'),
       new: z.string().describe('What stands there afterwards; empty removes the passage.'),
     }),
-    async run({ path, old, new: replacement }, { view, facts }) {
+    async run({ path, old, new: replacement }, { view, facts, approved }) {
       const name = workspacePath(path, facts.workspace);
       const file = await view.read(name, WHOLE_FILE);
       if (file.kind === 'absent') return failed(absentWords(name, file));
       let edit: Edit = { text: null, outcome: failed(absentWords(name, GONE)) };
-      const result = await view.change(name, (text) => {
+      const change = (text: string | null) => {
         if (text !== null) edit = editOf(name, text, old, replacement);
         return edit.text;
-      });
+      };
+      const result = await view.change(name, change, approvalOf(approved));
       if (result.kind === 'refused') return failed(`${name} was not changed: ${result.detail}.`);
       return edit.outcome;
     },

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { type ExecDeps, execTool } from './exec.ts';
@@ -20,12 +21,13 @@ function exec(deps: Partial<ExecDeps> = {}) {
     memoryMb: 500,
     diskMb: 500,
   };
-  const { folder: workspace } = scene;
+  const { workspace } = scene;
   return execTool({
     approval: 'never',
     network: false,
     ...settings,
     workspace,
+    promptFiles: createPromptFiles(['AGENTS.md', 'knowledge/']),
     forbidden: [],
     ...deps,
   });
@@ -48,6 +50,29 @@ describe('exec', () => {
     const killed = await scene.use(exec(), { command: 'echo begun; sleep 60', seconds: 1 });
     expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it took longer than it may\..*\]$/);
     expect(killed.text).toBe('begun');
+  });
+
+  it('[W09] cannot write what others can read, nor what becomes prompt text; what it makes is the owner’s', async () => {
+    scene.put('MEMORY.md', 'canary');
+    scene.put('AGENTS.md', 'rules');
+    scene.put('notes/mine.md', '---\naudience: owner\n---\nmine');
+    const command = [
+      'cat MEMORY.md > notes/a.md; cat MEMORY.md >> AGENTS.md; mv MEMORY.md notes/a.md',
+      'cp MEMORY.md notes/leak.md; cp MEMORY.md skills/leak.md; cp MEMORY.md formats.md',
+      'mkdir -p knowledge .parley/commands; cp MEMORY.md knowledge/leak.md; rm -rf .parley',
+      'mv notes old; mkdir notes; cp MEMORY.md notes/a.md; echo more >> old/mine.md',
+    ].join('; ');
+    await scene.use(exec(), { command });
+    const guest = scene.workspace.for({ kind: 'guest', conversationId: 'c' });
+    expect(scene.onDisk('AGENTS.md')).toBe('rules');
+    expect(scene.onDisk('MEMORY.md')).toBe('canary');
+    expect(scene.onDisk('old/mine.md')).toContain('minemore');
+    expect(scene.onDisk('notes/a.md')).toContain('canary');
+    const names = (await guest.list()).map(({ name }) => name);
+    expect(names).toEqual(['AGENTS.md', 'SOUL.md']);
+    for (const name of ['notes/a.md', 'old/a.md', 'old/leak.md', 'formats.md', 'skills/leak.md']) {
+      expect(await guest.read(name)).toMatchObject({ kind: 'absent' });
+    }
   });
 
   it('[W06] leaves SOUL.md as it is', async () => {

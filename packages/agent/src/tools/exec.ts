@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { CommandResult, Ending } from '@parley/sandbox';
+import { CLOSED_TO_COMMANDS, type PromptFiles, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
@@ -17,40 +18,53 @@ export interface ExecDeps {
   readonly processes: number;
   readonly memoryMb: number;
   readonly diskMb: number;
-  /** The only folder that a command reaches. */
-  readonly workspace: string;
+  /** Its folder is the only one that a command reaches. */
+  readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
+  /** What becomes prompt text: commands can only read it. */
+  readonly promptFiles: Pick<PromptFiles, 'includes'>;
   /** Parley's data and the home; a workspace around them is refused. */
   readonly forbidden: readonly string[];
 }
 
-/** W06: it changes by proposals alone. */
-const READ_ONLY = ['SOUL.md'];
 /** On top of the time of a command: to make its sandbox and to take it down again, in ms. */
 const AROUND = 10_000;
 /** On top of the output: what is said of it, in characters. */
 const SAID = 500;
 
-/** Runs commands of the shell in a sandbox (G06); offered to owners alone. */
-export function execTool(deps: ExecDeps): Tool {
-  const { approval, network, seconds, maxSeconds, maxCharacters, workspace, forbidden } = deps;
+/** Runs commands of the shell where they reach the workspace alone, and open nothing in it (G06, W09). */
+export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
   // Loaded here, since few installations switch commands on.
   const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
   const sandbox = openSandbox({
-    workspace,
-    forbidden,
-    readOnly: READ_ONLY,
-    network,
+    workspace: workspace.folder,
+    forbidden: deps.forbidden,
+    readOnly: CLOSED_TO_COMMANDS,
+    network: deps.network,
     limits: {
-      outputCharacters: maxCharacters,
+      outputCharacters: deps.maxCharacters,
       processes: deps.processes,
       memoryBytes: deps.memoryMb * 1_000_000,
       diskBytes: deps.diskMb * 1_000_000,
     },
   });
+  return {
+    run(command: string, options: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
+      const rules = { isPromptFile: promptFiles.includes, timeoutMs: options.timeoutMs };
+      return workspace.commands.run(rules, (readOnly) =>
+        sandbox.run(command, { ...options, readOnly }),
+      );
+    },
+  };
+}
+
+/** Runs commands of the shell in a sandbox (G06); offered to owners alone. */
+export function execTool(deps: ExecDeps): Tool {
+  const { approval, network, seconds, maxSeconds, maxCharacters } = deps;
+  const sandbox = workspaceSandbox(deps);
   return defineTool({
     name: 'exec',
     summary: 'Runs a command of the shell in the workspace, in a sandbox.',
-    hint: `It reaches the workspace and the programs of the machine, nothing else${network ? '' : ', and no network'}. For files use read, write and edit. What it starts in the background ends with it.`,
+    hint: `It reaches the workspace and the programs of the machine, nothing else${network ? '' : ', and no network'}. For files use read, write and edit: it can only read what others can read or what becomes a part of prompts, and its new files are your owner’s. What it starts in the background ends with it.`,
     tier: 'sandbox',
     effect: 'external',
     audience: 'owner',

@@ -124,7 +124,7 @@ describe('write and edit', () => {
   it('[G02] write makes a file and replaces it', async () => {
     expect((await scene.use(write, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
     expect((await scene.use(write, { path: 'new/a.md', text: 'two' })).text).toContain('Replaced');
-    expect(scene.onDisk('new/a.md')).toBe('two\n');
+    expect(scene.onDisk('new/a.md')).toBe('---\naudience: owner\n---\n\ntwo\n');
   });
 
   it('[W06] write refuses SOUL.md, and says why', async () => {
@@ -135,7 +135,7 @@ describe('write and edit', () => {
 
   it('[G02] edit replaces the one passage and shows what has changed', async () => {
     const change = { path: 'notes/birds.md', old: 'count.\nOwls', new: 'count to five.\nOwls' };
-    expect(await scene.use(edit, change)).toEqual({
+    expect(await scene.use(edit, change, 'owner', true)).toEqual({
       text: 'Changed notes/birds.md:\n@@ line 2\n-Crows count.\n-Owls sleep.\n+Crows count to five.\n+Owls sleep.',
     });
     expect(scene.onDisk('notes/birds.md')).toBe(
@@ -165,7 +165,8 @@ describe('write and edit', () => {
       fc.asyncProperty(piece, piece, piece, async (before, after, replacement) => {
         const whole = `x${before}MARK${after}x`;
         scene.put('p.md', whole);
-        await scene.use(edit, { path: 'p.md', old: 'MARK', new: replacement });
+        const change = { path: 'p.md', old: 'MARK', new: replacement };
+        await scene.use(edit, change, 'owner', true);
         expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
       }),
       { numRuns: 60 },

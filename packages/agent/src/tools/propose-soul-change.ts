@@ -19,9 +19,23 @@ const Replacement = z.strictObject({
   new: z.string().describe('What stands there afterwards; empty removes it.'),
 });
 
+const Wish = z
+  .strictObject({
+    reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
+    text: z
+      .string()
+      .max(LONGEST_SOUL * 2)
+      .optional()
+      .describe('All of SOUL.md as it should be, without front matter.'),
+    replacements: z.array(Replacement).min(1).max(20).optional().describe('Or only what changes.'),
+  })
+  .refine(({ text, replacements }) => (text === undefined) !== (replacements === undefined), {
+    error: 'either `text` or `replacements`',
+  });
+
 /**
- * Proposes a change of SOUL.md (W06): the only way that the agent has. Needs no approval as a rule, because
- * an evaluation and the veto of the owner stand between the proposal and its use.
+ * Proposes a change of SOUL.md (W06): the only way that the agent has. SOUL.md is prompt text for
+ * everybody, so a person approves the whole text before it is evaluated (W09).
  */
 export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): Tool {
   return defineTool({
@@ -32,30 +46,17 @@ export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): T
     effect: 'write',
     actsOnce: true,
     audience: 'owner',
-    // A page must not talk its way into the character: then a person reads the text first.
-    approval: 'ask-after-foreign-words',
-    asksAbout: '`propose_soul_change`',
-    input: z
-      .strictObject({
-        reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
-        text: z
-          .string()
-          .max(LONGEST_SOUL * 2)
-          .optional()
-          .describe('All of SOUL.md as it should be, without front matter.'),
-        replacements: z
-          .array(Replacement)
-          .min(1)
-          .max(20)
-          .optional()
-          .describe('Or only what changes.'),
-      })
-      .refine(({ text, replacements }) => (text === undefined) !== (replacements === undefined), {
-        error: 'either `text` or `replacements`',
-      }),
+    approval: 'ask',
+    async proposes({ reason, text, replacements = [] }) {
+      await keeper.look();
+      const content = text ?? replaced((await keeper.current())?.text ?? '', replacements);
+      if (typeof content !== 'string') return null;
+      return { shown: { reason, 'SOUL.md': content }, content, always: true };
+    },
+    input: Wish,
     async run(
       { reason, text: whole, replacements = [] },
-      { callId, messages },
+      { callId, messages, approved },
     ): Promise<ToolOutcome> {
       const asked = messages?.at(-1);
       if (asked === undefined || asked.occasion !== undefined) {
@@ -63,7 +64,7 @@ export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): T
       }
       await keeper.look();
       const inUse = (await keeper.current())?.text ?? '';
-      const text = whole ?? replaced(inUse, replacements);
+      const text = approved ?? whole ?? replaced(inUse, replacements);
       if (typeof text !== 'string') return failed(text.words);
       const wish = {
         askedBy: `call:${callId}`,

@@ -21,6 +21,8 @@ export interface ToolCall {
   readonly messages?: readonly InboundMessage[];
   /** What had been said when it was called. */
   readonly moment?: CallMoment;
+  /** What a person has approved of the tool's own proposal; absent where nobody was asked. */
+  readonly approved?: string;
   /** Shows people Markdown while the turn goes on, where the platform can; the answer takes its place. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
@@ -40,6 +42,16 @@ export interface CallMoment {
   readonly quoted: readonly string[];
   /** Words of outsiders have been read in it, and may be what the call comes from. */
   readonly foreignWords: boolean;
+}
+
+/** A change as a person has to see it before it is made. */
+export interface Proposal {
+  /** What the question shows instead of the arguments: all that will be there afterwards. */
+  readonly shown: Readonly<Record<string, unknown>>;
+  /** Comes back as `approved`: this and nothing else is written. */
+  readonly content: string;
+  /** A person is asked whatever has been read in the turn, and no wildcard of the settings allows it. */
+  readonly always: boolean;
 }
 
 /** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
@@ -73,6 +85,8 @@ export interface Tool<Input = unknown> {
   readonly foreign?: boolean;
   /** Calls that need no yes although others do; the settings may ask for one all the same. */
   spares?(input: Input, moment: CallMoment): boolean;
+  /** What a call would change, where people have to see that and not its arguments; null: nothing of the kind. */
+  proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
   /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
   readonly actsOnce?: boolean;
   /** Bounds of its own, where those of the settings do not fit: in ms, and in characters of its result. */
@@ -85,11 +99,14 @@ export interface Tool<Input = unknown> {
 
 /** Ties the type of a tool's input to its schema and forgets it again, for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
-  const { spares, ...rest } = tool;
+  const { spares, proposes, ...rest } = tool;
   return {
     ...rest,
     ...(spares !== undefined && {
       spares: (input, moment) => spares(tool.input.parse(input), moment),
+    }),
+    ...(proposes !== undefined && {
+      proposes: (input, at) => proposes(tool.input.parse(input), at),
     }),
     run: (input, call) => tool.run(tool.input.parse(input), call),
   };

@@ -1,0 +1,131 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createPromptFiles } from '@parley/workspace';
+import { afterEach, describe, expect, it } from 'vitest';
+import { decide } from '../testing/decide.ts';
+import { toolMessages } from '../testing/scripted-model.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { editTool } from '../tools/edit.ts';
+import { writeTool } from '../tools/write.ts';
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+const EVERYONE = '---\naudience: everyone\n---\n';
+const FILES = createPromptFiles([
+  'AGENTS.md',
+  'USER.md',
+  'MEMORY.md',
+  'memory/',
+  'knowledge/',
+  'skills/',
+]);
+const OWNER = '---\naudience: owner\n---\n';
+
+/** Opens a scene with these files, and lets the owner ask for something. */
+async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
+  scene = await openTurnScene({}, { tools: [writeTool(FILES), editTool(FILES)], ...extras });
+  for (const [name, text] of Object.entries(files)) put(name, text);
+  await scene.write('note it');
+}
+function put(name: string, text: string): void {
+  mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
+  writeFileSync(join(scene.folder, name), text);
+}
+const onDisk = (name: string) => readFileSync(join(scene.folder, name), 'utf8');
+const write = (path: string, text: string) => ({
+  calls: [{ name: 'write', with: { path, text } }],
+});
+const edit = (path: string, old: string, into: string) => ({
+  calls: [{ name: 'edit', with: { path, old, new: into } }],
+});
+const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content;
+const asked = async () => (await scene.store.approvals.recent(1))[0]?.shown ?? '';
+
+describe('[W09] a write of an owner’s turn, without a word of outsiders', () => {
+  it.each([
+    ['a new note', write('notes/new.md', 'x'), 'answered'],
+    ['a note of the owner’s', edit('notes/mine.md', 'old', 'new'), 'answered'],
+    ['memory', write('memory/2026-11-21.md', 'x'), 'answered'],
+    ['USER.md, which is marked', write('USER.md', 'x'), 'answered'],
+    ['an open note', write('notes/open.md', 'x'), 'suspended'],
+    ['a passage of one', edit('notes/open.md', 'old', 'new'), 'suspended'],
+    ['a new open note', write('notes/new.md', `${EVERYONE}x`), 'suspended'],
+    ['a note that is opened', write('notes/mine.md', `${EVERYONE}x`), 'suspended'],
+    ['AGENTS.md', edit('AGENTS.md', 'old', 'new'), 'suspended'],
+    ['a new skill', write('skills/tea/SKILL.md', 'x'), 'suspended'],
+  ])('of %s is asked about where others can read or follow it', async (_what, call, ended) => {
+    await open({
+      'notes/mine.md': `${OWNER}old`,
+      'notes/open.md': 'old',
+      'USER.md': `${OWNER}old`,
+      'AGENTS.md': 'old',
+    });
+    scene.model.next(call, { say: 'Done.' });
+    await scene.answerNext();
+    expect(scene.outcome()).toBe(ended);
+  });
+
+  it('shows the path and the whole new text, also of an edit, and writes exactly that', async () => {
+    await open({ 'notes/open.md': `${EVERYONE}first line\nold` });
+    scene.model.next(edit('./notes/open.md', 'old', 'canary'), { say: 'Done.' });
+    await scene.answerNext();
+    expect(JSON.parse(await asked())).toEqual({
+      path: 'notes/open.md',
+      readers: 'everybody, as before',
+      'whole file': `${EVERYONE}\nfirst line\ncanary\n`,
+    });
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    expect(onDisk('notes/open.md')).toBe(`${EVERYONE}\nfirst line\ncanary\n`);
+    expect(heard()).toContain('Changed notes/open.md');
+  });
+
+  it('is not run where the file has changed since it was approved', async () => {
+    await open({ 'notes/open.md': 'first line\nold' });
+    scene.model.next(edit('notes/open.md', 'old', 'new'), { say: 'Then not.' });
+    await scene.answerNext();
+    put('notes/open.md', 'another line\nold');
+    await decide(scene.store, 'approved');
+    await scene.answerNext();
+    expect(onDisk('notes/open.md')).toBe('another line\nold');
+    expect(heard()).toContain('no longer what was approved');
+  });
+
+  it.each([
+    ['write:notes/open.md', 'answered'],
+    ['write:notes/*', 'suspended'],
+    ['write', 'suspended'],
+  ])('is allowed by the rule %s: %s', async (rule, ended) => {
+    await open({ 'notes/open.md': 'old' }, { approvals: { auto: [rule] } });
+    scene.model.next(write('notes/open.md', 'new'), { say: 'Done.' });
+    await scene.answerNext();
+    expect(scene.outcome()).toBe(ended);
+    expect(onDisk('notes/open.md')).toBe(ended === 'answered' ? 'new\n' : 'old');
+    expect((await scene.store.approvals.recent(1))[0]?.state).toBe(
+      ended === 'answered' ? 'auto' : 'pending',
+    );
+  });
+
+  it('[G07] is refused to a sub-agent, which nobody can be asked for, whatever a rule says', async () => {
+    const approvals = { auto: ['write:notes/open.md'] };
+    await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
+    const task = { title: 'tea', task: 'note it' };
+    scene.model.next({ calls: [{ name: 'delegate_task', with: task }] }, { say: 'under way' });
+    await scene.answerNext();
+    scene.model.next(
+      write('notes/open.md', 'canary'),
+      write('knowledge/tea.md', 'canary'),
+      write('notes/new.md', 'canary'),
+      { say: 'No.' },
+    );
+    await scene.answerNext(scene.woken.find((one) => one.startsWith('sub:')));
+    const results = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+    expect(results).toEqual([
+      expect.stringContaining('nobody who may give it'),
+      expect.stringContaining('nobody who may give it'),
+      expect.stringContaining('Made notes/new.md'),
+    ]);
+    expect(onDisk('notes/new.md')).toContain('audience: owner');
+  });
+});
