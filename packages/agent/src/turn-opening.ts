@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Clock, Reader } from '@parley/contracts';
 import { type Identity, readIdentity } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
@@ -57,7 +58,10 @@ export async function openTurn(
   const view = deps.workspace.for(reader);
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   const agent = { id: deps.agent.id, name: identity.name };
-  const facts = { ...turnFacts(turn, deps.agent, deps.clock()), agent };
+  const { workspace, ...known } = turnFacts(turn, deps.agent, deps.clock());
+  // Where the operator keeps things, and under which name, is no guest's business.
+  const folder = reader.kind === 'owner' ? workspace : basename(workspace);
+  const facts = { ...known, workspace: folder, agent };
   const messages = turn.messages.map(({ message }) => message);
   return { facts, reader, view, identity, text, messages };
 }

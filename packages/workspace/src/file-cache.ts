@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import type { Clock, Logger } from '@parley/contracts';
 import type { FileName } from './file-name.ts';
 import { type ParsedFile, parseFile } from './parse-file.ts';
 import { type FoundFile, identityOf, walkPath } from './walk-path.ts';
+import { diskReason } from './workspace-error.ts';
 
 /** Why a file gives nothing, before anybody asks who reads it. */
 export type FileFault =
@@ -137,5 +138,5 @@ function faultOf(error: unknown): FileFault {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
   if (code === 'ELOOP') return FAULTS.link;
-  return { reason: 'unreadable', detail: reasonOf(error) };
+  return { reason: 'unreadable', detail: diskReason(error) };
 }

@@ -1,5 +1,6 @@
-import { type NewId, reasonOf } from '@parley/contracts';
+import type { NewId } from '@parley/contracts';
 import { type FileName, parseFileName } from './file-name.ts';
+import { diskReason } from './workspace-error.ts';
 import type { Hold, WorkspaceLock } from './workspace-lock.ts';
 import { contentOf, type DiskRefusal, lookAgain, writeFileInside } from './write-file.ts';
 import {
@@ -78,7 +79,7 @@ export function createFileWriter(options: FileWriterOptions): FileWriter {
     try {
       return await options.lock.hold(work);
     } catch (error) {
-      return { kind: 'refused', reason: 'disk', detail: reasonOf(error) };
+      return { kind: 'refused', reason: 'disk', detail: diskReason(error) };
     }
   };
   return {

@@ -26,6 +26,10 @@ function everyFile(): { view: WorkspaceView; asked: string[] } {
       asked.push(name);
       return { kind: 'written', name, characters: 1, created: true };
     },
+    async plan(name) {
+      asked.push(name);
+      return { kind: 'unchanged' };
+    },
   };
   return { view, asked };
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError, reasonOf } from '@parley/contracts';
 
 /** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
 export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates' | 'soul-scenarios';
@@ -8,4 +8,10 @@ export class WorkspaceError extends ParleyError {
   constructor(code: WorkspaceErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
+}
+
+/** Why the disk refused, without the path on this machine that the system's own words hold: guests are told. */
+export function diskReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);
 }

@@ -1,6 +1,6 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/contracts';
 import { type Cut, cutText } from './cut-text.ts';
-import { isMemory } from './file-audience.ts';
+import { isMemory, isOwnersByDefault } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import { type FileName, parseFileName } from './file-name.ts';
 import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
@@ -143,7 +143,11 @@ async function visible(
   if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
   if (forgetful && (isOwn || isMemory(path.name))) return absent({ reason: 'private' });
   const found = await asGoverned(governed, path.name, await files.get(path));
-  if ('reason' in found) return absent(found);
+  if ('reason' in found) {
+    // A guest is not to learn that such a file is there and broken.
+    const isHidden = reader.kind !== 'owner' && isOwnersByDefault(path.name) && !isOwn;
+    return absent(isHidden && found.reason !== 'missing' ? { reason: 'private' } : found);
+  }
   const isOwners = await liesInOwnersSkill(files, path);
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
   // What the file itself says can only narrow whose it is.

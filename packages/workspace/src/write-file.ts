@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NewId, reasonOf } from '@parley/contracts';
+import type { NewId } from '@parley/contracts';
 import type { FileName } from './file-name.ts';
 import { identityOf, walkPath } from './walk-path.ts';
+import { diskReason } from './workspace-error.ts';
 import type { Hold } from './workspace-lock.ts';
 
 /** Why the disk was left as it is. `detail` is for people. */
@@ -29,7 +30,7 @@ export async function contentOf(
     const text = await readFile(join(folder, ...name.segments), { encoding: 'utf8', flag: flags });
     return { kind: 'found', text };
   } catch (error) {
-    return refused('disk', reasonOf(error));
+    return refused('disk', diskReason(error));
   }
 }
 
@@ -72,7 +73,7 @@ export async function writeFileInside(
       (await replace({ folder, hold }, temporary, name, bytes)) ?? { kind: 'written', created }
     );
   } catch (error) {
-    return refused('disk', reasonOf(error));
+    return refused('disk', diskReason(error));
   }
 }
 

@@ -244,6 +244,14 @@ describe('paths as models write them', () => {
     ['../a.md', '../a.md'],
   ])('%s', (path, expected) => expect(workspacePath(path, '/data/w')).toBe(expected));
 
+  it('[W03] repeat to a guest neither the home folder nor the one of the workspace', async () => {
+    for (const path of ['~/x.md', '~/.ssh/id', `${scene.folder}x/a.md`, 'TOOLS.md', 'BOOT.md']) {
+      scene.put('TOOLS.md', 'x'.repeat(1_000_001));
+      const { text } = await scene.use(readTool, { path }, 'guest');
+      expect(text.replace(path, '')).not.toMatch(new RegExp(`${homedir()}|${scene.folder}|large`));
+    }
+  });
+
   it('with the home folder as the prompt writes it', () => {
     expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
   });

@@ -2,13 +2,14 @@ import { homedir } from 'node:os';
 import type { AbsentFile } from '@parley/workspace';
 
 /**
- * The path of a workspace file as a view takes it: models also write `./a.md`, the full path, or the
- * one with `~` that the prompt shows. What lies elsewhere stays as it is, and the view refuses it.
+ * The path of a workspace file as a view takes it: models also write `./a.md`, or begin it with the
+ * workspace as the prompt shows it, which for guests is its name alone. What lies elsewhere stays as it is, and the view refuses it.
  */
 export function workspacePath(path: string, workspace: string, home: string = homedir()): string {
   const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
   if (full.startsWith(`${workspace}/`)) return full.slice(workspace.length + 1);
-  return full.replace(/^(\.\/)+/, '');
+  // As it was written: an error that repeats it must not say where the home folder is.
+  return path.replace(/^(\.\/)+/, '');
 }
 
 /** The same for a folder, with a slash at its end; empty for the workspace itself. */

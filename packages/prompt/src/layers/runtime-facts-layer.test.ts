@@ -10,7 +10,7 @@ async function render(overrides: Partial<PromptContext> = {}): Promise<string> {
 }
 
 describe('the runtime facts', () => {
-  it('[F02] hold everything Parley itself knows of the turn', async () => {
+  it('[F02] [W03] hold everything Parley itself knows of the turn; to a guest no path of the machine', async () => {
     const facts: RuntimeFacts = {
       ...FACTS,
       chatType: 'thread',
@@ -20,7 +20,7 @@ describe('the runtime facts', () => {
     };
     expect(await render({ facts, reader: GUEST })).toBe(`## Runtime Facts
 - Agent: Mori (id main)
-- Workspace: ~/.parley/workspace
+- Workspace: workspace (name files relative to it)
 - Time zone: Europe/Berlin
 - Channel: telegram, account default
 - Chat: thread -100123, thread 17

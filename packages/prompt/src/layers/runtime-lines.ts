@@ -1,6 +1,6 @@
 import type { RuntimeFacts } from '@parley/contracts';
 import type { PromptContext } from '../prompt-context.ts';
-import { shownPath } from './shown-path.ts';
+import { shownWorkspace } from './shown-path.ts';
 
 /** Most mentions that are listed. */
 const MAX_MENTIONS = 20;
@@ -9,7 +9,8 @@ const MAX_MENTIONS = 20;
  * What is the same in every turn of a chat, as lines (F02). Only what Parley and its operator decided:
  * names, titles and turn variables may be the words of chat users and stand in the message context (P18).
  */
-export function chatLines({ facts, reader, home, identity }: PromptContext): string[] {
+export function chatLines(context: PromptContext): string[] {
+  const { facts, reader, identity } = context;
   const where = [
     ...(facts.groupId === undefined ? [] : [` ${id(facts.groupId)}`]),
     ...(facts.threadId === undefined ? [] : [`, thread ${id(facts.threadId)}`]),
@@ -20,7 +21,7 @@ export function chatLines({ facts, reader, home, identity }: PromptContext): str
       : 'not the main session: private files of your owner are not shown here';
   return [
     `Agent: ${identity.name} (id ${id(facts.agent.id)})`,
-    `Workspace: ${shownPath(facts.workspace, home)}`,
+    `Workspace: ${shownWorkspace(context)}${reader.kind === 'owner' ? '' : ' (name files relative to it)'}`,
     `Time zone: ${facts.timeZone}`,
     `Channel: ${id(facts.channel)}, account ${id(facts.account)}`,
     `Chat: ${facts.chatType}${where}`,

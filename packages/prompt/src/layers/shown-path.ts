@@ -1,6 +1,14 @@
-/** A path as the prompt writes it: the operator's home folder is `~`. */
-export function shownPath(path: string, home: string | undefined): string {
-  if (home === undefined || home === '') return path;
-  if (path === home) return '~';
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+import { basename } from 'node:path';
+import type { PromptContext } from '../prompt-context.ts';
+
+/** The workspace as the prompt writes it: the operator's home folder is `~`, and guests are told its name alone. */
+export function shownWorkspace({
+  facts: { workspace },
+  home = '',
+  reader,
+}: Pick<PromptContext, 'facts' | 'home' | 'reader'>): string {
+  if (reader.kind !== 'owner') return basename(workspace);
+  if (home === '') return workspace;
+  if (workspace === home) return '~';
+  return workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
 }

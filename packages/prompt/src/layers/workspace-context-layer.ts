@@ -3,7 +3,7 @@ import { absent, type Layer, type LayerOptions } from '../layer.ts';
 import type { PromptContext } from '../prompt-context.ts';
 import { purposeOf, readContextFile } from './context-file.ts';
 import { narrowestAudience } from './narrowest-audience.ts';
-import { shownPath } from './shown-path.ts';
+import { shownWorkspace } from './shown-path.ts';
 import { pointToTools } from './tools-placeholder.ts';
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
@@ -16,7 +16,7 @@ export const workspaceContextLayer: Layer = {
     const { heading = '# Workspace Context', files = [] } = options;
     const { found, missing } = await readWithin(context, files, options);
     if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
-    const root = `Workspace root: ${shownPath(context.facts.workspace, context.home)}`;
+    const root = `Workspace root: ${shownWorkspace(context)}`;
     const text = [`${heading}\n${root}`, ...found.map(section)].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
     return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };

@@ -18,7 +18,10 @@ Ann Lee, bookseller in Berlin. Reads English and German. Likes short answers and
   'IDENTITY.md': `- **Name:** Mori
 - **Role:** looks after Ann’s shop and days
 - **Emoji:** 🌱`,
-  'TOOLS.md': `The till speaks to the server \`shop\`. Ask it before you promise a delivery date.`,
+  'TOOLS.md': `---
+audience: everyone
+---
+The till speaks to the server \`shop\`. Ask it before you promise a delivery date.`,
   'MEMORY.md': `- The shop is closed on Mondays.
 - Ann’s sister Mia has her birthday on 3 December.`,
   'HEARTBEAT.md': `- mail: every 30 min, 9–21. Look for orders that wait for an answer.`,

@@ -44,11 +44,15 @@ describe('the six sources', () => {
     await scene.write('personal', 'b', skillText('b'));
     await scene.write('workspace', 'c', skillText('c'));
     await scene.write('bundled', 'a', skillText('a'));
-    const { catalogue, names } = await scene.open().snapshot(GUEST);
+    const { catalogue, names } = await scene.open().snapshot(OWNER);
     expect(names).toEqual(['c', 'b', 'a']);
     expect(catalogue).toContain('<location>~/.agents/skills/b/SKILL.md</location>');
     const real = await realpath(scene.base);
     expect(catalogue).toContain(`<location>${real}/workspace/skills/c/SKILL.md</location>`);
+    const { catalogue: ofGuest } = await scene.open().snapshot(GUEST);
+    expect(ofGuest.match(/<location>[^<]*/g)).toEqual(
+      ['skills/c', 'personal/b', 'bundled/a'].map((place) => `<location>${place}/SKILL.md`),
+    );
   });
 
   it('[S02] need not exist', async () => {
@@ -216,8 +220,11 @@ describe('reading on demand', () => {
 
   it('[S06] tells where the files of a skill are, where its text asks for that', async () => {
     await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
-    expect(await scene.open().read('a', GUEST)).toMatchObject({
+    expect(await scene.open().read('a', OWNER)).toMatchObject({
       text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
+    });
+    expect(await scene.open().read('a', GUEST)).toMatchObject({
+      text: 'Run personal/a/x.sh, not {other}.',
     });
   });
 

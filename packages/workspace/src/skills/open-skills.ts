@@ -10,7 +10,7 @@ import { type ResolvedSkill, type UsableSkill, usableBy } from './resolve-skills
 import { SKILL_FILE } from './scan-folder.ts';
 import { skillReads } from './skill-folder.ts';
 import { statusOf } from './skill-status.ts';
-import { foldName, locationOf } from './skill-text.ts';
+import { foldName, locationOf, oneLine } from './skill-text.ts';
 import type { AbsentSkill, SkillCommand, Skills } from './skills.ts';
 
 /** The skills that a reader's model may choose from. */
@@ -31,7 +31,7 @@ export function openSkills(options: OpenSkillsOptions): Skills {
       reader,
       file,
       maxBytes: settings.maxFileBytes,
-      shownFolder: locationOf(join(skill.found.root, ...skill.found.segments), homes),
+      shownFolder: shownPlace(skill, reader, homes),
     });
   return {
     reads: skillReads(options.folders),
@@ -79,16 +79,20 @@ function choose(
   homes: readonly string[],
 ): Chosen {
   const skills = forModel(usableBy(all, reader));
-  const entries = skills.map(
-    ({ skill, found }): CatalogueEntry => ({
-      name: skill.name,
-      description: skill.description,
-      location: locationOf(join(found.root, ...found.segments, SKILL_FILE), homes),
-    }),
-  );
+  const entries = skills.map((one): CatalogueEntry => {
+    const { name, description } = one.skill;
+    return { name, description, location: `${shownPlace(one, reader, homes)}/${SKILL_FILE}` };
+  });
   const limits = { skills: settings.max, characters: settings.maxCharacters };
   const catalogue = catalogueOf(entries, limits);
   return { catalogue, skills: skills.slice(0, catalogue.entries.length) };
+}
+
+/** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
+function shownPlace({ found }: UsableSkill, { kind }: Reader, homes: readonly string[]): string {
+  const { source, root, segments } = found;
+  if (kind === 'owner') return locationOf(join(root, ...segments), homes);
+  return oneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
 }
 
 function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {

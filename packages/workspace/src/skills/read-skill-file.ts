@@ -1,8 +1,8 @@
 import { constants, lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reasonOf } from '@parley/contracts';
 import { identityOf, walkPath } from '../walk-path.ts';
+import { diskReason } from '../workspace-error.ts';
 
 /** A regular file of a skill, looked at and not yet read. */
 export interface SkillFile {
@@ -41,7 +41,7 @@ export function lookAt(
       }
     }
   } catch (error) {
-    return refused(`it cannot be read (${reasonOf(error)})`);
+    return refused(`it cannot be read (${diskReason(error)})`);
   }
 }
 
@@ -65,7 +65,7 @@ export async function readSkillFile(
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     if (error instanceof TypeError) return refused('its text is not UTF-8');
-    return refused(`it cannot be read (${reasonOf(error)})`);
+    return refused(`it cannot be read (${diskReason(error)})`);
   }
 }
 
