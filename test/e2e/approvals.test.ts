@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
 import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { type Closing, noted, record, start, writingModel } from './approval-scene.ts';
+import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
 import { untilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
@@ -73,7 +73,7 @@ describe('approvals', () => {
     press(discord, direct, ANN, '/approve');
     press(discord, direct, ANN, '/approve');
     await until(discord, direct, 'You said: and something else');
-    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(noted(parley)).toBe(NOTE);
     const results = model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
     expect(results).toHaveLength(1);
     const texts = said(discord, direct);
@@ -124,7 +124,7 @@ describe('approvals', () => {
     expect(noted(parley)).toBeNull();
     await peer.say(place, { text: `/approve ${code(0)?.toLowerCase()}` });
     await peer.waitFor(() => texts().some((text) => text.includes('It said:')), 20_000);
-    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(noted(parley)).toBe(NOTE);
     expect(await record(parley)).toContain('the call worked');
   }, 90_000);
 

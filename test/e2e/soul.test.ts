@@ -55,10 +55,17 @@ async function scene(soul: object = {}) {
       .map(({ text }) => text);
   const until = (chat: number, words: string) =>
     telegram.waitFor(() => said(chat).find((text) => text.includes(words)), 20_000);
-  /** Says it and waits for words of the answer; what the model was last told. */
+  /** Says it and waits for words of the answer, once a proposal is approved; what the model was last told. */
   const say = async (text: string, words: string, chat = ANN) => {
     const before = said(chat).length;
     telegram.say({ chat, text });
+    if (text.startsWith('be: ') && chat === ANN) {
+      const code = await telegram.waitFor(
+        () => /\/approve (\w+)/.exec(said(chat).slice(before).join('\n'))?.[1],
+        20_000,
+      );
+      telegram.say({ chat, text: `/approve ${code}` });
+    }
     await telegram.waitFor(
       () =>
         said(chat)
@@ -81,7 +88,7 @@ describe('SOUL.md', () => {
     const notice = await until(ANN, '⚙️ Proposal 1 for SOUL.md passed');
     expect(notice).toContain('Whistle while you work.');
     expect(notice).toContain('/soul veto 1');
-    expect(said(ANN).filter((text) => text.startsWith('⚙️'))).toHaveLength(1);
+    expect(said(ANN).filter((text) => text.startsWith('⚙️ Proposal'))).toHaveLength(1);
     await say('/soul', 'v0-seed');
     await say('/soul veto 1', 'Vetoed: v1');
     await say('/soul apply 1', 'was vetoed');

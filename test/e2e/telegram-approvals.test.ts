@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import { type Closing, noted, record, start, writingModel } from './approval-scene.ts';
+import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -63,7 +63,7 @@ describe('approvals on Telegram', () => {
     });
     await until(ANN, 'You said: and something else');
     await telegram.waitFor(() => question(ANN)?.buttons === undefined);
-    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(noted(parley)).toBe(NOTE);
     const results = model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
     expect(results).toHaveLength(1);
     expect(said(ANN).filter((text) => text.includes('Allowed: write'))).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('approvals on Telegram', () => {
     await parley.restart();
     // The tool has run, and the model hears of it: that answer is never seen.
     await expect.poll(told, { timeout: 20_000 }).toBeGreaterThan(0);
-    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(noted(parley)).toBe(NOTE);
     model.latencyMs = 0;
     await parley.restart();
     await until(ANN, 'It said: ');
@@ -107,7 +107,7 @@ describe('approvals on Telegram', () => {
     const [, code] = /\/approve (\w{6})/.exec(said(ANN).join()) ?? [];
     telegram.say({ chat: ANN, text: `/approve ${code}` });
     await until(ANN, 'It said: ');
-    expect(noted(parley)).toBe('Parrots talk.\n');
+    expect(noted(parley)).toBe(NOTE);
   }, 90_000);
 
   it('[G05] in a group somebody else is refused politely, by button and by code; the buttons stay', async () => {

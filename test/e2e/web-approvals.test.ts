@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
+import { NOTE } from './approval-scene.ts';
 import { runParley } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
@@ -59,7 +60,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
       expect(await button(each, 'Approve').count()).toBe(0);
       await each.getByText('You chose Approve.').waitFor();
     }
-    expect(noted()).toBe('Parrots talk.\n');
+    expect(noted()).toBe(NOTE);
     expect(askedAgain()).toHaveLength(1);
     expect(await told(page, 'Allowed: write')).toHaveLength(1);
     await page.reload();
@@ -92,7 +93,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await page.getByText('Not sent yet, trying again…').waitFor();
     await scene.startAgain();
     await untilAnswer(page, 'It said: ');
-    expect(noted()).toBe('Parrots talk.\n');
+    expect(noted()).toBe(NOTE);
     expect(await told(page, 'decided already')).toEqual([]);
   }, 90_000);
 

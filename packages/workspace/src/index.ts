@@ -74,7 +74,7 @@ export {
   soulText,
   type WriteSoul,
 } from './soul/soul-file.ts';
-export { type CopyResult, copyIntoWorkspace } from './survey/copy-into-workspace.ts';
+export { type CopyResult, copyIntoWorkspace, markedCopy } from './survey/copy-into-workspace.ts';
 export {
   readInside,
   type Survey,

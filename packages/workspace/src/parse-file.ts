@@ -11,6 +11,8 @@ export interface ParsedFile {
   /** It is a form that nobody filled in. */
   readonly isBlank: boolean;
   readonly audience: Audience;
+  /** What its front matter says of that. */
+  readonly declared: 'owner' | 'everyone' | undefined;
   /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
 }
@@ -24,7 +26,7 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
   const problem = problemOf(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
-  return { name, text: front.body, isBlank: isBlank(front.body), audience, problem };
+  return { name, text: front.body, isBlank: isBlank(front.body), audience, declared, problem };
 }
 
 function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {

@@ -83,7 +83,8 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/AGENTS\.md +how the agent works, \d+ bytes\n/);
     expect(printed).toMatch(/MEMORY\.md +what it knows, .*your own chats alone/);
     expect(printed).toMatch(/memory\/ +2 files, .*your own chats alone/);
-    expect(printed).toMatch(/USER\.md +whom it works for, .*everybody .* may learn from it/);
+    expect(printed).toMatch(/USER\.md +whom it works for, .*your own chats alone \(its copy says/);
+    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
     expect(printed).toMatch(/broken\.md .*your own chats alone; until this is mended/);
     expect(printed).toMatch(/skills\/weather +Tells the weather/);
@@ -125,6 +126,18 @@ describe('parley import openclaw', () => {
       expect(statSync(workspace(name)).mode & 0o777).toBe(0o600);
     }
     expect(statSync(workspace('memory')).mode & 0o777).toBe(0o700);
+  });
+
+  it('[W03] marks USER.md, TOOLS.md and HEARTBEAT.md in the copy as the owner’s', async () => {
+    const everyone = '---\naudience: everyone\n---\nFor all.\n';
+    writeFileSync(join(from, 'HEARTBEAT.md'), everyone);
+    writeFileSync(join(from, 'TOOLS.md'), '---\ntitle: Tools\n---\nCamera.\n');
+    expect(await run(true)).toBe(0);
+    const copy = (name: string) => readFileSync(workspace(name), 'utf8');
+    expect(copy('USER.md')).toBe('---\naudience: owner\n---\n\n- **Name:** Ann\n');
+    expect(copy('TOOLS.md')).toBe('---\naudience: owner\ntitle: Tools\n---\nCamera.\n');
+    expect(copy('HEARTBEAT.md')).toBe(everyone);
+    expect(readFileSync(join(from, 'USER.md'), 'utf8')).toBe(FILES['USER.md']);
   });
 
   it('never overwrites, and names what it left', async () => {

@@ -1,12 +1,17 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Clock, NewId } from '@parley/contracts';
-import { copyIntoWorkspace, surveyFolder } from '@parley/workspace';
+import { copyIntoWorkspace, markedCopy, surveyFolder } from '@parley/workspace';
 import { CliError } from '../cli-error.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { findWorkspace } from '../import/find-workspace.ts';
 import { planText } from '../import/import-text.ts';
-import { type ImportPlan, planImport, type Standing } from '../import/plan-import.ts';
+import {
+  type ImportPlan,
+  isMarkedInCopy,
+  planImport,
+  type Standing,
+} from '../import/plan-import.ts';
 import { readSettings } from '../read-settings.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
@@ -37,7 +42,7 @@ export async function importOpenClaw(
   print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
   if (yes) return copyAll(plan, survey.folder, workspace, deps);
   print(
-    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}`,
+    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked: others can read USER.md until its front matter says "audience: owner".`,
   );
   return 0;
 }
@@ -50,8 +55,8 @@ async function copyAll(
 ): Promise<number> {
   let copied = 0;
   let failed = 0;
-  for (const { name } of plan.used.filter(({ standing }) => standing === 'nothing')) {
-    const result = await copyIntoWorkspace(from, to, name, newId);
+  for (const { name, isMarked } of plan.used.filter(({ standing }) => standing === 'nothing')) {
+    const result = await copyIntoWorkspace({ from, to, name, isMarked }, newId);
     if (result.kind === 'copied') copied += 1;
     if (result.kind === 'exists') print(`  ${name} is there already and stays as it is`);
     if (result.kind === 'failed') failed += 1;
@@ -87,7 +92,7 @@ function standingOf(from: string, workspace: string, name: string): Standing {
   if (stats === undefined) return 'nothing';
   // Whatever else it is, a link or a pipe: it is not read, and it stays.
   if (!stats.isFile()) return 'something';
-  if (isSame(path, join(from, name))) return 'the-same';
+  if (isCopy(path, join(from, name), name)) return 'the-same';
   return isSame(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
@@ -99,6 +104,12 @@ function lookAt(path: string): Stats | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined;
     throw error;
   }
+}
+
+/** As it is, or as the import marks it. */
+function isCopy(path: string, original: string, name: string): boolean {
+  if (isSame(path, original)) return true;
+  return isMarkedInCopy(name) && readFileSync(path).equals(markedCopy(readFileSync(original)));
 }
 
 function isSame(path: string, other: string): boolean {

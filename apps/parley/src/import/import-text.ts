@@ -54,11 +54,12 @@ function fileLines(files: readonly UsedFile[]): readonly string[] {
   return [...single.map(fileLine), ...sums];
 }
 
+const MARKED = ' (its copy says "audience: owner")';
 const OWNER_ONLY = '; shown in your own chats alone';
 
 function fileLine(file: UsedFile): string {
-  const { name, bytes, use, isPrivate, remark } = file;
-  const remarks = remark === null ? '' : `; ${remark}`;
+  const { name, bytes, use, isPrivate, isMarked, remark } = file;
+  const remarks = `${isMarked ? MARKED : ''}${remark === null ? '' : `; ${remark}`}`;
   return line(name, `${use}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`);
 }
 

@@ -11,6 +11,8 @@ export interface UsedFile {
   readonly use: string;
   /** It is shown in the owner's direct chats alone. */
   readonly isPrivate: boolean;
+  /** The copy says so in its front matter. */
+  readonly isMarked: boolean;
   /** What its owner should know of it, null when nothing. */
   readonly remark: string | null;
   readonly standing: Standing;
@@ -42,6 +44,14 @@ const USES: Readonly<Record<string, string>> = {
   'heartbeat.md': 'standing tasks',
   'boot.md': 'done at each start',
 };
+
+/** Notes on the owner: their copies are marked as the owner's, whatever a later version takes for granted (W03). */
+const MARKED: ReadonlySet<string> = new Set(['user.md', 'tools.md', 'heartbeat.md']);
+
+/** Whether the copy of a file is marked. */
+export function isMarkedInCopy(name: string): boolean {
+  return MARKED.has(name.toLowerCase());
+}
 
 /** What is of OpenClaw alone, by the first part of its path. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -103,9 +113,10 @@ function hiddenReason(name: string): string {
 
 function asUsed({ name, bytes, content }: SurveyedEntry, standing: Standing): UsedFile {
   const isMarkdown = content.kind === 'markdown';
-  const isPrivate = isMarkdown && content.audience === 'owner';
+  const isMarked = isMarkdown && isMarkedInCopy(name) && content.declared !== 'everyone';
+  const isPrivate = isMarked || (isMarkdown && content.audience === 'owner');
   const use = useOf(name);
-  return { name, bytes, use, isPrivate, remark: remarkOn(name, content), standing };
+  return { name, bytes, use, isPrivate, isMarked, remark: remarkOn(content), standing };
 }
 
 function useOf(name: string): string {
@@ -121,14 +132,10 @@ function useOf(name: string): string {
   }
 }
 
-function remarkOn(name: string, content: SurveyedEntry['content']): string | null {
+function remarkOn(content: SurveyedEntry['content']): string | null {
   if (content.kind !== 'markdown') return null;
   if (content.problem !== null) return `until this is mended the owner’s alone: ${content.problem}`;
-  if (content.isBlank) return 'says nothing yet';
-  if (name.toLowerCase() === 'user.md' && content.audience !== 'owner') {
-    return 'everybody it talks with may learn from it; "audience: owner" in its front matter keeps it to you';
-  }
-  return null;
+  return content.isBlank ? 'says nothing yet' : null;
 }
 
 function firstPart(name: string): string {

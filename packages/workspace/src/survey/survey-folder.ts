@@ -18,6 +18,8 @@ export interface SurveyedEntry {
         readonly kind: 'markdown';
         /** Who would see it in a workspace. */
         readonly audience: 'owner' | 'everyone';
+        /** What its front matter says of that, if anything. */
+        readonly declared?: 'owner' | 'everyone' | undefined;
         /** Why it would be the owner's alone until somebody mends it. */
         readonly problem: string | null;
         readonly isBlank: boolean;
@@ -98,8 +100,8 @@ async function lookAt(folder: string, name: string, entry: Dirent): Promise<Surv
     if (raw.includes(0)) return refused('it is no text', bytes);
     const file = parseFile(name, new TextDecoder().decode(raw), false);
     const audience = file.audience.kind === 'owner' ? 'owner' : 'everyone';
-    const { problem, isBlank } = file;
-    return entryOf({ kind: 'markdown', audience, problem, isBlank }, bytes);
+    const { problem, isBlank, declared } = file;
+    return entryOf({ kind: 'markdown', audience, declared, problem, isBlank }, bytes);
   } catch (error) {
     return refused(`it cannot be read (${reasonOf(error)})`, bytes);
   }
