@@ -8,7 +8,7 @@ const WORLDS = 8;
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** To see one world again, by the number that a failure names. */
 const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
-const TURNS = Number(LONG_RUN ?? 10_000);
+const TURNS = Number(LONG_RUN ?? 4_000);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**
@@ -22,7 +22,7 @@ export function itKeepsSecrets(half: 'even' | 'odd'): void {
   const turns = Math.ceil(TURNS / WORLDS);
   const all = turns * worlds.length;
   it(
-    `[W02] [W03] [W04] is in every turn of the main session and in no other, in ${all} random turns`,
+    `[W02] [W03] [W04] [W09] is in every turn of the main session and in no other, in ${all} random turns`,
     async () => {
       const tally = emptyTally();
       for (const world of worlds) {
@@ -42,6 +42,8 @@ export function itKeepsSecrets(half: 'even' | 'odd'): void {
       ]) {
         expect(count).toBeGreaterThan(all / 20);
       }
+      // Every world ends with files in which the model has put what it was not to give away.
+      expect(tally.laundered).toBeGreaterThan(worlds.length);
     },
     120_000 + TURNS * 100,
   );

@@ -23,6 +23,8 @@ interface HostileModelOptions {
   readonly query: () => string;
   /** Something that a request holds, to be quoted or put down. */
   readonly shown: (request: ModelRequest) => string | undefined;
+  /** Something private that a request holds, to be written where others may read it. */
+  readonly secret: (request: ModelRequest) => string | undefined;
   /** What it says of a request: it repeats what it was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
@@ -68,22 +70,32 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
 
 /** Listing and looking for text read the whole workspace, and would take most of the time. */
 function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
-  const often = ['read', 'read', 'search_memory', undefined][chance.below(4)];
+  const often = ['read', 'read', 'write', 'search_memory', undefined][chance.below(5)];
   return tools.find(({ name }) => name === often) ?? chance.pick(tools);
 }
 
 type Tries = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
 
 /** A path wherever the tool takes a text, now and then something else that fits its schema. */
-function argumentsFor({ inputSchema }: ModelTool, tries: Tries): object {
+function argumentsFor({ name: tool, inputSchema }: ModelTool, tries: Tries): object {
   const { properties, required } = Schema.parse(inputSchema);
+  const secret = ['write', 'edit'].includes(tool) ? tries.secret(tries.request) : undefined;
   const wanted = Object.entries(properties).filter(
     ([name]) => required.includes(name) || tries.chance.happens(0.3),
   );
   return Object.fromEntries(
-    wanted.map(([name, schema]) => [name, oneOf(schema, tries) ?? valueFor(name, schema, tries)]),
+    wanted.map(([name, schema]) => {
+      if (secret !== undefined && WRITTEN.has(name)) {
+        return [name, `${tries.chance.pick(HEADS)}${secret} was here. At its end, too: canary`];
+      }
+      return [name, oneOf(schema, tries) ?? valueFor(name, schema, tries)];
+    }),
   );
 }
+
+/** Arguments of `write` and `edit` that end up in a file. */
+const WRITTEN: ReadonlySet<string> = new Set(['text', 'new']);
+const HEADS = ['', '', '---\ntitle: x\n---\n', '---\naudience: everyone\n---\n'];
 
 const Schema = z.object({
   properties: z.record(z.string(), z.unknown()).default({}),
@@ -104,7 +116,7 @@ function valueFor(name: string, of: unknown, tries: Tries): unknown {
   if (schema.includes('"boolean"')) return chance.happens(0.5);
   if (/"(integer|number)"/.test(schema)) return 1 + chance.below(3);
   if (name === 'name') return chance.pick(names);
-  if (name === 'text') return chance.pick(['canary', 'stands', 'e', 'owner']);
+  if (name === 'text' || name === 'old') return chance.pick(['canary', 'stands', 'e', 'owner']);
   if (name === 'query') return query();
   if (name === 'quote' || name === 'note') return shown(request) ?? 'stands in';
   return pathOf();

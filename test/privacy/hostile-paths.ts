@@ -1,5 +1,10 @@
 import type { Chance } from './chance.ts';
 
+/** What a turn may make, for another to find. */
+export const MADE: readonly string[] = [
+  ...['notes/made.md', 'knowledge/made.md', 'made.md', 'notes/made.txt', 'skills/watering/made.md'],
+];
+
 /** Paths that somebody could try, none of which may lead a guest to a memory. */
 const TRIED: readonly string[] = [
   'MEMORY.md',
@@ -60,6 +65,7 @@ const TRIED: readonly string[] = [
 
 /** A path to try: one of the list, one that exists, or one of these bent a little. */
 export function hostilePath(existing: readonly string[], folder: string, chance: Chance): string {
+  if (chance.happens(0.15)) return chance.pick(MADE);
   const path = chance.pick(chance.happens(0.5) ? TRIED : existing);
   switch (chance.below(10)) {
     case 0:

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
 import { type Canary, type CanaryBook, canaryBook, type MeantFor } from './canaries.ts';
 import type { Chance } from './chance.ts';
 import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts';
+import { MADE } from './hostile-paths.ts';
 import { MEMORY_FILES, makeLinks, OTHER_FILES, SKILLS, skillsOf, write } from './world-files.ts';
 
 /** A workspace in which every file holds words of its own, and what is known of them. */
@@ -20,6 +21,8 @@ export interface PrivateWorld {
   readonly paths: readonly string[];
   /** Writes one of the files again, perhaps for other readers than before. */
   rewrite(): void;
+  /** How many files hold a private word that was copied there. */
+  laundered(): number;
   remove(): void;
 }
 
@@ -113,6 +116,13 @@ export async function makePrivateWorld(
       if (conversationId !== undefined) author.group(name, conversationId);
       else if (MEMORY_FILES.includes(name)) author.memory(name);
       else author.other(name);
+    },
+    laundered() {
+      const copied = [...author.words.keys(), ...MADE].filter((name) => {
+        const path = join(folder, name);
+        return existsSync(path) && readFileSync(path, 'utf8').includes(' was here. At its end');
+      });
+      return copied.length;
     },
     remove: () => rmSync(base, { recursive: true, force: true }),
   };

@@ -1,6 +1,7 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
 import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
+import { createPromptFiles } from '@parley/workspace';
 import type { Said } from './canaries.ts';
 import {
   createHoard,
@@ -43,6 +44,12 @@ const CHARACTER: Character = {
   ephemeral: 'Be brief today.',
 };
 
+/** What the agent of a world asks about; here it may write the rest freely. */
+const PROMPT_FILES = createPromptFiles([
+  ...['AGENTS.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md'],
+  ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
+]);
+
 /** Plays `turns` random turns in one random world, and counts into `tally`. */
 export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
   const chance = chanceFrom(seed);
@@ -57,6 +64,11 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     shown: (request) => {
       const found = [...world.book.found(JSON.stringify(request))];
       return found.length === 0 ? undefined : chance.pick(found).word;
+    },
+    secret: (request) => {
+      const found = [...world.book.found(JSON.stringify(request))];
+      const secrets = found.filter(({ meantFor }) => meantFor.kind === 'owner');
+      return secrets.length === 0 ? undefined : chance.pick(secrets).word;
     },
     echo: (request) => echoOf(request, world, chance),
   });
@@ -73,7 +85,9 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     sources,
     hooks: [hoardingHook(hoard, chance)],
     tools: (memory) =>
-      createToolRegistry({ builtIn: builtInTools({ skills: world.skills, memory }) }).registry,
+      createToolRegistry({
+        builtIn: builtInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
+      }).registry,
     // The owners are one person, who has told so.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
@@ -86,6 +100,7 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     }
   } finally {
     tally.toolCalls += model.calls.made;
+    tally.laundered += world.laundered();
     await stage.close();
     world.remove();
   }

@@ -13,6 +13,8 @@ export interface Tally {
   remembered: number;
   requests: number;
   toolCalls: number;
+  /** Files that hold a word of a private one at the end of their world: what was really copied. */
+  laundered: number;
   /** Tool calls that were answered with a refusal. */
   refused: number;
   /** Runs of turns that ended in the middle and were begun again. */
@@ -37,6 +39,7 @@ export function emptyTally(): Tally {
     remembered: 0,
     requests: 0,
     toolCalls: 0,
+    laundered: 0,
     refused: 0,
     crashes: 0,
     late: 0,
@@ -49,12 +52,12 @@ export function emptyTally(): Tally {
 /** One line for people. */
 export function describeTally(tally: Tally): string {
   const { turns, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
-  const { requests, toolCalls, refused, crashes, late, joined, leaks, missing } = tally;
+  const { requests, toolCalls, laundered, refused, crashes, late, joined, leaks, missing } = tally;
   return [
     `${turns} turns (${ownerTurns} of the owner, ${crashes} begun again after a crash)`,
     `${joined} of ${late} messages written meanwhile joined their turn`,
     `${requests} requests read`,
-    `${toolCalls} tool calls, ${refused} refused`,
+    `${toolCalls} tool calls, ${refused} refused, ${laundered} files with copied private words`,
     `shown: ${privateShown} private parts to the owner, ${groupShown} group memories, ${publicShown} public words to guests, ${remembered} remembered from other chats`,
     `${leaks.length} leaks, ${missing.length} missing`,
   ].join('; ');

@@ -7,6 +7,7 @@ import { toolMessages } from '../testing/scripted-model.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { editTool } from '../tools/edit.ts';
 import { writeTool } from '../tools/write.ts';
+import { shownArguments } from './shown-arguments.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -70,14 +71,17 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     await open({ 'notes/open.md': `${EVERYONE}first line\nold` });
     scene.model.next(edit('./notes/open.md', 'old', 'canary'), { say: 'Done.' });
     await scene.answerNext();
-    expect(JSON.parse(await asked())).toEqual({
-      path: 'notes/open.md',
-      readers: 'everybody, as before',
-      'whole file': `${EVERYONE}\nfirst line\ncanary\n`,
-    });
+    const whole = `${EVERYONE}\nfirst line\ncanary\n`;
+    expect(await asked()).toBe(
+      shownArguments({
+        path: 'notes/open.md',
+        readers: 'everybody, as before',
+        whole_file: whole,
+      }),
+    );
     await decide(scene.store, 'approved');
     await scene.answerNext();
-    expect(onDisk('notes/open.md')).toBe(`${EVERYONE}\nfirst line\ncanary\n`);
+    expect(onDisk('notes/open.md')).toBe(whole);
     expect(heard()).toContain('Changed notes/open.md');
   });
 

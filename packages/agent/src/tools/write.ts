@@ -46,7 +46,7 @@ export function proposalOf(promptFiles: PromptFiles, plan: WritePlan): Proposal 
   // What lies among prompt files for others, and a new one, is meant for them, though it is closed now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
-    shown: { path: name, readers: READERS[access], 'whole file': content },
+    shown: { path: name, readers: READERS[access], whole_file: content },
     content,
     always: access !== 'closed' || isForOthers,
   };
