@@ -129,9 +129,8 @@ export const FILE_ATTACKS: readonly Attack[] = [
       },
     },
     harm: (drill) => drill.scene.file('skills/offer/SKILL.md') !== '',
-    stoppedBy: null,
-    askedWhenCareful: true,
-    remains: '`parley skills` lists what there is',
+    stoppedBy: 'somebody is asked',
+    remains: 'an owner who says yes without reading',
   },
   {
     id: 'file-line',
