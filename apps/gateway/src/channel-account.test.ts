@@ -78,6 +78,7 @@ describe('an account that other gateways may have', () => {
     meter: silentMeter,
     clock: Date.now,
     random: Math.random,
+    scrub: (text) => text,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none' }),
     media: { fileBytes: 1, messageBytes: 1, keptBytes: 1 },

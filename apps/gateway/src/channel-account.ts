@@ -20,6 +20,7 @@ import {
 } from '@parley/contracts';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
+import type { Scrub } from '@parley/telemetry';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
 import { makeAdapter } from './accounts/make-adapter.ts';
@@ -60,6 +61,8 @@ export interface AccountDeps {
   /** For `/memory`, `/soul` and the like. */
   readonly desks?: Desks | undefined;
   readonly media: MediaLimits;
+  /** Keeps secrets out of what is sent to chats. */
+  readonly scrub: Scrub;
   /** Which gateway is connected as which account; absent: this one, as there is no other. */
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */

@@ -4,6 +4,7 @@ export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
 export type { RestoreWish } from './http/restore-routes.ts';
+export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {

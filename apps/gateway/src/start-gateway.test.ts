@@ -15,6 +15,7 @@ import {
 } from '@parley/contracts';
 import { createLocalBus, openQueues, type Queues } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
+import { openSecrets } from '@parley/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Gateway, type PlannedAccount, startGateway } from './start-gateway.ts';
@@ -131,6 +132,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     meter: silentMeter,
     clock: Date.now,
     random: Math.random,
+    scrub: openSecrets(['chat-key-1', '12345678']).scrub,
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none' }),
     media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
@@ -149,7 +151,11 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
       preview: async () => ({}),
     },
     heartbeat: { report: async () => ({}), now: async () => ({}) },
-    report: async () => ({ agent: 'Polly' }),
+    report: async () => ({
+      agent: 'Polly',
+      mcp: 'refused: {"x-key":"chat-key-1"}',
+      port: 12345678,
+    }),
   });
   return gateway;
 }
@@ -257,6 +263,32 @@ describe('a gateway', () => {
       agent: 'Polly',
       channels: [{ channel: 'one', state: { kind: 'connected' } }],
     });
+  });
+
+  it('[G18] keeps secrets out of chats and of all that it says over HTTP, which stays JSON', async () => {
+    const one = platform('one');
+    await open([ready(one.definition)]);
+    const status = await get('/api/status');
+    expect(status).not.toMatch(/chat-key-1|12345678/);
+    expect(JSON.parse(status)).toMatchObject({ mcp: 'refused: {"x-key":"[secret]"}' });
+    const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
+    const route = { channel: 'one', account: 'default', chatId: 'c', target };
+    const bodies = [
+      { text: 'with **chat-**key-1', plain: 'with chat-key-1' },
+      { text: 'a link chat-key-1', plain: 'a link' },
+      { text: '*as it is*', plain: 'as it is' },
+    ];
+    await store.outbox.enqueue(
+      bodies.map((body) => ({ route, body })),
+      Date.now(),
+    );
+    await queues.deliveries('one', 'default').kick('c');
+    await expect.poll(() => one.sent.length).toBe(3);
+    expect(one.sent.map(({ body }) => body)).toEqual([
+      { text: 'with [secret]', plain: 'with [secret]' },
+      { text: 'a link [secret]', plain: 'a link' },
+      { text: '*as it is*', plain: 'as it is' },
+    ]);
   });
 
   it('[D11] stops receiving first; what is owed is still sent', async () => {

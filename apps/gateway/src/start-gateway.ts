@@ -114,8 +114,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pingQueue: () => options.queues.depths(),
     channel: webRoutesOf(open, starting),
   };
-  const http = await startHttp({ ...options.http, log: options.log }, async () =>
-    (await import('./http/app.ts')).createHttpApp(app),
+  const http = await startHttp(
+    { ...options.http, log: options.log, scrub: options.scrub },
+    async () => (await import('./http/app.ts')).createHttpApp(app),
   );
   const rights = await rightsOf(options);
   const deps = { ...options, rights, token: options.http.token };

@@ -1,7 +1,9 @@
 import type { Clock, Logger } from '@parley/contracts';
 import { type ChatModel, createChatModel } from '@parley/models';
+import type { Secrets } from '@parley/telemetry';
 import type { DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './read-settings.ts';
+import { scrubbedModel } from './scrubbed-model.ts';
 
 /** The model of this installation and how people are told about it. */
 export interface InstalledModel {
@@ -24,6 +26,7 @@ export function chooseModel(
   { settings }: LoadedSettings,
   { folder, env, clock }: ChooseModelDeps,
   logger: Logger,
+  secrets: Secrets,
 ): InstalledModel {
   const chosen = createChatModel(settings.model, {
     settingsFile: folder.settingsFile,
@@ -37,7 +40,7 @@ export function chooseModel(
     line = modelLine(why);
     return line;
   });
-  return { model: chosen.model, line: () => line, known };
+  return { model: scrubbedModel(chosen.model, secrets), line: () => line, known };
 }
 
 /** `offline: no model …` reads better after "Model:" as `offline – no model …`. */

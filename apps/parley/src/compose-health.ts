@@ -6,7 +6,7 @@ import type { StartOptions } from './start-parley.ts';
 
 /** Starts the web server of a worker, and leaves in `opened` how it is closed. */
 export async function composeHealth(
-  { log, token, port, clock }: StartOptions & OpenLog,
+  { log, secrets, token, port, clock }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
   { shared: { store, queues }, scrape }: Parts,
   opened: AsyncDisposableStack,
@@ -17,6 +17,7 @@ export async function composeHealth(
     token,
     clock,
     log,
+    scrub: secrets.scrub,
     metrics: () => scrape([]),
     ping: () => store.ping(),
     pingQueue: () => queues.depths(),

@@ -17,13 +17,14 @@ export function gatewayOptions(
   { loaded, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
   parts: Parts,
 ): GatewayOptions {
-  const { folder, clock, token, port, onState, onRestore } = options;
+  const { folder, clock, secrets, token, port, onState, onRestore } = options;
   const { settings } = loaded;
   const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
   const { inspector, soul, proactive, cron } = parts;
   return {
     ...shared,
     random: Math.random,
+    scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
     media: mediaLimits(settings.media),
     situation: () => ({ agentName: agent.name, model: model.line() }),

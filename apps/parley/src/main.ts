@@ -29,16 +29,24 @@ interface GlobalFlags {
 /** The command line. Resolves with the exit code: 0 fine, 1 failed, 2 wrong usage, 3 not running. */
 export async function main(args: readonly string[]): Promise<number> {
   let code = 0;
-  const program = describeProgram((run) => async () => {
+  let scrub = (text: string): string => text;
+  const action = (run: Run) => async () => {
     code = await run(folderOf(program.opts<GlobalFlags>()));
-  });
+  };
+  const scrubbed = (run: Run) =>
+    action(async (folder) => {
+      scrub = (await import('./scrubbed-output.ts')).scrubOf(folder, process.env);
+      return run(folder);
+    });
+  const print = (text: string) => void process.stdout.write(`${scrub(text)}\n`);
+  const program = describeProgram({ bare: action, action: scrubbed, print });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof ParleyError) {
-      process.stderr.write(`\n${error.message}\n`);
+      process.stderr.write(`\n${scrub(error.message)}\n`);
       return 1;
     }
     throw error;
@@ -47,7 +55,16 @@ export async function main(args: readonly string[]): Promise<number> {
 
 type Run = (folder: DataFolder) => Promise<number>;
 
-function describeProgram(action: (run: Run) => () => Promise<void>): Command {
+/** How commands run and print. */
+interface Running {
+  /** For commands that run a gateway, or show what one has scrubbed. */
+  readonly bare: (run: Run) => () => Promise<void>;
+  /** For all others: what they print holds no secret of the settings (G18). */
+  readonly action: (run: Run) => () => Promise<void>;
+  readonly print: (text: string) => void;
+}
+
+function describeProgram({ bare, action, print }: Running): Command {
   const program = new Command('parley')
     .description(
       'One agent, every chat: a messaging gateway that loses nothing, repeats nothing and keeps secrets.',
@@ -58,14 +75,12 @@ function describeProgram(action: (run: Run) => () => Promise<void>): Command {
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run "parley --help" to see what there is.')
     .exitOverride();
-  addStartCommands(program, action);
+  addStartCommands(program, bare);
   program
     .command('chat')
     .description('talk to the agent here; starts a gateway if none is running')
     .addHelpText('after', CHAT_HELP)
-    .action(
-      action(async (folder) => (await import('./commands/chat.ts')).chat(folder, process.env)),
-    );
+    .action(bare(async (folder) => (await import('./commands/chat.ts')).chat(folder, process.env)));
   program
     .command('status')
     .description(
@@ -126,8 +141,4 @@ function folderOf(flags: GlobalFlags): DataFolder {
     'settings-missing',
     `There is no settings file ${settingsFile}. Check --config, or leave it out to use ${folder.settingsFile}.`,
   );
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -1,6 +1,7 @@
-import { type Logger, reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/contracts';
 import { openBus, openQueues } from '@parley/queue';
 import { openStore } from '@parley/store';
+import type { TracingOptions } from '@parley/telemetry/otel';
 import type { OpenLog } from './open-log.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -17,13 +18,18 @@ export async function openDurable(
     folder,
     clock,
     log,
+    secrets,
     processId,
     role = 'all',
   }: StartOptions & OpenLog & { readonly processId: string },
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const traces = await tracesOf(settings.telemetry, { instance: processId, log }, opened);
+  const traces = await tracesOf(
+    settings.telemetry,
+    { instance: processId, log, scrub: secrets.scrubLog },
+    opened,
+  );
   const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
   opened.defer(async () => {
     try {
@@ -58,7 +64,7 @@ export async function openDurable(
 /** Null where nothing is traced: then nothing is loaded for it. */
 async function tracesOf(
   { otlp, ...settings }: LoadedSettings['settings']['telemetry'],
-  about: { readonly instance: string; readonly log: Logger },
+  about: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,
   opened: AsyncDisposableStack,
 ) {
   if (otlp === undefined) return null;

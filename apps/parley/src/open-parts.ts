@@ -27,7 +27,7 @@ export async function openParts(
   { loaded, definitions, agent: plugins }: PluggedIn,
   opened: AsyncDisposableStack,
 ) {
-  const { clock, log, pass } = options;
+  const { clock, log, pass, secrets } = options;
   const processId = newId('process');
   const { settings } = loaded;
   const metrics = createMetrics({
@@ -68,7 +68,7 @@ export async function openParts(
   const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
   opened.use(inspector);
-  const model = chooseModel(loaded, options, log);
+  const model = chooseModel(loaded, options, log, secrets);
   /** What both roles need. */
   const shared = {
     ...durable,

@@ -4,7 +4,6 @@ import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, Logger } from '@parley/contracts';
 import type { Brought } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
-import { createScrubber } from '@parley/telemetry';
 import type { Containment } from './contain-plugins.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
@@ -79,10 +78,9 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
     layers: brought.layers.map((layer) => guardedLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, brought.layers, layerOf),
   };
-  const scrub = createScrubber(first.secrets);
   const report = outcomes.map((outcome) => ({
     works: outcome.kind === 'loaded' && outcome.left.length === 0,
-    line: scrub(describeOutcome(outcome)),
+    line: describeOutcome(outcome),
   }));
   return { loaded, definitions, report, agent };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { describeProblem, type SettingsResult } from '@parley/settings';
-import type { LogLevel } from '@parley/telemetry';
+import type { LogLevel, Secrets } from '@parley/telemetry';
 import { type DataFolder, printOf } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './read-settings.ts';
 
@@ -19,6 +19,7 @@ export interface SettingsWatch {
   /** The settings that this process runs with. */
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
+  readonly secrets: Pick<Secrets, 'add'>;
 }
 
 /**
@@ -51,7 +52,8 @@ export function watchSettings(watch: SettingsWatch): () => void {
 
 const KEPT = 'the settings have changed, but cannot be used; those from before stay';
 
-function take({ log, loaded, useLevel }: SettingsWatch, now: SettingsResult): void {
+function take({ log, loaded, useLevel, secrets }: SettingsWatch, now: SettingsResult): void {
+  secrets.add(now.secrets);
   if (now.kind === 'invalid') {
     log.error({ problems: now.problems.map(describeProblem) }, KEPT);
     return;

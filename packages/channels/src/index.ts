@@ -26,6 +26,7 @@ export {
   type DeliveryWorkerOptions,
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
+export { scrubPart } from './delivery/scrub-part.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';

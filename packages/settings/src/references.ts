@@ -22,13 +22,20 @@ export interface ReferenceProblem {
   readonly nearest?: string;
 }
 
+/** A piece of a value that came from the environment, or from a file of its own. */
+interface OutsidePiece {
+  readonly path: SettingsPath;
+  readonly text: string;
+  readonly isFile: boolean;
+}
+
 /** The settings with every reference replaced. */
 export interface Resolved {
   readonly value: Block;
   /** Values that came from outside the file: their path (`formatPath`), and how the file wrote them. */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside, by path, for the list of secrets. */
-  readonly pieces: readonly { readonly path: SettingsPath; readonly text: string }[];
+  readonly pieces: readonly OutsidePiece[];
   readonly problems: readonly ReferenceProblem[];
 }
 
@@ -39,7 +46,7 @@ export interface Resolved {
  */
 export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {
   const outside = new Map<string, string>();
-  const pieces: { path: SettingsPath; text: string }[] = [];
+  const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
 
   function walk(value: unknown, path: SettingsPath): unknown {
@@ -69,7 +76,9 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
       if (match === '$${') return '${';
       const found = close === '' ? malformed : lookUp(body, env, settingsFile);
       if (found.kind === 'found') {
-        if (found.outside) pieces.push({ path, text: found.text });
+        if (found.outside) {
+          pieces.push({ path, text: found.text, isFile: body.startsWith('file:') });
+        }
         return found.text;
       }
       problems.push({ path, raw, ...found.problem });

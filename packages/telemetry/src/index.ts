@@ -6,4 +6,5 @@ export {
   type LogLevel,
 } from './logger.ts';
 export { createMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
-export { createScrubber, type Scrub } from './scrubber.ts';
+export { scrubJson } from './scrub-json.ts';
+export { openSecrets, type Scrub, type ScrubbedStream, type Secrets } from './scrubber.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger, type LoggerOptions } from './logger.ts';
+import { openSecrets } from './scrubber.ts';
 
 function collect(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -7,7 +8,7 @@ function collect(options: Partial<LoggerOptions> = {}) {
   const log = createLogger({
     level: 'debug',
     format: 'json',
-    secrets: [],
+    scrub: openSecrets().scrubLog,
     destination,
     ...options,
   });
@@ -52,7 +53,7 @@ describe('createLogger writing JSON', () => {
   });
 
   it('[D10] finds secrets in messages, facts, children and the stacks of errors and their causes', () => {
-    const { log, lines } = collect({ secrets: ['hunter2!'] });
+    const { log, lines } = collect({ scrub: openSecrets(['hunter2!']).scrubLog });
     const error = new Error('401 at /hunter2!/x', { cause: new TypeError('hunter2! again') });
     log
       .child({ url: 'http://x/?k=hunter2!' })
@@ -62,7 +63,7 @@ describe('createLogger writing JSON', () => {
   });
 
   it('[D10] stays valid JSON when a secret stands inside a number or spans syntax', () => {
-    const { log, parsed } = collect({ secrets: ['123456', '","b":"'] });
+    const { log, parsed } = collect({ scrub: openSecrets(['123456', '","b":"']).scrubLog });
     log.info({ id: 91234567, a: 'x', b: 'y' }, 'n');
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
@@ -136,7 +137,7 @@ describe('createLogger writing for people', () => {
   });
 
   it('[D10] finds secrets that JSON had escaped', () => {
-    const { log, lines } = pretty({ secrets: ['pass"word\n1'] });
+    const { log, lines } = pretty({ scrub: openSecrets(['pass"word\n1']).scrubLog });
     log.info({ a: 'pass"word\n1', err: new Error('with pass"word\n1') }, 'in pass"word\n1');
     expect(lines.join('')).not.toMatch(/pass|word/);
   });

@@ -4,8 +4,8 @@ import type { Logger } from '@parley/contracts';
 import pino from 'pino';
 import { plainFacts } from './plain-error.ts';
 import { prettyLine } from './pretty-line.ts';
-import { scrubJsonLine } from './scrub-json-line.ts';
-import { createScrubber } from './scrubber.ts';
+import { scrubJsonLine } from './scrub-json.ts';
+import type { Scrub } from './scrubber.ts';
 
 /** From the most talkative; `silent` says nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -21,8 +21,8 @@ export interface LoggerOptions {
   readonly level: LogLevel | (() => LogLevel);
   /** `auto`: pretty where a person looks on (a terminal), JSON elsewhere. */
   readonly format: 'auto' | 'pretty' | 'json';
-  /** Values that must never be seen; see `createScrubber`. */
-  readonly secrets: Iterable<string>;
+  /** Removes what must never be seen; `Secrets.scrubLog`. */
+  readonly scrub: Scrub;
   /** Default: standard error, written synchronously, so that nothing is lost when the process dies. */
   readonly destination?: LogDestination;
   /** Colours in the pretty format. Default: standard error is a terminal and `NO_COLOR` is not set. */
@@ -36,7 +36,6 @@ const STANDARD_ERROR = 2;
  * code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word), facts and `msg`.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const scrub = createScrubber(options.secrets);
   const terminal = options.destination === undefined && isatty(STANDARD_ERROR);
   const pretty = options.format === 'pretty' || (options.format === 'auto' && terminal);
   const colour = options.colour ?? (terminal && !process.env.NO_COLOR);
@@ -50,7 +49,7 @@ export function createLogger(options: LoggerOptions): Logger {
       serializers: { err: (value: unknown) => value },
       hooks: {
         streamWrite: (line) => {
-          const clean = scrubJsonLine(line, scrub);
+          const clean = scrubJsonLine(line, options.scrub);
           return pretty ? prettyLine(clean, colour) : clean;
         },
       },

@@ -1,7 +1,30 @@
 import { secretForms } from './secret-forms.ts';
 
-/** Removes secrets from a text. Pure; scrubbing twice changes nothing more. */
+/** Removes secrets from a text. Scrubbing twice changes nothing more. */
 export type Scrub = (text: string) => string;
+
+/** Scrubs a text that arrives in pieces, so that no part of a secret is passed on before the rest of it. */
+export interface ScrubbedStream {
+  /** What is certain by now. */
+  push(piece: string): string;
+  /** What was held back. */
+  end(): string;
+}
+
+/**
+ * The secrets of this process and the one scrubber that keeps them out of everything that leaves it or
+ * reaches the model (D10, G18). Secrets are removed by value: the text of an error holds a token just as
+ * well as a field named `token`.
+ */
+export interface Secrets {
+  /** By value alone: for chats, the model and the API, where phone numbers belong. */
+  readonly scrub: Scrub;
+  /** By value and by look: for logs and traces. */
+  readonly scrubLog: Scrub;
+  stream(): ScrubbedStream;
+  /** From now on these count, too. */
+  add(secrets: Iterable<string>): void;
+}
 
 /** What stands where a secret stood. */
 export const HIDDEN = '[secret]';
@@ -23,34 +46,120 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];
 
+/** What each of them needs; most lines have none of it. */
+const MAY_MATCH = /\d{6}|sk-|bearer|\+[1-9]/i;
+
 interface Span {
   readonly start: number;
   readonly end: number;
   readonly instead: string;
 }
 
-/**
- * Makes the function that keeps secrets out of everything that leaves the process for people: logs,
- * replies, tool output (D10). It removes by value, because an error's text holds a token just as well
- * as a field named `token` does. Secrets shorter than 6 characters are left to the patterns.
- */
-export function createScrubber(secrets: Iterable<string>): Scrub {
-  const forms = secretForms(secrets);
-  return (text) => {
-    const spans = [...forms.flatMap((form) => literalSpans(text, form)), ...patternSpans(text)];
-    return spans.length === 0 ? text : replaceSpans(text, spans);
+/** Opens the list of secrets; what is too short to tell from ordinary text is left out (`secretForms`). */
+export function openSecrets(first: Iterable<string> = []): Secrets {
+  const forms = new Set<string>();
+  let matcher = compile([]);
+  const add = (secrets: Iterable<string>): void => {
+    const before = forms.size;
+    for (const form of secretForms(secrets)) forms.add(form);
+    if (forms.size > before) matcher = compile([...forms]);
+  };
+  add(first);
+  const scrub: Scrub = (text) => replaceSpans(text, matcher.find(text));
+  return {
+    scrub,
+    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...patternSpans(text)]),
+    add,
+    stream() {
+      let open = '';
+      return {
+        push(piece) {
+          open += piece;
+          const settled = settledLength(open, matcher);
+          const passed = scrub(open.slice(0, settled));
+          open = open.slice(settled);
+          return passed;
+        },
+        end() {
+          const rest = scrub(open);
+          open = '';
+          return rest;
+        },
+      };
+    },
   };
 }
 
-function literalSpans(text: string, form: string): Span[] {
-  const spans: Span[] = [];
-  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) {
-    spans.push({ start: at, end: at + form.length, instead: HIDDEN });
-  }
-  return spans;
+interface Matcher {
+  /** Every place where a form stands, in the order of the text; they may overlap. */
+  find(text: string): readonly Span[];
+  /** Where the beginning of a form stands at the end of the text, or its length. */
+  openAt(text: string): number;
+}
+
+/** Characters that decide whether a form may begin here; every form is longer. */
+const KEY = 4;
+
+/**
+ * One pass over the text, whatever the number of forms: a rolling hash of the last four characters says
+ * where one may begin.
+ */
+function compile(forms: readonly string[]): Matcher {
+  const longest = Math.max(0, ...forms.map((form) => form.length));
+  const byHash = groupBy(forms, (form) => hashOf(form));
+  const byFirst = groupBy(forms, (form) => form.charCodeAt(0));
+  const mayBegin = new Uint8Array(0x1_0000);
+  for (const hash of byHash.keys()) mayBegin[hash] = 1;
+  return {
+    find(text) {
+      const spans: Span[] = [];
+      let hash = 0;
+      for (let at = 0; at < text.length; at += 1) {
+        hash = ((hash << 4) ^ text.charCodeAt(at)) & 0xffff;
+        if (mayBegin[hash] === 0 || at < KEY - 1) continue;
+        const start = at - KEY + 1;
+        for (const form of byHash.get(hash) ?? []) {
+          if (!text.startsWith(form, start)) continue;
+          spans.push({ start, end: start + form.length, instead: HIDDEN });
+        }
+      }
+      return spans;
+    },
+    openAt(text) {
+      for (let at = Math.max(0, text.length - longest + 1); at < text.length; at += 1) {
+        const begun = byFirst.get(text.charCodeAt(at));
+        if (begun === undefined) continue;
+        const rest = text.slice(at);
+        if (begun.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
+      }
+      return text.length;
+    },
+  };
+}
+
+function hashOf(form: string): number {
+  let hash = 0;
+  for (let at = 0; at < KEY; at += 1) hash = ((hash << 4) ^ form.charCodeAt(at)) & 0xffff;
+  return hash;
+}
+
+function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
+  const groups = new Map<number, string[]>();
+  for (const form of forms) groups.set(keyOf(form), [...(groups.get(keyOf(form)) ?? []), form]);
+  return groups;
+}
+
+/** How much of a growing text can be passed on: no secret, whole or begun, stands across its end. */
+function settledLength(text: string, matcher: Matcher): number {
+  const across = matcher.find(text).toReversed();
+  return across.reduce(
+    (settled, { start, end }) => (start < settled && settled < end ? start : settled),
+    matcher.openAt(text),
+  );
 }
 
 function patternSpans(text: string): Span[] {
+  if (!MAY_MATCH.test(text)) return [];
   return PATTERNS.flatMap(({ look, instead }) =>
     [...text.matchAll(look)].map((match) => ({
       start: match.index,

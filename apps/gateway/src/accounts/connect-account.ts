@@ -2,6 +2,7 @@ import {
   type AttachmentFetcher,
   type ChannelAdapter,
   type DeliveryWorker,
+  scrubPart,
   startAttachmentFetcher,
   startDeliveryWorker,
 } from '@parley/channels';
@@ -73,7 +74,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<Deli
           { kind: 'transient', untried: true },
           'the account is served elsewhere',
         );
-      return adapter.send(part, AbortSignal.any([signal, lost]));
+      return adapter.send(scrubPart(part, deps.scrub), AbortSignal.any([signal, lost]));
     },
   };
   return startDeliveryWorker(delivery, {

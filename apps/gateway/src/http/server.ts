@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, reasonOf } from '@parley/contracts';
+import type { Scrub } from '@parley/telemetry';
 import { GatewayError } from '../gateway-error.ts';
 import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health-app.ts';
@@ -20,6 +21,8 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
+  /** Keeps secrets out of all answers. */
+  readonly scrub: Scrub;
 }
 
 /** Answers all requests. */
@@ -39,7 +42,7 @@ export async function startHttp(
 ): Promise<HttpServer> {
   let listener: Promise<Listener> | undefined;
   const server = createServer((request, response) => {
-    listener ??= loadListener(routes);
+    listener ??= loadListener(routes, options.scrub);
     listener
       .then((listen) => listen(request, response))
       .catch((error: unknown) => {
@@ -60,6 +63,7 @@ export async function startHttp(
 /** Where to listen, and what is shown there. */
 export interface HealthServerOptions extends HealthAppOptions {
   readonly port: number;
+  readonly scrub: Scrub;
 }
 
 /** The web server of a process without channels: health and metrics alone. Rejects with GatewayError. */
@@ -67,9 +71,15 @@ export function startHealthServer(options: HealthServerOptions): Promise<HttpSer
   return startHttp(options, async () => (await import('./health-app.ts')).createHealthApp(options));
 }
 
-async function loadListener(routes: () => Promise<HttpRoutes>): Promise<Listener> {
-  const [app, { getRequestListener }] = await Promise.all([routes(), import('@hono/node-server')]);
-  return getRequestListener((request, { incoming }) => app.fetch(request, { incoming }));
+async function loadListener(routes: () => Promise<HttpRoutes>, scrub: Scrub): Promise<Listener> {
+  const [app, { getRequestListener }, { scrubResponse }] = await Promise.all([
+    routes(),
+    import('@hono/node-server'),
+    import('./scrub-response.ts'),
+  ]);
+  return getRequestListener(async (request, { incoming }) =>
+    scrubResponse(await app.fetch(request, { incoming }), scrub),
+  );
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

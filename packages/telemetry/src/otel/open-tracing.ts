@@ -1,5 +1,6 @@
 import { type Logger, reasonOf, type Tracer } from '@parley/contracts';
 import type { BullMQOtel } from 'bullmq-otel';
+import type { Scrub } from '../scrubber.ts';
 
 /** Where traces go, and what they say of this process. */
 export interface TracingOptions {
@@ -13,6 +14,8 @@ export interface TracingOptions {
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;
+  /** Keeps secrets out of what spans say. */
+  readonly scrub: Scrub;
 }
 
 /** Traces that are on. */

@@ -20,7 +20,7 @@ const CLOSE_WITHIN_MS = 2_000;
 
 /** Switches traces on: spans go to the collector in batches, beside all else. */
 export function startTracing(options: TracingOptions): Tracing {
-  const { url, headers, service, share, instance, version, log } = options;
+  const { url, headers, service, share, instance, version, log, scrub } = options;
   const sending = new OTLPTraceExporter({
     url,
     headers: { ...headers },
@@ -34,7 +34,7 @@ export function startTracing(options: TracingOptions): Tracing {
     }),
     sampler: messageSampler(share),
     spanProcessors: [
-      new BatchSpanProcessor(plainExporter(sending, log), {
+      new BatchSpanProcessor(plainExporter(sending, log, scrub), {
         maxQueueSize: MOST_WAITING,
         scheduledDelayMillis: SEND_EVERY_MS,
         exportTimeoutMillis: SEND_WITHIN_MS,

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { recordingLogger, silentLogger, type Tracer } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openSecrets } from '../scrubber.ts';
 import { messageSampler } from './message-sampler.ts';
 import { openTracer } from './open-tracer.ts';
 import { openTracing } from './open-tracing.ts';
@@ -24,7 +25,11 @@ function traced(share = 1) {
   const kept = new InMemorySpanExporter();
   provider = new NodeTracerProvider({
     sampler: messageSampler(share),
-    spanProcessors: [new SimpleSpanProcessor(plainExporter(kept, silentLogger))],
+    spanProcessors: [
+      new SimpleSpanProcessor(
+        plainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
+      ),
+    ],
   });
   provider.register();
   const otel = provider.getTracer('test');
@@ -54,6 +59,12 @@ describe('a trace', () => {
     const from = Date.now() - 5_000;
     tracer.past('parley.lane', {}, from, from + 1_500);
     expect(spans()[0]?.duration[0]).toBe(1);
+  });
+
+  it('[G18] holds no secret, whatever a tool is called', async () => {
+    const { tracer, spans } = traced();
+    await tracer.span('parley.tool', { facts: { tool: 'at_span-key-1' } }, async () => {});
+    expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
   });
 
   it('[D10] [W02] holds no words: of errors their code, of queues nothing that names a chat', async () => {
@@ -122,7 +133,7 @@ describe('a collector that does not take them', () => {
       export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
       shutdown: async () => {},
     };
-    const exporter = plainExporter(broken, log);
+    const exporter = plainExporter(broken, log, (text) => text);
     for (let nth = 0; nth < 5; nth += 1) exporter.export([], () => {});
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('traces could not be sent');
@@ -136,7 +147,7 @@ describe('traces that cannot be switched on', () => {
     ['something else is wrong', 'ERR_OTHER', 'telemetry.otlp may be wrong'],
   ])('[D10] cost one warning where %s', async (_why, code, words) => {
     const { log, lines } = recordingLogger();
-    const options = { ...about, instance: 'i', version: 'v', log };
+    const options = { ...about, instance: 'i', version: 'v', log, scrub: (text: string) => text };
     const load = () => Promise.reject(Object.assign(new Error('no'), { code }));
     expect(await openTracing(options, load)).toBeNull();
     expect(lines).toEqual([expect.stringContaining(words)]);

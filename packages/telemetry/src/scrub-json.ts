@@ -1,13 +1,19 @@
 import { HIDDEN, type Scrub } from './scrubber.ts';
 
 /**
- * Scrubs a line of JSON so that it stays JSON: a secret made of digits may stand inside a number,
- * where a replacement would break the line.
+ * Scrubs JSON so that it stays JSON: a secret made of digits may stand inside a number, where a
+ * replacement would break it.
  */
+export function scrubJson(json: string, scrub: Scrub): string {
+  const clean = scrub(json);
+  if (clean === json || isJson(clean)) return clean;
+  return JSON.stringify(scrubValue(JSON.parse(json), scrub));
+}
+
+/** The same for a line of the log. */
 export function scrubJsonLine(line: string, scrub: Scrub): string {
-  const clean = scrub(line);
-  if (clean === line || isJson(clean)) return clean;
-  return `${JSON.stringify(scrubValue(JSON.parse(line), scrub))}\n`;
+  const clean = scrubJson(line, scrub);
+  return clean.endsWith('\n') ? clean : `${clean}\n`;
 }
 
 function isJson(line: string): boolean {

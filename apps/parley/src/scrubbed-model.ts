@@ -1,0 +1,82 @@
+import type { ChatModel, ModelEvent, ModelMessage, ModelRequest, ModelTool } from '@parley/models';
+import type { Scrub, Secrets } from '@parley/telemetry';
+
+/**
+ * A model that is shown no secret of the settings, whatever a tool, a page or an MCP server has echoed,
+ * and whose answers pass on none, not even for a moment while they grow (G18). What it says is what the
+ * history keeps.
+ */
+export function scrubbedModel(
+  model: ChatModel,
+  secrets: Pick<Secrets, 'scrub' | 'stream'>,
+): ChatModel {
+  return {
+    get id() {
+      return model.id;
+    },
+    stream: (request, signal) =>
+      scrubbedEvents(model.stream(scrubbedRequest(request, secrets.scrub), signal), secrets),
+  };
+}
+
+async function* scrubbedEvents(
+  events: AsyncIterable<ModelEvent>,
+  { scrub, stream }: Pick<Secrets, 'scrub' | 'stream'>,
+): AsyncIterable<ModelEvent> {
+  const growing = stream();
+  for await (const event of events) {
+    if (event.type === 'text') {
+      const text = growing.push(event.text);
+      if (text !== '') yield { type: 'text', text };
+    } else if (event.type === 'tool-call') {
+      yield { ...event, call: { ...event.call, arguments: scrub(event.call.arguments) } };
+    } else {
+      const text = growing.end();
+      if (text !== '') yield { type: 'text', text };
+      yield { ...event, text: scrub(event.text) };
+    }
+  }
+}
+
+function scrubbedRequest(request: ModelRequest, scrub: Scrub): ModelRequest {
+  const { system, messages, tools } = request;
+  return {
+    ...request,
+    system: system.map((layer) => ({ ...layer, text: scrub(layer.text) })),
+    messages: messages.map((message) => scrubbedMessage(message, scrub)),
+    ...(tools !== undefined && { tools: tools.map((tool) => scrubbedTool(tool, scrub)) }),
+  };
+}
+
+function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
+  const content = scrub(message.content);
+  switch (message.role) {
+    case 'tool':
+      return { ...message, content };
+    case 'assistant':
+      return {
+        ...message,
+        content,
+        ...(message.toolCalls !== undefined && {
+          toolCalls: message.toolCalls.map((call) => ({
+            ...call,
+            arguments: scrub(call.arguments),
+          })),
+        }),
+      };
+    case 'user':
+      return {
+        ...message,
+        content,
+        ...(message.said !== undefined && { said: scrub(message.said) }),
+        ...(message.attached !== undefined && { attached: message.attached.map(scrub) }),
+      };
+  }
+}
+
+/** A server describes its tools itself, and may write into that what it was asked with. */
+function scrubbedTool(tool: ModelTool, scrub: Scrub): ModelTool {
+  const written = JSON.stringify(tool);
+  const clean = scrub(written);
+  return clean === written ? tool : JSON.parse(clean);
+}
