@@ -112,7 +112,8 @@ function describeProgram({ bare, action, print }: Running): Command {
   addCronCommand(program, action, print);
   addDeadCommand(program, action, print);
   addWhyCommand(program, action, print);
-  addSignInCommands(program, action, print);
+  // What they show is a secret: that is what they are for.
+  addSignInCommands(program, bare, print);
   addBackupCommands(program, action, print);
   addConfigCommand(program, action, print);
   return program;
