@@ -47,7 +47,7 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 ];
 
 /** What each of them needs; most lines have none of it. */
-const MAY_MATCH = /\d{6}|sk-|bearer|\+[1-9]/i;
+const MAY_MATCH = /\d{6}|sk-|bearer|parley_session|\+[1-9]/i;
 
 interface Span {
   readonly start: number;

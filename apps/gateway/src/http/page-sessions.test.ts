@@ -62,7 +62,10 @@ async function gateway() {
     ping: async () => undefined,
     channel: () => ({ fetch: async () => new Response(stream(), { headers }) }),
   });
-  const server = await startHttp({ host: '127.0.0.1', port: 0, log, scrub: (text) => text }, async () => app);
+  const server = await startHttp(
+    { host: '127.0.0.1', port: 0, log, scrub: (text) => text },
+    async () => app,
+  );
   onTestFinished(() => server.close());
   const ask = (path: string, secret?: string, init: RequestInit = {}) =>
     fetch(`${server.address}${path}`, {
