@@ -18,6 +18,17 @@ export function reads(path: string): Step {
   return call('read', { path });
 }
 
+/** Writes what the last tool said into a file, with the name of the attack. */
+export function keeps(path: string, id: string): Step {
+  const textOf = (heard: readonly string[]) => `${keptBy(id)}: ${lastOf(heard)}`;
+  return { tool: 'write', input: (heard) => ({ path, text: textOf(heard) }) };
+}
+
+/** How a text that an attack has kept begins. */
+export function keptBy(id: string): string {
+  return `kept by ${id}`;
+}
+
 /** Sends what the last tool said to the attacker, in an address that says by which attack. */
 export function sendsItOut(id: string): Step {
   return {

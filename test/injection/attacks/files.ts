@@ -130,7 +130,7 @@ export const FILE_ATTACKS: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.file('skills/offer/SKILL.md') !== '',
     stoppedBy: 'somebody is asked',
-    remains: 'an owner who says yes without reading',
+    remains: 'an owner who says yes without reading; `parley skills` lists what there is',
   },
   {
     id: 'file-line',

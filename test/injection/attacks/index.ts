@@ -4,6 +4,7 @@ import { AROUND_ATTACKS } from './chat-around.ts';
 import { WORD_ATTACKS } from './chat-words.ts';
 import { FILE_ATTACKS } from './files.ts';
 import { KEPT_ATTACKS } from './kept.ts';
+import { LAUNDERING_ATTACKS } from './laundering.ts';
 import { PROMPT_FILE_ATTACKS } from './prompt-files.ts';
 import { TOOL_ATTACKS } from './tools.ts';
 import { REACHING_PAGES } from './web-reach.ts';
@@ -20,4 +21,5 @@ export const ATTACKS: readonly Attack[] = [
   ...KEPT_ATTACKS,
   ...ANSWER_ATTACKS,
   ...PROMPT_FILE_ATTACKS,
+  ...LAUNDERING_ATTACKS,
 ];
