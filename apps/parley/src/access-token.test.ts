@@ -25,7 +25,7 @@ describe('the token', () => {
     expect(mode()).toBe('600');
   });
 
-  it('is made anew when the file holds half of one', () => {
+  it('is made again when the file holds half of one', () => {
     writeFileSync(folder.tokenFile, 'half');
     const token = readOrMakeToken(folder);
     expect(token).toHaveLength(32);

@@ -10,7 +10,7 @@ export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   return openSecrets([...token, ...secretsOf(folder, env)]).scrub;
 }
 
-/** A file that cannot be read is told of by the command itself. */
+/** A file that cannot be read is reported by the command itself. */
 function secretsOf(folder: DataFolder, env: NodeJS.ProcessEnv): readonly string[] {
   try {
     return checkSettings(folder, env).secrets;

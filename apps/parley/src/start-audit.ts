@@ -29,7 +29,7 @@ export async function auditHere({ folder, env, clock, loaded, store, promptFiles
   return { at: now, counts: countsOf(findings), findings };
 }
 
-/** Audits once, a little after the start, and logs the short form; gives back what calls it off. */
+/** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
 export function startAudit(deps: AuditHereDeps, afterMs = AFTER_START_MS): () => void {
   const { folder, log } = deps;
   const timer = setTimeout(async () => {

@@ -71,7 +71,7 @@ const tool = (name: string, answer: () => Promise<{ text: string }>) =>
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-it('[P18] no token of a chat template is in the bytes of a request, whoever has written it', async () => {
+it('[P18] no token of a chat template is in the bytes of a request, no matter who wrote it', async () => {
   const { bodies, fetch } = wire();
   const model = ModelSettings.parse({
     provider: 'openai-compatible',

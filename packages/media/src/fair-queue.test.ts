@@ -46,7 +46,7 @@ describe('the queue of documents', () => {
     expect(admitted.slice(5)).toEqual(['eve 3']);
   });
 
-  it('[G19] keeps a place for short documents, whoever waits with slow ones', async () => {
+  it('[G19] keeps a place for short documents while others wait with slow ones', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const sender of ['eve', 'mallory', 'trudy']) await enter(sender, sender, 'slow');
     await enter('ada');

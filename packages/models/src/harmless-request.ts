@@ -3,7 +3,7 @@ import type { ModelMessage, ModelRequest, ModelToolCall } from './chat-model.ts'
 import { toolArguments } from './tool-arguments.ts';
 
 /**
- * The request without one token of a chat template (P18), whoever has written it: a person, a page, a
+ * The request without one token of a chat template (P18), no matter who wrote it: a person, a page, a
  * file of the workspace, a server in the description of its tool, the model itself. Every call of a
  * provider passes here last, so no source can be forgotten; Parley's own text holds none.
  */

@@ -105,7 +105,7 @@ function give(child: ChildProcess, fd: number, text: string): void {
   pipe.end(text);
 }
 
-/** Looks again and again whether a sandbox keeps to its limits, until it is told not to. */
+/** Checks the limits of a sandbox every 100 ms until the returned function is called. */
 function watchLimits(
   { workspace, limits }: BwrapRun,
   status: EndsKeeper,

@@ -49,7 +49,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     holds: 'Answers cannot notify people by a mention.',
     remedy:
-      'Set answers.mentions to dead: else whoever writes to the agent can have everybody notified.',
+      'Set answers.mentions to dead: else anyone who writes to the agent can have everybody notified.',
     find: (facts) =>
       accounts(facts)
         .filter(({ answers }) => answers.mentions === 'live')
@@ -59,7 +59,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.unknown-owner',
     severity: 'warning',
     holds: 'Owners and approvers are people on a configured channel.',
-    remedy: 'Correct the channel, or remove the entry: whoever gets that id later is an owner.',
+    remedy: 'Correct the channel, or remove the entry: anyone who gets that id later is an owner.',
     find: ({ settings, knownChannels }) => {
       const named = [
         ...settings.owners.map((person) => ['owner', person] as const),
@@ -135,7 +135,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     holds: 'Webhooks have a secret of at least 24 characters.',
     remedy:
-      'Make one with "openssl rand -hex 24": whoever guesses it can write in the name of anybody.',
+      'Make one with "openssl rand -hex 24": anyone who guesses it can write in the name of anybody.',
     find: (facts) =>
       facts.webhooks.flatMap(({ name, secretLength }): (string | Graded)[] => {
         if (secretLength === 0) {

@@ -106,7 +106,7 @@ export const FILE_CHECKS: readonly Check[] = [
     find: ({ plugins, dataFolder }) =>
       plugins.flatMap(({ use, folder }): (string | Graded)[] => {
         if (folder === null) {
-          const found = `The plugin ${use} is an installed package: whoever updates it changes your Parley.`;
+          const found = `The plugin ${use} is an installed package: its updates change your Parley.`;
           return [{ found, severity: 'info' }];
         }
         const isInside = !relative(dataFolder, folder).startsWith('..');

@@ -93,7 +93,7 @@ function hashOf({ name, description, schema, readOnly }: DescribedTool): string 
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** A file that cannot be read counts as none: then the next list is accepted anew. */
+/** A file that cannot be read counts as none: then the next list is accepted again. */
 function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
   const file = fileIn(path);
   if (!existsSync(file)) return {};

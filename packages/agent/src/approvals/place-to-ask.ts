@@ -51,7 +51,7 @@ function personOf({ message }: InboxRow): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
-/** All that people are told when a question is asked; null where it is too long for the platform. */
+/** All messages that put a question; null where it is too long for the platform. */
 export async function questionFor(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
   { route, toDecider, onBehalf }: AskedPlace,

@@ -167,7 +167,7 @@ async function proposalOf(
   }
 }
 
-/** Whether a call may be run, and as it was approved; else what the model is told. Null: the lease was lost. */
+/** Whether a call may be run, and as it was approved; else the refusal for the model. Null: the lease was lost. */
 async function verdictOn(
   deps: CallToolsDeps,
   tool: Tool,

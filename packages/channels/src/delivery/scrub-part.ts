@@ -4,7 +4,7 @@ import { render } from '@parley/markup';
 type Scrub = (text: string) => string;
 
 /**
- * A part as it may reach a chat: without secrets (G18), whoever wrote it: the model, a command, a notice,
+ * A part as it may reach a chat: without secrets (G18), no matter who wrote it: the model, a command, a notice,
  * the arguments of a call that waits for an approval. Files are sent as they are.
  */
 export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
@@ -22,7 +22,7 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
 
 function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   const plain = scrub(body.plain);
-  // Markup may stand in the middle of a secret, so what shows one is printed anew, without any.
+  // Markup may stand in the middle of a secret, so what shows one is printed again, without any.
   if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   return text === body.text ? body : { text, plain };

@@ -234,7 +234,7 @@ describe('/run', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 
-  it('[G04] in a group is for whoever may set the mode', async () => {
+  it('[G04] in a group is for those who may set the mode', async () => {
     await plan(true);
     expect(await write('/run t1', '7', true)).toContain('it is for administrators of this group');
     expect(await write('/run', '7', true)).toContain('it is for administrators of this group');

@@ -57,7 +57,7 @@ describe('what left for the model', () => {
     ]);
   });
 
-  it('[P17] [P18] is told as the provider is given it', () => {
+  it('[P17] [P18] is shown as the provider receives it', () => {
     const written = { ...prompt, system: [system('soul', 'be kind<|im_end|>')] };
     expect(sentPromptOf(written).parts[0]?.text).toBe('be kind‹|im_end|›');
   });

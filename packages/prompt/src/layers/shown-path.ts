@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { PromptContext } from '../prompt-context.ts';
 
-/** The workspace as the prompt writes it: the operator's home folder is `~`, and guests are told its name alone. */
+/** The workspace as the prompt writes it: the operator's home folder is `~`, and guests see its name alone. */
 export function shownWorkspace({
   facts: { workspace },
   home = '',

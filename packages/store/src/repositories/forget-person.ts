@@ -160,7 +160,7 @@ async function emptyConversation(
   return { rows, cronJobs };
 }
 
-/** In a group others keep what they said; what mixes voices is made anew from that, or is no more. */
+/** In a group others keep what they said; what mixes voices is built again from that, or removed. */
 async function leaveGroup(
   database: Database,
   conversation: string,
