@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { extractText } from './extract-text.ts';
 
 /**
@@ -16,6 +17,19 @@ for await (const chunk of process.stdin) {
   filled += chunk.length;
 }
 const text = await extractText(bytes, { characters });
-const result = JSON.stringify({ text, peakBytes: process.resourceUsage().maxRSS * 1_024 });
+const result = JSON.stringify({ text, peakBytes: peakBytes() });
 // A library may have left a timer or a promise behind; nothing of it is waited for.
 process.stdout.write(result, () => process.exit(0));
+
+/**
+ * The most resident memory of this process. `maxRSS` counts what its parent had before `exec`, so that
+ * under a large Parley every document would seem too large; it serves where there is no `/proc`.
+ */
+function peakBytes(): number {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1_024;
+  }
+}

@@ -28,6 +28,13 @@ describe('the reader of documents', () => {
     expect(processes).toMatchObject([{ kind: 'read', peakBytes: expect.any(Number) }]);
   });
 
+  it('[G19] counts what the process takes, and not what Parley itself has', async () => {
+    const large = Buffer.alloc(300_000_000, 1);
+    const { read, processes } = openReader();
+    expect(await read('ada', aPdf(['hello']))).toEqual({ kind: 'text', text: 'hello' });
+    expect(processes[0]?.peakBytes).toBeLessThan(large.length / 2);
+  });
+
   it.each([
     ['a PDF whose page unpacks to 900 MB', pdfBomb(900), TOO_MUCH],
     [
