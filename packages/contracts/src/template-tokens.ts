@@ -9,13 +9,13 @@
  */
 const TOKEN = new RegExp(
   [
-    String.raw`<[|｜][^\s<>|｜‹›]{1,64}[|｜]?>`,
-    String.raw`<[^\s<>|｜‹›]{1,64}[|｜]>`,
+    String.raw`<[|｜][^\s<>|｜‹›⟦⟧]{1,64}[|｜]?>`,
+    String.raw`<[^\s<>|｜‹›⟦⟧]{1,64}[|｜]>`,
     String.raw`<\/?(?:s|bos|pad|unk|eo[acdhps]|sop|think|tool_(?:call|response)s?|(?:start|end|begin(?:ning)?)_of_\w{1,32}|(?:image|audio)_soft_token|fim_\w{1,32}|extra_id_\d+|reserved_\d+|unused\d+|SPECIAL_\d+|[A-Z_]{2,32}_TOKEN|seed:[\w:]{1,32})>`,
     String.raw`<<\/?SYS>>`,
     String.raw`\[\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID|THINK|MODEL_SETTINGS|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|TRANSCRIBE|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|BOS|EOS|EOT|PAD|UNK|control_\d+)\]`,
-    String.raw`\[[|｜][^\s[\]⟦⟧]{1,64}[|｜]\]`,
-    String.raw`\]~!?\w{1,16}[[\]]|\[e~\[|\]<\][^\s[\]<>]{1,64}\[>\[`,
+    String.raw`\[[|｜][^\s[\]‹›⟦⟧]{1,64}[|｜]\]`,
+    String.raw`\]~!?\w{1,16}[[\]]|\[e~\[|\]<\][^\s[\]<>‹›⟦⟧]{1,64}\[>\[`,
   ].join('|'),
   'g',
 );
