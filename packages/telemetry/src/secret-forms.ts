@@ -3,12 +3,12 @@ const SHORTEST_SECRET = 6;
 /** Shorter base64 could be anything. */
 const SHORTEST_BASE64 = 8;
 /** A password that is one word of letters would take that word out of every answer. */
-const WORD = /^[a-z]{1,11}$/i;
+const WORD = /^[a-z]{1,8}$/i;
 
 /**
  * All spellings in which a secret may turn up in text: as it is, inside JSON (also JSON within JSON),
  * in a URL, in HTML, in hexadecimal digits, and inside base64 of a longer text. Values shorter than 6
- * characters, and single words of fewer than 12 letters, are nobody's secret.
+ * characters, and single words of at most 8 letters (`postgres`), are nobody's secret.
  */
 export function secretForms(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
