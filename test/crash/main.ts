@@ -73,7 +73,7 @@ function print(deployment: string, result: SeriesResult): number {
     console.log(`| ${channel} | ${COLUMNS.map(([, value]) => value(tally)).join(' | ')} |`);
   }
   console.log(`\nasked again: ${askedAgain}; starts that failed: ${failedStarts}`);
-  for (const { sender, number } of all.lostOnes) console.log(`Lost: s${sender}-n${number}`);
+  for (const fault of all.faults) console.log(fault);
   for (const words of crashes) console.log(`Ended by itself: ${words}`);
   return crashes.length + faultsIn(all) + uncertainElsewhere(result);
 }

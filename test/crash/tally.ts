@@ -1,7 +1,7 @@
 import type { ChannelName, ChatSeen } from './side.ts';
 import type { EndedPart } from './stored.ts';
-import { judge, lostIn, type Verdict } from './verdict.ts';
-import { type Question, stretchesIn, tellsUncertainty } from './words.ts';
+import { judge, type Verdict } from './verdict.ts';
+import { stretchesIn, tellsUncertainty } from './words.ts';
 
 /** What became of the questions of a channel. */
 export interface Tally extends Verdict {
@@ -13,8 +13,6 @@ export interface Tally extends Verdict {
   readonly untold: number;
   /** Parts that were given up as refused; there is no reason for one here. */
   readonly failed: number;
-  /** Which questions are lost, for whoever looks for the reason. */
-  readonly lostOnes: readonly Question[];
 }
 
 /** Before anything was counted. */
@@ -28,7 +26,7 @@ export const NOTHING: Tally = {
   uncertain: 0,
   untold: 0,
   failed: 0,
-  lostOnes: [],
+  faults: [],
 };
 
 /** What chats are counted against. */
@@ -58,14 +56,12 @@ function tallyChat(
   const uncertain = ours.filter(({ state, kind }) => state === 'unknown' && kind === 'answer');
   const told = chat.texts.filter(tellsUncertainty).length;
   const asked = new Map(chat.senders.map((sender) => [sender, askedBy.get(sender) ?? 0]));
-  const seen = {
-    asked,
-    heard: chat.texts.flatMap(stretchesIn),
-    uncertain: uncertain.flatMap(({ text }) => stretchesIn(text)),
-  };
   return {
-    ...judge(seen),
-    lostOnes: lostIn(seen),
+    ...judge({
+      asked,
+      heard: chat.texts.flatMap(stretchesIn),
+      uncertain: uncertain.flatMap(({ text }) => stretchesIn(text)),
+    }),
     conversations: 1,
     questions: [...asked.values()].reduce((sum, count) => sum + count, 0),
     uncertain: uncertain.length,
@@ -86,6 +82,6 @@ export function addTallies(one: Tally, other: Tally): Tally {
     uncertain: one.uncertain + other.uncertain,
     untold: one.untold + other.untold,
     failed: one.failed + other.failed,
-    lostOnes: [...one.lostOnes, ...other.lostOnes],
+    faults: [...one.faults, ...other.faults],
   };
 }

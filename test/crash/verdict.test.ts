@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judge, type Verdict } from './verdict.ts';
 import { replyTo, type Stretch, stretchesIn } from './words.ts';
 
-const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0, misdirected: 0 };
+const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0, misdirected: 0, faults: [] };
 const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch => ({
   reply,
   part,
@@ -21,8 +21,20 @@ describe('the count after a crash', () => {
       [],
       {},
     ],
-    ['finds a question without an answer', 3, [s(1, [1]), s(2, [3])], [], { lost: 1 }],
-    ['finds an answer that lacks a part', 1, [s(4, [1], 1, 2)], [], { lost: 1 }],
+    [
+      'finds a question without an answer',
+      3,
+      [s(1, [1]), s(2, [3])],
+      [],
+      { lost: 1, faults: ['s1-n2 is lost'] },
+    ],
+    [
+      'finds an answer that lacks a part',
+      1,
+      [s(4, [1], 1, 2)],
+      [],
+      { lost: 1, faults: ['s1-n1 is lost'] },
+    ],
     [
       'takes a part that is reported uncertain as not lost',
       1,
@@ -36,17 +48,35 @@ describe('the count after a crash', () => {
       1,
       [s(4, [1], 1, 2)],
       [s(8, [1], 2, 2)],
-      { lost: 1 },
+      { lost: 1, faults: ['s1-n1 is lost'] },
     ],
-    ['finds a part that was sent twice', 1, [s(1, [1]), s(1, [1])], [], { doubled: 1 }],
-    ['finds a question answered by two replies', 2, [s(1, [1]), s(2, [1, 2])], [], { doubled: 1 }],
-    ['finds answers that overtook others', 2, [s(2, [2]), s(1, [1])], [], { outOfOrder: 1 }],
+    [
+      'finds a part that was sent twice',
+      1,
+      [s(1, [1]), s(1, [1])],
+      [],
+      { doubled: 1, faults: ['reply 1 part 1 is seen again'] },
+    ],
+    [
+      'finds a question answered by two replies',
+      2,
+      [s(1, [1]), s(2, [1, 2])],
+      [],
+      { doubled: 1, faults: ['s1-n1 is answered by reply 1 and by 2'] },
+    ],
+    [
+      'finds answers that overtook others',
+      2,
+      [s(2, [2]), s(1, [1])],
+      [],
+      { outOfOrder: 1, faults: ['s1-n1 in reply 1 is after s1-n2 in reply 2'] },
+    ],
     [
       'finds parts that overtook others',
       1,
       [s(4, [1], 2, 2), s(4, [1], 1, 2)],
       [],
-      { outOfOrder: 1 },
+      { outOfOrder: 1, faults: ['reply 4 part 1 is after reply 4 part 2'] },
     ],
   ])('%s', (_, asked, heard, uncertain, wrong) => {
     expect(judge({ asked: new Map([[1, asked]]), heard, uncertain })).toEqual({
@@ -57,7 +87,10 @@ describe('the count after a crash', () => {
 
   it('finds an answer to somebody of another conversation', () => {
     const asked = new Map([[2, 0]]);
-    expect(judge({ asked, heard: [s(1, [1])], uncertain: [] }).misdirected).toBe(1);
+    expect(judge({ asked, heard: [s(1, [1])], uncertain: [] })).toMatchObject({
+      misdirected: 1,
+      faults: ['reply 1 part 1 is elsewhere'],
+    });
   });
 
   it('keeps the senders of a shared chat apart', () => {

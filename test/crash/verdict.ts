@@ -20,23 +20,29 @@ export interface Verdict {
   readonly outOfOrder: number;
   /** Stretches that answer somebody of another conversation. */
   readonly misdirected: number;
+  /** Each of them by name, for whoever looks for the reason. */
+  readonly faults: readonly string[];
 }
 
 /** Counts what people see against what they asked (D01, D02, D04). */
 export function judge(seen: Seen): Verdict {
+  const { asked, heard } = seen;
+  const lost = questionsOf(asked).filter((question) => !isAnswered(question, seen));
+  const doubled = [...repeats(heard.map(nameOf)), ...answeredAgain(heard)];
+  const outOfOrder = [...stretchesOutOfOrder(heard), ...answersOutOfOrder(heard)];
+  const misdirected = heard.filter(({ answers }) => answers.some((one) => !asked.has(one.sender)));
   return {
-    lost: lostIn(seen).length,
-    doubled: repeats(seen.heard.map(nameOf)) + answeredAgain(seen.heard),
-    outOfOrder: stretchesOutOfOrder(seen.heard) + answersOutOfOrder(seen.heard),
-    misdirected: seen.heard.filter(({ answers }) =>
-      answers.some(({ sender }) => !seen.asked.has(sender)),
-    ).length,
+    lost: lost.length,
+    doubled: doubled.length,
+    outOfOrder: outOfOrder.length,
+    misdirected: misdirected.length,
+    faults: [
+      ...lost.map((question) => `${questionName(question)} is lost`),
+      ...doubled,
+      ...outOfOrder,
+      ...misdirected.map((stretch) => `${nameOf(stretch)} is elsewhere`),
+    ],
   };
-}
-
-/** The questions that have no complete answer. */
-export function lostIn(seen: Seen): readonly Question[] {
-  return questionsOf(seen.asked).filter((question) => !isAnswered(question, seen));
 }
 
 function questionsOf(asked: ReadonlyMap<number, number>): Question[] {
@@ -57,27 +63,30 @@ function isAnswered(question: Question, { heard, uncertain }: Seen): boolean {
   });
 }
 
-function answeredAgain(heard: readonly Stretch[]): number {
-  const first = firstOfEachReply(heard);
-  return repeats(
-    first.flatMap(({ answers }) => answers.map((one) => `${one.sender}-${one.number}`)),
+function answeredAgain(heard: readonly Stretch[]): string[] {
+  const answers = firstOfEachReply(heard).flatMap((stretch) =>
+    stretch.answers.map((one) => ({ question: questionName(one), reply: stretch.reply })),
+  );
+  const byQuestion = Map.groupBy(answers, ({ question }) => question);
+  return [...byQuestion].flatMap(([question, [first, ...again]]) =>
+    again.map(({ reply }) => `${question} is answered by reply ${first?.reply} and by ${reply}`),
   );
 }
 
-function stretchesOutOfOrder(heard: readonly Stretch[]): number {
+function stretchesOutOfOrder(heard: readonly Stretch[]): string[] {
   const replies = Map.groupBy(heard, ({ reply }) => reply);
-  return [...replies.values()].reduce(
-    (sum, stretches) => sum + descents(stretches.map(({ part }) => part)),
-    0,
+  return [...replies.values()].flatMap((stretches) =>
+    descents(stretches.map((stretch) => [stretch.part, nameOf(stretch)])),
   );
 }
 
-function answersOutOfOrder(heard: readonly Stretch[]): number {
-  const answers = firstOfEachReply(heard).flatMap((stretch) => stretch.answers);
+function answersOutOfOrder(heard: readonly Stretch[]): string[] {
+  const answers = firstOfEachReply(heard).flatMap((stretch) =>
+    stretch.answers.map((answer) => ({ ...answer, reply: stretch.reply })),
+  );
   const bySender = Map.groupBy(answers, ({ sender }) => sender);
-  return [...bySender.values()].reduce(
-    (sum, ofSender) => sum + descents(ofSender.map(({ number }) => number)),
-    0,
+  return [...bySender.values()].flatMap((ofSender) =>
+    descents(ofSender.map((one) => [one.number, `${questionName(one)} in reply ${one.reply}`])),
   );
 }
 
@@ -87,23 +96,29 @@ function firstOfEachReply(heard: readonly Stretch[]): Stretch[] {
   return heard.filter(({ reply }) => !known.has(reply) && known.add(reply));
 }
 
-/** How many are smaller than one before them. */
-function descents(numbers: readonly number[]): number {
-  let highest = 0;
-  let found = 0;
-  for (const number of numbers) {
-    if (number < highest) found += 1;
-    highest = Math.max(highest, number);
+/** Those that are smaller than one before them. */
+function descents(numbered: readonly (readonly [number: number, name: string])[]): string[] {
+  let highest: readonly [number: number, name: string] = [0, ''];
+  const found: string[] = [];
+  for (const one of numbered) {
+    if (one[0] < highest[0]) found.push(`${one[1]} is after ${highest[1]}`);
+    else highest = one;
   }
   return found;
 }
 
-function repeats(names: readonly string[]): number {
-  return names.length - new Set(names).size;
+function repeats(names: readonly string[]): string[] {
+  return names
+    .filter((name, at) => names.indexOf(name) < at)
+    .map((name) => `${name} is seen again`);
 }
 
 function nameOf({ reply, part }: Stretch): string {
-  return `${reply}-${part}`;
+  return `reply ${reply} part ${part}`;
+}
+
+function questionName({ sender, number }: Question): string {
+  return `s${sender}-n${number}`;
 }
 
 function same(one: Question, other: Question): boolean {

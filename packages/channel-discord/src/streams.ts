@@ -34,7 +34,8 @@ interface Turn {
   readonly turnId: string;
   channelId: string;
   readonly shown: Shown[];
-  readonly claimed: Set<number>;
+  /** Places whose messages were taken away. */
+  readonly gone: Set<number>;
   /** Finished parts come, or Discord refuses: nothing unfinished is shown any more. */
   isFinal: boolean;
   /** The work on this turn that was begun last. */
@@ -47,8 +48,8 @@ const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
 /** Less is not worth showing early: a short answer comes as one message that was never edited. */
 const LEAST_CHARACTERS = 80;
-/** A part that has not come this long after the one before finds its place taken away, in ms. */
-const TIDY_MS = 10_000;
+/** `flags`: no notification; what stands for a message that is only made to be taken away. */
+const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /** A part whose receipt was lost is sent again sooner than this, and has to find its message. In ms. */
 const FORGET_MS = 600_000;
 /** Turns in memory; of those that never finish the oldest is forgotten. */
@@ -96,21 +97,19 @@ export class Streams {
     }
   }
 
-  /** Sends a finished part while nothing else happens to its turn; `send` learns what is at its place. */
+  /**
+   * Sends a finished part while nothing else happens to its turn; `send` learns what is at its place.
+   * With the last one goes what was shown beyond it: before the outbox knows that it is sent, so that
+   * no crash leaves what an earlier run of the turn showed.
+   */
   async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
-    const { turnId, index, route } = part;
+    const { turnId, index, isLast, route } = part;
     if (turnId === null || index === null) return send({});
     const turn = this.#turn(turnId, route.threadId ?? route.chatId);
     turn.isFinal = true;
     return this.#alone(turn, async () => {
-      const shown = turn.shown[index];
-      const result = await send(streamedOf(turnId, index, shown));
-      turn.claimed.add(index);
-      turn.callOff();
-      turn.callOff = this.#deps.later(
-        () => void this.#alone(turn, () => this.#tidy(turn)),
-        TIDY_MS,
-      );
+      const result = await send(streamedOf(turnId, index, turn.shown[index]));
+      if (isLast === true) await this.#tidy(turn, index + 1);
       return result;
     });
   }
@@ -119,7 +118,7 @@ export class Streams {
   async discard(address: ChatAddress, turnId: string): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
     turn.isFinal = true;
-    await this.#alone(turn, () => this.#tidy(turn));
+    await this.#alone(turn, () => this.#tidy(turn, 0));
   }
 
   /** Forgets what was to be tidied later. */
@@ -136,7 +135,7 @@ export class Streams {
       turnId,
       channelId,
       shown: [],
-      claimed: new Set(),
+      gone: new Set(),
       isFinal: false,
       last: Promise.resolve(),
       loaded: false,
@@ -194,18 +193,29 @@ export class Streams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** The answer is there: what was shown beyond it goes, and the record later. */
-  async #tidy(turn: Turn): Promise<void> {
+  /** Takes away what was shown from a place on, and later the record. */
+  async #tidy(turn: Turn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
-      if (messageId === undefined || turn.claimed.has(place)) continue;
-      turn.claimed.add(place);
+      if (place < from || turn.gone.has(place)) continue;
+      turn.gone.add(place);
       try {
-        await this.#deps.api.remove(turn.channelId, messageId);
+        await this.#deps.api.remove(turn.channelId, messageId ?? (await this.#find(turn, place)));
       } catch (thrown) {
         this.#deps.log.warn({ turn: turn.turnId, reason: reasonOf(thrown) }, 'draft not removed');
       }
     }
+    turn.callOff();
     turn.callOff = this.#deps.later(() => void this.#forget(turn), FORGET_MS);
+  }
+
+  /** A message that may be there: Discord names it for its nonce, or makes one. */
+  async #find({ turnId, channelId }: Turn, place: number): Promise<string> {
+    const body = {
+      content: PLACEHOLDER,
+      flags: SILENT,
+      ...originBody(nonceOf(turnId, place), undefined),
+    };
+    return (await this.#deps.api.create(channelId, body)).id;
   }
 
   async #forget({ turnId, shown, callOff }: Turn): Promise<void> {

@@ -55,6 +55,8 @@ export interface OutboundPart extends PartExtras {
   readonly turnId: string | null;
   /** Which part of its turn's answer it is, from 0: what was streamed at this place becomes it. */
   readonly index: number | null;
+  /** Nothing of that answer comes after it: what was streamed beyond this place is not part of it. */
+  readonly isLast?: boolean;
   /** The part whose failure or uncertain fate this one tells; absent for everything else. */
   readonly noticeOf?: string;
   readonly route: ReplyRoute;

@@ -28,8 +28,10 @@ const grow = ({ adapter, double }: Scene, text: string, replyToMessageId?: strin
 /** Sends the finished answer as the outbox would. */
 async function finish({ adapter, double }: Scene, text: string): Promise<string[]> {
   const ids: string[] = [];
-  for (const [index, body] of render(text, TARGET).entries()) {
-    const more = { turnId: 't1', index, body, idempotencyKey: `key ${index}` };
+  const bodies = render(text, TARGET);
+  for (const [index, body] of bodies.entries()) {
+    const isLast = index === bodies.length - 1;
+    const more = { turnId: 't1', index, isLast, body, idempotencyKey: `key ${index}` };
     const receipt = await adapter.send(part(double.channelId, '', more), noSignal());
     ids.push(receipt.platformMessageId);
   }
@@ -86,6 +88,30 @@ describe('[F12] an answer grows on Discord', () => {
     before.double.fault({ kind: 'hang-up', after: true });
     await expect(grow(before, START)).rejects.toThrow('may have arrived');
     await before.adapter.stop();
+    const after = await scene({ values, on: before.double });
+    await finish(after, 'all of it');
+    expect(visible(after)).toEqual(['all of it']);
+  });
+
+  it('[D04] and where a second run of the turn says less, nothing is left of the first', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    await grow(before, LONG);
+    await before.adapter.stop();
+    expect(visible(before).length).toBeGreaterThan(2);
+    const after = await scene({ values, on: before.double });
+    await finish(after, 'all of it');
+    expect(visible(after)).toEqual(['all of it']);
+  });
+
+  it('[D04] also where it is not known whether the last message of the first run arrived', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    await grow(before, START);
+    before.double.fault({ kind: 'hang-up', after: true, call: 'POST /channels' });
+    await expect(grow(before, LONG)).rejects.toThrow('may have arrived');
+    await before.adapter.stop();
+    expect(visible(before)).toHaveLength(2);
     const after = await scene({ values, on: before.double });
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);

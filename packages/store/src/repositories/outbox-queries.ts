@@ -15,6 +15,14 @@ function partsOf(sql: Sql, { channel, account, chatId }: ChatKey) {
 export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null> {
   const row = await partsOf(sql, chat)
     .select([...OUTBOX_COLUMNS, 'state', 'attempts', 'not_before', 'created_at', 'trace'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('outbox as later')
+          .select('later.seq')
+          .whereRef('later.turn_id', '=', 'outbox.turn_id')
+          .whereRef('later.part_index', '>', 'outbox.part_index'),
+      ).as('goes_on'),
+    )
     .where('state', 'in', UNFINISHED)
     .orderBy('seq')
     .limit(1)
@@ -22,7 +30,7 @@ export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null>
   if (row === undefined) return null;
   const state = row.state === 'sending' ? 'sending' : 'pending';
   return {
-    part: readPart(row),
+    part: { ...readPart(row), isLast: !row.goes_on },
     state,
     attempts: row.attempts,
     notBefore: row.not_before,

@@ -56,6 +56,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(told?.part).toMatchObject({ turnId: 't1', index: 0 });
     });
 
+    it('[D04] and a part of an answer is known to be its last, also when those before are sent', async () => {
+      const lease = await begin();
+      await store.lanes.commit(lease, answer('t1', ['one', 'two']), 2);
+      const chat = { ...C2, chatId: 'c1' };
+      const first = await store.outbox.next(chat);
+      expect(first?.part).toMatchObject({ index: 0, isLast: false });
+      await store.outbox.markSending(first?.part.id ?? '', 3);
+      await store.outbox.markSent(first?.part.id ?? '', 'p', 3);
+      expect((await store.outbox.next(chat))?.part).toMatchObject({ index: 1, isLast: true });
+    });
+
     it('[G01] are refused once their turn is stopped, over, or of a session that is', async () => {
       const turn = { id: 't1', most: 5 };
       expect((await post('none', { turn })).kind).toBe('over');
