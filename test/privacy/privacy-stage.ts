@@ -1,5 +1,6 @@
 import {
   type AgentPlace,
+  type BeatRunnerDeps,
   createMemoryKeeper,
   createTurnRunner,
   localTimeIn,
@@ -8,6 +9,8 @@ import {
   memorySource,
   type ToolRegistry,
   type TurnHook,
+  type TurnRunnerDeps,
+  withHeartbeats,
 } from '@parley/agent';
 import { type OutboundPart, silentLogger } from '@parley/contracts';
 import type { ChatModel } from '@parley/models';
@@ -67,6 +70,8 @@ export interface StageOptions {
   }) => ToolRegistry;
   /** The accounts of a person, their own among them. */
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
+  /** Without it nobody is asked, and what needs an approval is refused. */
+  readonly approvals?: NonNullable<TurnRunnerDeps['approvals']>;
 }
 
 /** Opens a stage on a database in memory. */
@@ -82,10 +87,10 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     next = undefined;
     await happens?.();
   };
-  const runTurn = createTurnRunner({
+  const deps = {
     ...options,
     model: watched(options.model, happenNext),
-    busy: 'steer',
+    busy: 'steer' as const,
     ...SILENCE,
     ...remembering(options, store),
     store,
@@ -94,7 +99,8 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     owners,
     history: { entries: 12, tokens: 7_500 },
     clock,
-  });
+  };
+  const runTurn = withHeartbeats({ ...deps, heartbeat: QUIET }, createTurnRunner(deps));
   let turns = 0;
   let last: ClaimedTurn | undefined;
   return {
@@ -157,6 +163,12 @@ function remembering(
     hooks: [...hooks, memoryHook(() => true)],
   };
 }
+
+/** Heartbeat runs notify nobody here. */
+const QUIET: BeatRunnerDeps['heartbeat'] = {
+  judge: async () => ({ state: 'quiet', reason: 'nothing is looked for' }),
+  limits: async () => ({}),
+};
 
 /** What a turn needs besides, and none of these looks at. */
 const SILENCE = {
