@@ -17,10 +17,9 @@ const part = (index: number, isLast = false): OutboundPart => ({
   body: { text: 'a', plain: 'a' },
 });
 
-function streams() {
+function streams(values = memoryValues()) {
   const removed: string[] = [];
   const waiting: (() => void)[] = [];
-  const values = memoryValues();
   let ids = 0;
   const api = {
     create: async () => {
@@ -53,6 +52,17 @@ it('[D04] what was shown beyond the finished answer goes with its last part, and
   waiting.pop()?.();
   await new Promise((resolve) => setImmediate(resolve));
   expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
+it('[D01] what an earlier process sent of an answer stays when this one sends the rest', async () => {
+  const before = streams();
+  await before.all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
+  await before.all.claim(part(0), async (it) => it);
+  const after = streams(before.values);
+  expect(await after.all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+  for (const work of [...after.waiting]) work();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(after.removed).toEqual(['3']);
 });
 
 it('[F12] what was shown of an answer that never comes is taken away', async () => {
