@@ -12,6 +12,8 @@ export class KeptAlive {
   readonly #hear: (report: Report) => void;
   #victim: Victim | undefined;
   #next: Life['armed'];
+  /** Of the life there is. */
+  #channels = new Set<string>();
   #isLetGo = false;
   #keeping: Promise<void> | undefined;
   /** Lives that ended without a kill after they had started, with their last words. */
@@ -36,6 +38,11 @@ export class KeptAlive {
 
   isReady(): boolean {
     return this.#victim?.isAlive() === true && this.#victim.isReady();
+  }
+
+  /** Whether the life there is has connected to a channel. */
+  isConnected(channel: string): boolean {
+    return this.#victim?.isAlive() === true && this.#channels.has(channel);
   }
 
   /** Its next life dies at the first passing of a point. */
@@ -71,7 +78,12 @@ export class KeptAlive {
       const armed = this.#next;
       this.#next = undefined;
       const life = armed === undefined ? this.#life : { ...this.#life, armed };
-      this.#victim = startVictim(life, this.#hear);
+      const channels = new Set<string>();
+      this.#channels = channels;
+      this.#victim = startVictim(life, (report) => {
+        if (report.kind === 'connected') channels.add(report.channel);
+        this.#hear(report);
+      });
       const death = await this.#victim.dead;
       if (death.kind === 'killed') this.kills += 1;
       if (death.kind !== 'by-itself') continue;

@@ -95,7 +95,7 @@ interface Scene {
   readonly executioner: Executioner;
   readonly model: ModelDouble;
   readonly chance: Chance;
-  /** Resolves when every channel has been connected once. */
+  /** Resolves when every channel is connected by a process that lives: a start-up may have killed the first. */
   connected(): Promise<void>;
   askedAgain(): number;
 }
@@ -119,22 +119,22 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
       return replyTo(request, replies);
     },
   });
-  const missing = new Set<string>(CHANNELS.filter((name) => sides.some((s) => s.channel === name)));
-  const allConnected = Promise.withResolvers<void>();
+  const channels = CHANNELS.filter((name) => sides.some((side) => side.channel === name));
   const deployment = await openDeployment(options.deployment, {
     root: options.folder,
     settings: settingsFor(sides, model.baseUrl),
     hear(report) {
       if (report.kind === 'pairing') for (const side of sides) side.scan?.(report.code);
-      if (report.kind !== 'connected') return;
-      missing.delete(report.channel);
-      if (missing.size === 0) allConnected.resolve();
     },
   });
   const chance = chanceFrom(options.seed + 1);
   const executioner = new Executioner(deployment, chance);
   const scene = { sides, deployment, load, executioner, model, chance };
-  return { ...scene, connected: () => allConnected.promise, askedAgain: () => again };
+  const connected = async (): Promise<void> => {
+    const isServed = (name: string) => deployment.processes.some((one) => one.isConnected(name));
+    while (!channels.every(isServed)) await sleep(LOOK_EVERY_MS);
+  };
+  return { ...scene, connected, askedAgain: () => again };
 }
 
 /** Gives back how many died at each site. */

@@ -80,9 +80,13 @@ async function beat(): Promise<void> {
 
 /** Why the last beat began no run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
+  const since = Date.now();
   parley = await restartDue(folder, parley);
+  const plan = () => withStore(folder, ({ heartbeats }) => heartbeats.plan('main'));
+  // It may run a command first, which takes a moment.
+  await expect.poll(async () => (await plan())?.lastAt ?? 0).toBeGreaterThanOrEqual(since);
   await parley.end();
-  return withStore(folder, async ({ heartbeats }) => (await heartbeats.plan('main'))?.lastReason);
+  return (await plan())?.lastReason;
 }
 
 /** Everything that the model was sent in heartbeats. */
