@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { canMountDisks, mountSmallDisk } from '../e2e/small-disk.ts';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import { inNewFolder } from './bench-room.ts';
 import { LIMITED_GROUP } from './disturb.ts';
 import { type Steady, startModelSide, startTelegramSide, type TelegramSide } from './doubles.ts';
 import type { Rounds } from './figure.ts';
 import { type Installation, nameOf, startInstallation, type Topology } from './installation.ts';
 import type { Disturbance } from './orders.ts';
-import { type SlowProxy, startSlowProxy } from './slow-proxy.ts';
 import { quantile } from './statistics.ts';
 import { settingsFor } from './subject.ts';
 
@@ -28,7 +28,7 @@ interface Site {
   readonly telegram: TelegramSide;
   readonly installation: Installation;
   readonly disk: { fill(): void; empty(): void };
-  readonly proxy: { setDelay(ms: number): void };
+  readonly proxy: { delay(ms: number): void };
 }
 
 /** Something that goes wrong elsewhere; resolves when quiet people are to be watched. */
@@ -75,7 +75,7 @@ export const TROUBLES: readonly Trouble[] = [
     needs: 'slow-database',
     ms: 30_000,
     shared: true,
-    begin: async ({ proxy }) => proxy.setDelay(SLOW_QUERY_MS),
+    begin: async ({ proxy }) => proxy.delay(SLOW_QUERY_MS),
   },
   {
     name: `after a disk was full for ${DISK_FULL_MS / 1_000} s`,
@@ -177,7 +177,7 @@ async function openSite(
   opened.defer(telegram.close);
   const small = needs === 'small-disk' ? mountSmallDisk(DISK_MB) : undefined;
   opened.defer(() => small?.remove());
-  let proxy: SlowProxy | undefined;
+  let proxy: FaultyProxy | undefined;
   opened.defer(async () => proxy?.close());
   const installation = await startInstallation({
     topology,
@@ -186,13 +186,13 @@ async function openSite(
     settings: settingsWithGroup({ telegram, modelUrl }),
     through: async (postgresUrl) => {
       if (needs !== 'slow-database') return postgresUrl;
-      proxy = await startSlowProxy(postgresUrl);
+      proxy = await startFaultyProxy(postgresUrl);
       return proxy.url;
     },
   });
   opened.defer(installation.stop);
   const disk = small ?? { fill() {}, empty() {} };
-  return { telegram, installation, disk, proxy: { setDelay: (ms) => proxy?.setDelay(ms) } };
+  return { telegram, installation, disk, proxy: { delay: (ms) => proxy?.delay(ms) } };
 }
 
 function settingsWithGroup(where: Parameters<typeof settingsFor>[0]): object {

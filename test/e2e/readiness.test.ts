@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import { type SlowProxy, startSlowProxy } from '../services/slow-proxy.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -13,14 +13,14 @@ const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
 describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is away', () => {
   let database: FreshDatabase;
-  let postgres: SlowProxy;
-  let redis: SlowProxy;
+  let postgres: FaultyProxy;
+  let redis: FaultyProxy;
   let folder: DataFolder;
   let parley: ParleyProcess;
   beforeEach(async () => {
     database = await freshDatabase(postgresUrl ?? '');
-    postgres = await startSlowProxy(database.url);
-    redis = await startSlowProxy(redisUrl ?? '');
+    postgres = await startFaultyProxy(database.url);
+    redis = await startFaultyProxy(redisUrl ?? '');
     folder = makeDataFolder({
       model: 'offline',
       http: { port: 0 },
@@ -55,13 +55,13 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
     await becomes('503 the queue does not answer');
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
     expect(await gauge('parley_database_up')).toBe(1);
-    await redis.mend();
+    await redis.restore();
     await becomes('200 ready');
     await postgres.cut();
     await becomes('503 the database does not answer');
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
     expect(await gauge('parley_database_up')).toBe(0);
-    await postgres.mend();
+    await postgres.restore();
     await becomes('200 ready');
     expect(await gauge('parley_database_up')).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import { type SlowProxy, startSlowProxy } from '../services/slow-proxy.ts';
 
 const postgresUrl = inject('postgresUrl');
 
@@ -10,11 +10,11 @@ const CHATS = Array.from({ length: 12 }, (_, nth) => 600 + nth);
 
 describe.runIf(postgresUrl)('a database that is slow or away', () => {
   let database: FreshDatabase;
-  let proxy: SlowProxy;
+  let proxy: FaultyProxy;
   let scene: TelegramScene;
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
-    proxy = await startSlowProxy(database.url);
+    proxy = await startFaultyProxy(database.url);
     scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
   });
   afterEach(async () => {
@@ -68,7 +68,7 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     await proxy.cut();
     askAll(3);
     await new Promise((wake) => setTimeout(wake, 5_000));
-    await proxy.mend();
+    await proxy.restore();
     await expectAllInOrder();
     askAll(1);
     await expectAllInOrder();

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The way of the bytes that a fault is about. */
+export type Direction = 'to-server' | 'to-client' | 'both';
+/** The connections that a fault is about: those that are open now, those opened from now on, or all. */
+export type Connections = 'open' | 'new' | 'all';
+
+/** Faults on the way between a client and a server of TCP. */
+export interface FaultyProxy {
+  /** The address of the server, through the proxy. */
+  readonly url: string;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** From now on each piece arrives so much later, in ms, on all connections; order is kept. */
+  delay(ms: number, direction?: Direction): void;
+  /**
+   * Loses bytes and ends without a word, like a firewall that forgot the connection: a connection hit
+   * stays silent for ever, also after `restore`, and the server does not see that its client left.
+   */
+  swallow(connections?: Connections, direction?: Direction): void;
+  /** Keeps bytes back until `restore`, like a cable that is out or a server that is stopped. */
+  hold(connections?: Connections, direction?: Direction): void;
+  /** Sends an end of data (FIN) to one side of each open connection; the other way stays open. */
+  halfClose(direction: 'to-server' | 'to-client'): void;
+  /** Breaks all open connections with a reset (RST). New ones are accepted. */
+  reset(): void;
+  /** Closes all connections and refuses new ones. */
+  cut(): Promise<void>;
+  /** Ends every fault: no delay, nothing kept back, new connections work. The port stays the same. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Fault = 'none' | 'hold' | 'swallow';
+
+/** One way through one connection: reads from one socket, writes to the other. */
+interface Lane {
+  readonly to: Socket;
+  fault: Fault;
+  delayMs: number;
+  /** What is under way, in order. */
+  last: Promise<void>;
+  held: Array<() => void>;
+}
+
+interface Link {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly lanes: Readonly<Record<'to-server' | 'to-client', Lane>>;
+}
+
+const WAYS = ['to-server', 'to-client'] as const;
+
+/** Starts a proxy on a free port of loopback before the server of a URL such as `postgres://…`. */
+export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
+  const target = new URL(url);
+  const links = new Set<Link>();
+  // What a new connection begins with.
+  const fresh = {
+    'to-server': { fault: 'none' as Fault, delayMs: 0 },
+    'to-client': { fault: 'none' as Fault, delayMs: 0 },
+  };
+  let server: Server | undefined;
+  let port = 0;
+
+  const join = (client: Socket): void => {
+    const isSwallowed = fresh['to-server'].fault === 'swallow';
+    // Without a connection the socket takes nothing and says nothing.
+    const upstream = isSwallowed
+      ? new Socket()
+      : connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true });
+    const lane = (to: Socket, way: (typeof WAYS)[number]): Lane => ({
+      to,
+      ...fresh[way],
+      last: Promise.resolve(),
+      held: [],
+    });
+    const link: Link = {
+      client,
+      upstream,
+      lanes: { 'to-server': lane(upstream, 'to-server'), 'to-client': lane(client, 'to-client') },
+    };
+    links.add(link);
+    forward(client, link.lanes['to-server']);
+    forward(upstream, link.lanes['to-client']);
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on('close', () => {
+        if (client.destroyed && upstream.destroyed) links.delete(link);
+      });
+    }
+  };
+  const listen = async (): Promise<void> => {
+    if (server !== undefined) return;
+    server = createServer({ allowHalfOpen: true }, join);
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address !== null && typeof address !== 'string') port = address.port;
+  };
+  const cut = async (): Promise<void> => {
+    const closing = server;
+    server = undefined;
+    for (const { client, upstream } of links) {
+      client.destroy();
+      upstream.destroy();
+    }
+    links.clear();
+    if (closing === undefined) return;
+    closing.close();
+    await once(closing, 'close');
+  };
+  const setFault = (fault: Fault, connections: Connections, direction: Direction): void => {
+    for (const way of WAYS) {
+      if (direction !== 'both' && direction !== way) continue;
+      if (connections !== 'open') fresh[way].fault = fault;
+      if (connections === 'new') continue;
+      for (const { lanes } of links) lanes[way].fault = fault;
+    }
+  };
+  await listen();
+  return {
+    url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: `${port}` }).href,
+    get connections() {
+      return [...links].filter(({ client }) => !client.destroyed).length;
+    },
+    delay(ms, direction = 'to-server') {
+      for (const way of WAYS) {
+        if (direction !== 'both' && direction !== way) continue;
+        fresh[way].delayMs = ms;
+        for (const { lanes } of links) lanes[way].delayMs = ms;
+      }
+    },
+    swallow: (connections = 'all', direction = 'both') =>
+      setFault('swallow', connections, direction),
+    hold: (connections = 'all', direction = 'both') => setFault('hold', connections, direction),
+    halfClose(direction) {
+      for (const { lanes } of links) lanes[direction].to.end();
+    },
+    reset() {
+      for (const { client, upstream } of links) {
+        client.resetAndDestroy();
+        upstream.resetAndDestroy();
+      }
+      links.clear();
+    },
+    cut,
+    async restore() {
+      for (const way of WAYS) {
+        Object.assign(fresh[way], { fault: 'none', delayMs: 0 });
+        for (const { lanes } of links) release(lanes[way]);
+      }
+      await listen();
+    },
+    close: cut,
+  };
+}
+
+/** Passes on data, ends and closing of one socket as the fault of its lane allows at that moment. */
+function forward(from: Socket, lane: Lane): void {
+  const pass = (deliver: () => void): void => {
+    const due = lane.delayMs === 0 ? undefined : sleep(lane.delayMs, undefined, { ref: false });
+    lane.last = lane.last.then(async () => {
+      await due;
+      if (lane.fault === 'hold') lane.held.push(deliver);
+      else if (lane.fault === 'none') deliver();
+    });
+  };
+  from.on('data', (piece: Buffer) => pass(() => lane.to.write(piece)));
+  from.on('end', () => pass(() => lane.to.end()));
+  from.on('close', () => pass(() => lane.to.destroy()));
+  // An error is followed by `close`, which the other side sees.
+  from.on('error', () => undefined);
+}
+
+/** Ends a fault; what was swallowed is gone for ever, and with it the connection. */
+function release(lane: Lane): void {
+  lane.delayMs = 0;
+  if (lane.fault === 'swallow') return;
+  lane.fault = 'none';
+  for (const deliver of lane.held.splice(0)) deliver();
+}
