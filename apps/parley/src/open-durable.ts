@@ -30,7 +30,11 @@ export async function openDurable(
     { instance: processId, log, scrub: secrets.scrubLog },
     opened,
   );
-  const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock });
+  const store = await openStore({
+    ...settings.store,
+    url: settings.store.url ?? folder.storeUrl,
+    clock,
+  });
   opened.defer(async () => {
     try {
       await store.close();

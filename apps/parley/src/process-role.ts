@@ -2,16 +2,20 @@ import type { ProcessRole } from '@parley/store';
 import { CliError } from './cli-error.ts';
 import type { LoadedSettings } from './read-settings.ts';
 
+type Settings = LoadedSettings['settings'];
+/** What decides: where database and queue are. */
+interface Places {
+  readonly store: Pick<Settings['store'], 'url'>;
+  readonly queue: Pick<Settings['queue'], 'url'>;
+}
+
 /** Whether other processes work on the same database, so that what only one may do needs a lease. */
-export function isShared({ store }: Pick<LoadedSettings['settings'], 'store'>): boolean {
+export function isShared({ store }: Pick<Places, 'store'>): boolean {
   return store.url !== undefined;
 }
 
 /** Throws CliError `role-needs-servers` where a part of Parley could not meet the others anywhere. */
-export function checkRole(
-  role: ProcessRole,
-  { store, queue }: Pick<LoadedSettings['settings'], 'store' | 'queue'>,
-): void {
+export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (role === 'all') return;
   const missing = [
     ...(store.url === undefined ? ['store.url (PostgreSQL)'] : []),

@@ -127,7 +127,25 @@ const Store = z
         error: 'a PostgreSQL URL, such as postgres://user@host/parley',
       })
       .optional()
-      .describe('PostgreSQL; without it the embedded SQLite file.'),
+      .describe('PostgreSQL, or PgBouncer before it; without it the embedded SQLite file.'),
+    connections: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .default(10)
+      .describe('To PostgreSQL, of each process at most.'),
+    connectSeconds: z
+      .number()
+      .min(0.5)
+      .max(60)
+      .default(5)
+      .describe('How long to wait for a connection.'),
+    querySeconds: z
+      .number()
+      .min(0.5)
+      .max(600)
+      .default(10)
+      .describe('How long to wait for an answer; then the connection is destroyed.'),
   })
   .prefault({})
   .describe('Where messages are kept.');

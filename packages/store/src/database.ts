@@ -21,5 +21,7 @@ export interface Database {
    * `work` awaits nothing but its queries, since on SQLite all others wait for it.
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
+  /** Like `write`, for a migration or a restore, whose statements may each take an hour. */
+  writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { hasAllSteps } from './migrations/has-all-steps.ts';
 import type { Migration } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { pageSessionRepository } from './page-sessions.ts';
-import type { openPostgres } from './postgres/open-postgres.ts';
+import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues } from './repositories/adapter-values.ts';
 import { approvalRepository } from './repositories/approval-repository.ts';
 import { attachmentRepository } from './repositories/attachment-repository.ts';
@@ -42,7 +42,7 @@ import type { Store } from './store.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 /** Where the database is, what time it is, and how ids are made (by default from time and chance). */
-export interface StoreOptions {
+export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
@@ -59,7 +59,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
   const migrations = hasAllSteps(seen) ? null : await loadMigrations();
   if (migrations !== null) refuseNewer(seen, migrations, name);
-  const database = address.dialect === 'sqlite' ? openSqlite(address) : await postgresAt(address);
+  const database =
+    address.dialect === 'sqlite'
+      ? openSqlite(address)
+      : await postgresAt({ ...options, ...address });
   try {
     if (migrations !== null) await migrate(database, migrations, name, options.clock);
   } catch (reason) {
@@ -74,9 +77,9 @@ async function loadMigrations(): Promise<readonly Migration[]> {
   return (await import('./migrations.ts')).MIGRATIONS;
 }
 
-async function postgresAt(address: Parameters<typeof openPostgres>[0]): Promise<Database> {
+async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<Database> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');
-  return openPostgres(address);
+  return openPostgres(options);
 }
 
 /** The repositories over a database that is open and migrated. */

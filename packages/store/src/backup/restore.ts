@@ -43,7 +43,7 @@ export async function restoreStore(restore: StoreRestore): Promise<RestoredStore
   const address = parseStoreUrl(restore.url);
   const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
-    return await database.write(async (sql) => {
+    return await database.writeLong(async (sql) => {
       await onlyOne(database, sql);
       const target = await enterStaging(database, sql, address.name, clock());
       const known = new Set(schema.steps);

@@ -1,26 +1,48 @@
+import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import type { Pool as PgPool, PoolClient } from 'pg';
 import type { Database } from '../database.ts';
 import { Kysely, PostgresDialect } from '../kysely.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
 import { numberTypes } from './number-types.ts';
-import { explainPostgresFailure } from './postgres-failure.ts';
+import { explainPostgresFailure, isFromServer } from './postgres-failure.ts';
 
-/** Transactions are short, so a few connections serve many turns; the server's default is 100. */
-const POOL_SIZE = 10;
-const CONNECT_TIMEOUT_MS = 5_000;
-/** Transactions take milliseconds; one that stands still must not hold its rows, or wait, for long. */
-const LIMITS_MS = { idle_in_transaction_session_timeout: 10_000, lock_timeout: 10_000 };
+/** How many connections one process opens at most, and how long it waits for the server. */
+export interface PostgresLimits {
+  readonly connections?: number | undefined;
+  /** For a new connection, or a free one of the pool. */
+  readonly connectSeconds?: number | undefined;
+  /** For the answer to one statement. */
+  readonly querySeconds?: number | undefined;
+}
+
+/** For one statement of a migration or a restore, which may rewrite a large table. */
+const LONG_QUERY_MS = 60 * 60_000;
+/** TCP asks after a connection that has been quiet for so long. In ms. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/**
+ * Transactions take milliseconds; one that waits for a lock or for its client must not block others
+ * for long. One message with `begin`, because a pooler such as PgBouncer refuses such parameters of a
+ * connection and gives each transaction another one.
+ */
+const BEGIN = `begin; set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '8s'`;
 
 /** Opens a pool on PostgreSQL. The `pg` library is loaded here, so that SQLite users never pay it. */
-export async function openPostgres(options: { url: string; name: string }): Promise<Database> {
+export async function openPostgres({
+  url,
+  name,
+  connections = 10,
+  connectSeconds = 5,
+  querySeconds = 10,
+}: { readonly url: string; readonly name: string } & PostgresLimits): Promise<Database> {
   const { Pool, types } = await import('pg');
   const pool = new Pool({
-    connectionString: options.url,
-    max: POOL_SIZE,
+    connectionString: url,
+    max: connections,
     keepAlive: true,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    connectionTimeoutMillis: connectSeconds * 1000,
     application_name: 'parley',
-    ...LIMITS_MS,
     types: numberTypes(types),
   });
   // A connection that breaks tells so by an event as well, on the pool while it is idle and on
@@ -28,24 +50,71 @@ export async function openPostgres(options: { url: string; name: string }): Prom
   // the next one, fails and is explained, so nothing is lost here.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const lend = lender(pool);
+  const within = (ms: number) =>
+    new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool: { connect: () => lend(ms), end: () => pool.end() } }),
+    });
+  const kysely = within(querySeconds * 1000);
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!open) throw new StoreError('store-closed', `${options.name} is closed already.`);
+    if (!open) throw new StoreError('store-closed', `${name} is closed already.`);
     try {
       return await work();
     } catch (reason) {
-      throw explainPostgresFailure(options.name, reason);
+      throw explainPostgresFailure(name, reason);
     }
   };
   return {
     dialect: 'postgres',
     read: (work) => guarded(() => work(kysely)),
     write: (work) => guarded(() => kysely.transaction().execute(work)),
+    writeLong: (work) => guarded(() => within(LONG_QUERY_MS).transaction().execute(work)),
     async close() {
       if (!open) return;
       open = false;
-      await kysely.destroy();
+      await pool.end();
     },
+  };
+}
+
+/**
+ * Lends connections that are destroyed once a query was not answered in time: `pg` itself only rejects
+ * the query and keeps the connection, on which the next one would wait as long. Idle connections that
+ * were last heard of before that query are as dead, so they are not lent any more.
+ */
+function lender(pool: PgPool): (ms: number) => Promise<PostgresPoolClient> {
+  const heard = new WeakMap<PoolClient, number>();
+  let silentSince = 0;
+  return async (ms) => {
+    let client = await pool.connect();
+    while ((heard.get(client) ?? silentSince) < silentSince) {
+      client.release(true);
+      client = await pool.connect();
+    }
+    let lost: Error | undefined;
+    async function ask(text: string, values: unknown[]): Promise<unknown> {
+      if (lost !== undefined) throw lost;
+      const askedAt = performance.now();
+      const query = { text: text === 'begin' ? BEGIN : text, values, query_timeout: ms };
+      try {
+        const result = await client.query(query);
+        heard.set(client, performance.now());
+        return result;
+      } catch (error) {
+        if (error instanceof Error && !isFromServer(error)) {
+          lost = error;
+          silentSince = askedAt;
+          client.release(error);
+        }
+        throw error;
+      }
+    }
+    function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+    function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+    function query(text: unknown, values: readonly unknown[] = []): unknown {
+      return ask(String(text), [...values]);
+    }
+    return { query, release: () => lost ?? client.release() };
   };
 }

@@ -39,11 +39,15 @@ export function explainPostgresFailure(name: string, thrown: unknown): StoreErro
   return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
 }
 
+/** Only errors of the server carry a severity; Node's own (ECONNREFUSED) have a code as well. */
+export function isFromServer(error: Error): boolean {
+  return 'severity' in error;
+}
+
 function codeOf(thrown: unknown): PostgresCode {
   if (!(thrown instanceof Error)) return 'store-failed';
   const state = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  // Only errors of the server carry a severity; Node's own (ECONNREFUSED) have a code as well.
-  if ('severity' in thrown) {
+  if (isFromServer(thrown)) {
     return BY_STATE.find(([start]) => state.startsWith(start))?.[1] ?? 'store-failed';
   }
   const fromTheNetwork = state !== '' || thrown instanceof AggregateError;

@@ -109,6 +109,7 @@ function sqliteDatabase(
     read: (work) => guarded(() => work(kysely)),
     write: (work, durability = 'power-cut') =>
       guarded(() => transactions.transact(work, durability)),
+    writeLong: (work) => guarded(() => transactions.transact(work, 'power-cut')),
     async close() {
       if (!open) return;
       open = false;
