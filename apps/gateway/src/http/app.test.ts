@@ -163,6 +163,7 @@ describe('the routes of the gateway', () => {
         },
       },
     ],
+    ['is not ready when its database is silent', 503, { ping: () => new Promise(() => undefined) }],
   ])('[D10] %s', async (_case, status, options) => {
     expect((await get('/readyz', {}, options)).status).toBe(status);
     expect((await get('/healthz', {}, options)).status).toBe(200);

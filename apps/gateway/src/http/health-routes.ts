@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, reasonOf } from '@parley/contracts';
 import type { Hono } from 'hono';
 import type { AccountStatus } from '../channel-account.ts';
@@ -14,29 +15,57 @@ export interface HealthOptions {
   readonly status: () => readonly AccountStatus[];
 }
 
+/** Supervisors wait for two seconds; whatever does not answer by then is as good as gone. */
+const CHECKED_WITHIN_MS = 1_500;
+
 /** Health is open: a supervisor has no token, and learns nothing but yes or no (D10). */
 export function addHealth(
   app: Hono<AppEnv>,
   { log, ping, pingQueue, status }: HealthOptions,
 ): void {
+  const checks = [
+    checkWithin('the database does not answer', ping),
+    checkWithin('the queue does not answer', async () => pingQueue?.()),
+  ];
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
-    try {
-      await ping();
-    } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'not ready');
-      return c.text('the database does not answer\n', 503);
-    }
-    try {
-      await pingQueue?.();
-    } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'not ready');
-      return c.text('the queue does not answer\n', 503);
-    }
+    const failures = (await Promise.all(checks.map((check) => check()))).filter(isPresent);
+    for (const { reason } of failures) log.warn({ reason }, 'not ready');
+    if (failures.length > 0) return c.text(`${failures.map(({ name }) => name).join('; ')}\n`, 503);
     // A channel that failed stays failed until a person mends it; the others are served all the same.
     const states = status().map(({ state }) => state.kind);
     if (states.includes('starting')) return c.text('channels are connecting\n', 503);
     if (states.includes('stopped')) return c.text('shutting down\n', 503);
     return c.text('ready\n');
   });
+}
+
+interface Failure {
+  /** What supervisors are told. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+function isPresent(failure: Failure | null): failure is Failure {
+  return failure !== null;
+}
+
+/**
+ * Resolves within the deadline: to null, or to what failed. A check that is still under way is
+ * joined, so that many requests do not use up connections to a silent server.
+ */
+function checkWithin(name: string, check: () => Promise<unknown>): () => Promise<Failure | null> {
+  let running: Promise<Failure | null> | undefined;
+  return () => {
+    running ??= check()
+      .then(
+        () => null,
+        (error: unknown) => ({ name, reason: reasonOf(error) }),
+      )
+      .finally(() => {
+        running = undefined;
+      });
+    const late = { name, reason: `no answer within ${CHECKED_WITHIN_MS} ms` };
+    return Promise.race([running, sleep(CHECKED_WITHIN_MS, late, { ref: false })]);
+  };
 }
