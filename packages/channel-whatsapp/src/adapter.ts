@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext, ChannelState } from '@parley/channels';
 import { Acquaintances } from './acquaintances.ts';
 import { realAmbience, type WhatsAppAmbience } from './ambience.ts';
-import { keyStore } from './auth-store.ts';
+import { endingOnFailure, keyStore } from './auth-store.ts';
 import { CAPABILITIES, RATES } from './capabilities.ts';
 import { Connection } from './connection.ts';
 import { filesFacet } from './files-facet.ts';
@@ -25,7 +25,8 @@ export function createWhatsAppAdapter(
   context: ChannelContext<WhatsAppSettings>,
   ambience: WhatsAppAmbience = realAmbience,
 ): ChannelAdapter {
-  const { clock, log, settings, values } = context;
+  const { clock, log, settings } = context;
+  const values = endingOnFailure(context.values, (reason) => connection.breakOff(reason));
   const { ackTimeoutMs } = ambience;
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -25,6 +25,30 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
   return value;
 }
 
+/**
+ * The same values; the first that cannot be read or written ends the connection. Baileys confirms what
+ * it could not process for want of a key, with an error, and WhatsApp drops what was confirmed: a
+ * message of which the database knows nothing, or a phone's request to send an answer again.
+ */
+export function endingOnFailure(
+  values: AdapterValues,
+  breakOff: (reason: unknown) => void,
+): AdapterValues {
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (thrown) {
+      breakOff(thrown);
+      throw thrown;
+    }
+  };
+  return {
+    get: (kind, ids) => guarded(values.get(kind, ids)),
+    set: (changes) => guarded(values.set(changes)),
+    clear: () => values.clear(),
+  };
+}
+
 /** Writes the credentials as they are now. */
 export async function saveCredentials(
   values: AdapterValues,

@@ -18,6 +18,22 @@ async function arrived({ double, texts }: Scene, expected: readonly string[]): P
   expect(texts()).toEqual(expected);
 }
 
+/** Values of which those of one kind cannot be read so many times, as while a database is away. */
+function unreadable(kind: string) {
+  const values = memoryValues();
+  let failures = 0;
+  return {
+    ...values,
+    failNext: (times: number) => {
+      failures = times;
+    },
+    get: async (wanted: string, ids: readonly string[]) => {
+      if (wanted === kind && failures-- > 0) throw new Error('the database is away');
+      return values.get(wanted, ids);
+    },
+  };
+}
+
 // The first message of a person opens with a key that is used up; it is the one that can be lost for good.
 describe('[D01] the WhatsApp adapter loses nothing when', () => {
   it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
@@ -84,6 +100,36 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await open.double.waitFor(() => failures > 5);
     await open.double.say({ chat: ann.id, text: 'second' });
     await arrived(open, ['first', 'second']);
+  });
+
+  it.each(['session', 'lid-mapping'])('its %s cannot be read for a while', async (kind) => {
+    const values = unreadable(kind);
+    const open = await openScene({ values });
+    const ann = open.double.addPerson({ addressing: 'lid' });
+    await open.double.say({ chat: ann.id, text: 'first' });
+    await arrived(open, ['first']);
+    await open.adapter.stop();
+    for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
+    // A new process has none of it in memory.
+    values.failNext(5);
+    await open.again();
+    await arrived(open, ['first', 'second', 'third']);
+  });
+
+  it('[D04] a phone asks for an answer once more, which cannot be read for a while', async () => {
+    const values = unreadable('sent');
+    const { double, adapter } = await openScene({ values });
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'question' });
+    await adapter.send(part(ann.id, 'first'), noSignal());
+    double.loseSessions(ann.id);
+    values.failNext(2);
+    // A new connection has nothing in memory.
+    double.fault({ kind: 'cut' });
+    await adapter.send(part(ann.id, 'second'), noSignal());
+    const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
+    await double.waitFor(() => answers().length === 2, 10_000);
+    expect(answers().map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
   it('it stops while a message is being stored', async () => {
