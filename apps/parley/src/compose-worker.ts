@@ -1,4 +1,5 @@
 import { startWorker } from '@parley/worker';
+import { keepRetention } from './keep-retention.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { startSoul } from './start-soul.ts';
@@ -16,4 +17,5 @@ export async function composeWorker(
   const worker = await startWorker(workerOptions(loaded, parts));
   opened.defer(() => worker.close(TURN_GRACE_MS));
   opened.defer(startSoul(parts));
+  opened.defer(keepRetention(parts, loaded.settings));
 }

@@ -100,6 +100,15 @@ function describeProgram({ bare, action, print }: Running): Command {
         (await import('./commands/pair.ts')).pairCommand(folder, process.env, code, print),
       )(),
     );
+  program
+    .command('storage')
+    .description('what takes how much in the database, how long it is kept, and what is old')
+    .option('--json', 'for programs')
+    .action((flags: { readonly json?: boolean }) =>
+      action(async (folder) =>
+        (await import('./commands/storage.ts')).storage(folder, process.env, flags, print),
+      )(),
+    );
   addApprovalsCommand(program, action, print);
   addAuditCommand(program, action, print);
   addPluginsCommand(program, action, print);

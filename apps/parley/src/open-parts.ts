@@ -66,8 +66,7 @@ export async function openParts(
   const approvals = approvalsOf(settings);
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
-  const inspector = openInspector(store.prompts, settings.inspector, { preview, clock, log });
-  opened.use(inspector);
+  const inspector = openInspector(store.prompts, settings.inspector, preview);
   const model = chooseModel(loaded, options, log, secrets);
   /** What both roles need. */
   const shared = {

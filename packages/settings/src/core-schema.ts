@@ -9,6 +9,7 @@ import { Limits } from './limits-schema.ts';
 import { Mcp } from './mcp-schema.ts';
 import { Media } from './media-schema.ts';
 import { Queue } from './queue-schema.ts';
+import { Retention } from './retention-schema.ts';
 import { Soul } from './soul-schema.ts';
 import { Spend } from './spend-schema.ts';
 import { Telemetry } from './telemetry-schema.ts';
@@ -178,6 +179,7 @@ export const CoreSettings = z.strictObject({
   spend: Spend,
   media: Media,
   inspector: Inspector,
+  retention: Retention,
   http: Http,
   log: Log,
   telemetry: Telemetry,

@@ -90,6 +90,13 @@ export type {
 } from './repositories/audit-repository.ts';
 export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type {
+  RetentionAges,
+  RetentionBounds,
+  RetentionPace,
+  RetentionRepository,
+  RetentionRun,
+} from './retention.ts';
+export type {
   AdmittedMessage,
   ClaimedTurn,
   CommitResult,
@@ -114,6 +121,7 @@ export type {
   SoulVersion,
 } from './souls.ts';
 export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
+export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export {

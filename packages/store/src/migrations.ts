@@ -23,6 +23,7 @@ import { DEAD_LETTERS } from './migrations/0024-dead-letters.ts';
 import { TIMELINE } from './migrations/0025-timeline.ts';
 import { PLANS } from './migrations/0026-plans.ts';
 import { PAGE_SESSIONS } from './migrations/0027-page-sessions.ts';
+import { RETENTION } from './migrations/0028-retention.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -167,4 +168,5 @@ export const MIGRATIONS: readonly Migration[] = [
   TIMELINE,
   PLANS,
   PAGE_SESSIONS,
+  RETENTION,
 ];

@@ -114,6 +114,11 @@ export function storeOn(database: Database, newId: NewId): Store {
     processes: processRepository(database),
     pageSessions: pageSessionRepository(database),
     audit: auditRepository(database),
+    retention: {
+      last: async () => (await import('./retention.ts')).lastRetention(database),
+      run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
+      use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
+    },
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {

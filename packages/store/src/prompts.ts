@@ -51,6 +51,4 @@ export interface PromptRepository {
   ofTurn(turnId: string): Promise<StoredPrompt | null>;
   /** Newest first. */
   list(search: PromptSearch): Promise<readonly PromptSummary[]>;
-  /** Drops what was recorded before (ms); `Number.MAX_SAFE_INTEGER` drops everything. */
-  forget(before: number): Promise<void>;
 }

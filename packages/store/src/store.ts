@@ -20,6 +20,7 @@ import type { PinRepository } from './pins.ts';
 import type { ProcessRepository } from './processes.ts';
 import type { PromptRepository } from './prompts.ts';
 import type { AuditRepository } from './repositories/audit-repository.ts';
+import type { RetentionRepository } from './retention.ts';
 import type { SoulRepository } from './souls.ts';
 import type { SpendRepository } from './spend.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
@@ -60,6 +61,7 @@ export interface Store {
   readonly processes: ProcessRepository;
   readonly pageSessions: PageSessionRepository;
   readonly audit: AuditRepository;
+  readonly retention: RetentionRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
   /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */

@@ -1,4 +1,5 @@
 import type { PageSessionTables } from './page-sessions.ts';
+import type { RetentionTables } from './retention.ts';
 import type { CronTables } from './tables/cron-tables.ts';
 import type { DeadLetterTables } from './tables/dead-letter-tables.ts';
 import type { HeartbeatTables } from './tables/heartbeat-tables.ts';
@@ -28,4 +29,5 @@ export interface Tables
     CronTables,
     PageSessionTables,
     ProcessTables,
+    RetentionTables,
     SoulTables {}

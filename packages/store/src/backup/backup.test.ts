@@ -187,6 +187,7 @@ const LEFT_OUT = new Set([
   'lease',
   'process',
   'page_session',
+  'retention_run',
   'parley_migration',
   'sqlite_sequence',
 ]);

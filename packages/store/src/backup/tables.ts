@@ -25,13 +25,14 @@ export interface BackupSchema {
 }
 
 /**
- * Who holds what, who runs and who is signed in is true of this moment only; which migrations were applied is told by the
+ * Who holds what, who runs, who is signed in and when rows were removed is true of this moment only; which migrations were applied is told by the
  * numbers of the steps.
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'lease',
   'process',
   'page_session',
+  'retention_run',
   'parley_migration',
 ]);
 

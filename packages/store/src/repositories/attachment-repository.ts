@@ -9,6 +9,9 @@ import { PENDING } from './literals.ts';
 /** Told of an attachment that was never fetched because its message needs no answer any more. */
 const TOO_LATE = 'its message was answered or dropped before it had arrived';
 
+/** Files of which the bytes are dropped in one transaction. */
+const FILES_AT_ONCE = 5;
+
 /**
  * The attachments on SQL. What is written here can be fetched or made once more, so none of it must
  * survive a power cut.
@@ -75,7 +78,10 @@ export function attachmentRepository(database: Database): AttachmentRepository {
         return row?.kept ?? 0;
       }),
 
-    forget: (before, now) => database.write((sql) => forget(sql, before, now), 'process'),
+    async forget(before, now) {
+      await database.write((sql) => endLate(sql, now), 'process');
+      while (await database.write((sql) => dropBytes(sql, before), 'process'));
+    },
   };
 }
 
@@ -118,25 +124,42 @@ async function updatePending(
     .execute();
 }
 
-async function forget(sql: Sql, before: number, now: number): Promise<void> {
-  const ofOver = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'attachment'>) =>
-    exists(
-      selectFrom('inbox')
-        .select('inbox.seq')
-        .whereRef('inbox.seq', '=', 'attachment.inbox_seq')
-        .where('inbox.state', '=', 'done'),
-    );
+async function endLate(sql: Sql, now: number): Promise<void> {
   await sql
     .updateTable('attachment')
     .set({ state: 'failed', reason: TOO_LATE, updated_at: now })
     .where('attachment.state', '=', PENDING)
-    .where(ofOver)
+    .where(isOver)
     .execute();
-  await sql
+}
+
+/** Bytes are overwritten on the disk when they go, so a few files make a step. True: there may be more. */
+async function dropBytes(sql: Sql, before: number): Promise<boolean> {
+  const { numUpdatedRows } = await sql
     .updateTable('attachment')
     .set({ bytes: null })
-    .where('attachment.bytes', 'is not', null)
-    .where('attachment.updated_at', '<', before)
-    .where(ofOver)
-    .execute();
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('inbox_seq', 'attachment_index'), 'in', (old) =>
+        old
+          .selectFrom('attachment')
+          .select(['attachment.inbox_seq', 'attachment.attachment_index'])
+          .where('attachment.bytes', 'is not', null)
+          .where('attachment.updated_at', '<', before)
+          .where(isOver)
+          .orderBy('attachment.updated_at')
+          .limit(FILES_AT_ONCE)
+          .$asTuple('inbox_seq', 'attachment_index'),
+      ),
+    )
+    .executeTakeFirst();
+  return Number(numUpdatedRows) === FILES_AT_ONCE;
+}
+
+function isOver({ exists, selectFrom }: ExpressionBuilder<Tables, 'attachment'>) {
+  return exists(
+    selectFrom('inbox')
+      .select('inbox.seq')
+      .whereRef('inbox.seq', '=', 'attachment.inbox_seq')
+      .where('inbox.state', '=', 'done'),
+  );
 }

@@ -141,27 +141,39 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed({ messageId: '100', chat: 'g1' })).toEqual([]);
     });
 
+    /** A round of retention that drops what was recorded before. */
+    const forget = (before: number) => {
+      const now = 100 * DAY;
+      const forever = Number.POSITIVE_INFINITY;
+      const others = { messages: forever, history: forever, decisions: forever, spend: forever };
+      const ages = { ...others, prompts: Math.max(0, now - before) };
+      return store.retention.run(
+        { ages, bytes: forever },
+        { clock: () => now, pause: async () => true },
+      );
+    };
+
     it('[P17] are dropped when they are old, and texts once nobody needs them', async () => {
       await store.prompts.record(prompt('old', ['same', 'gone'], { at: DAY }));
       // The same text within the hour: it is known, and its row is not touched again.
       await store.prompts.record(prompt('late', ['same'], { at: DAY + 30 * 60_000 }));
       await store.prompts.record(prompt('new', ['new'], { at: 5 * DAY }));
-      await store.prompts.forget(DAY + 1);
+      await forget(DAY + 1);
       expect(await listed()).toEqual(['new', 'late']);
       expect((await store.prompts.ofTurn('late'))?.parts).toMatchObject([{ text: 'same' }]);
-      await store.prompts.forget(3 * DAY);
+      await forget(3 * DAY);
       expect(await listed()).toEqual(['new']);
       expect(await textsIn(database)).toEqual(['new']);
       await store.prompts.record(prompt('again', ['same'], { at: 5 * DAY }));
       expect((await store.prompts.ofTurn('again'))?.parts).toMatchObject([{ text: 'same' }]);
-      await store.prompts.forget(Number.MAX_SAFE_INTEGER);
+      await forget(Number.MAX_SAFE_INTEGER);
       expect(await textsIn(database)).toEqual([]);
     });
 
     it('[P17] keep a text alive for as long as turns use it, across days', async () => {
       for (let day = 1; day <= 9; day += 1) {
         await store.prompts.record(prompt(`t${day}`, ['standing'], { at: day * DAY }));
-        await store.prompts.forget((day - 7) * DAY);
+        await forget((day - 7) * DAY);
       }
       for (const turnId of await listed()) {
         expect((await store.prompts.ofTurn(turnId))?.parts).toMatchObject([{ text: 'standing' }]);
@@ -174,7 +186,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           store.prompts.record(prompt(`t${index}`, [`text ${index}`], { at: index })),
         ),
       );
-      await store.prompts.forget(440);
+      await forget(440);
       expect(await listed()).toHaveLength(10);
     });
   });

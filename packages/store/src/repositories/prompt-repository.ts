@@ -5,7 +5,7 @@ import { raw } from '../kysely.ts';
 import type { PromptRepository, PromptSearch } from '../prompts.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
-import { KNOWN_FOR_MS, knownHashes } from './known-hashes.ts';
+import { knownHashes } from './known-hashes.ts';
 import {
   type HashedText,
   hashed,
@@ -15,9 +15,6 @@ import {
   SUMMARY,
   summaryOf,
 } from './prompt-row.ts';
-
-/** So many rows are dropped in one transaction: a few ms, in which others wait. */
-const DROPPED_AT_ONCE = 200;
 
 /** Prompts on SQL. */
 export function promptRepository(database: Database): PromptRepository & { textsChanged(): void } {
@@ -68,14 +65,6 @@ export function promptRepository(database: Database): PromptRepository & { texts
 
     // Told by whoever changes texts besides: what was written once may be gone.
     textsChanged: () => known.clear(),
-
-    async forget(before) {
-      known.clear();
-      await untilNone(() => database.write((sql) => dropPrompts(sql, before), 'process'));
-      // A text counts as known for a while after its row was last touched.
-      const unused = before === Number.MAX_SAFE_INTEGER ? before : before - 2 * KNOWN_FOR_MS;
-      await untilNone(() => database.write((sql) => dropTexts(sql, unused), 'process'));
-    },
   };
 }
 
@@ -150,41 +139,6 @@ function matching<Row>(
     );
   }
   return found;
-}
-
-async function untilNone(drop: () => Promise<number>): Promise<void> {
-  let dropped = await drop();
-  while (dropped > 0) dropped = await drop();
-}
-
-async function dropPrompts(sql: Sql, before: number): Promise<number> {
-  const { numDeletedRows } = await sql
-    .deleteFrom('turn_prompt')
-    .where('turn_id', 'in', (old) =>
-      old
-        .selectFrom('turn_prompt')
-        .select('turn_id')
-        .where('created_at', '<', before)
-        .orderBy('created_at')
-        .limit(DROPPED_AT_ONCE),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}
-
-async function dropTexts(sql: Sql, unused: number): Promise<number> {
-  const { numDeletedRows } = await sql
-    .deleteFrom('prompt_text')
-    .where('hash', 'in', (old) =>
-      old
-        .selectFrom('prompt_text')
-        .select('hash')
-        .where('used_at', '<', unused)
-        .orderBy('used_at')
-        .limit(DROPPED_AT_ONCE),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
 }
 
 function missing(turnId: string): never {

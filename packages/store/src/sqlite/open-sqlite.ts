@@ -13,6 +13,8 @@ import { StatementCache } from './statement-cache.ts';
 
 /** How long a statement waits for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** Of the log that is left lying; four times what SQLite lets it grow to by itself. */
+const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
 /** What `openSqlite` needs: the file, and what to call it in messages. */
 export interface SqliteOptions {
@@ -60,7 +62,8 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 };
 
 function configure(sqlite: DatabaseSync): void {
-  sqlite.exec('pragma journal_mode = wal');
+  // A long reader, such as a backup, makes the log grow; it becomes small again with the next checkpoint.
+  sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
   sqlite.exec(SYNCHRONOUS['power-cut']);
   // What is rewritten is overwritten on the disk: else `/forget` would miss copies that were given free.
   sqlite.exec('pragma secure_delete = on');

@@ -1,0 +1,278 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { NewApproval } from './approvals.ts';
+import { openStore } from './open-store.ts';
+import type { RetentionAges } from './retention.ts';
+import { BOUNDED_OTHERWISE, RETENTION_RULES } from './retention-rules.ts';
+import type { Store } from './store.ts';
+import { DAY, liveThrough } from './testing/busy-year.ts';
+import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
+import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const FOREVER = Number.POSITIVE_INFINITY;
+const NOW = 1_000 * DAY;
+const AGES: RetentionAges = {
+  messages: 60 * DAY,
+  history: 100 * DAY,
+  decisions: 30 * DAY,
+  prompts: 7 * DAY,
+  spend: 100 * DAY,
+};
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`old rows on ${database.name}`, () => {
+    let store: Store;
+    let now = 0;
+    beforeEach(async () => {
+      await store?.close();
+      await database.openBare();
+      now = 1_000;
+      store = await openStore({ url: database.url(), clock: () => now });
+    });
+    afterAll(async () => {
+      await store.close();
+      await database.dispose();
+    });
+
+    const round = (
+      ages: Partial<RetentionAges> = {},
+      { bytes = FOREVER, pause = async () => true }: Partial<{ bytes: number; pause: Pause }> = {},
+    ) => store.retention.run({ ages: { ...AGES, ...ages }, bytes }, { clock: () => now, pause });
+    type Pause = (tookMs: number) => Promise<boolean>;
+    const rows = async (): Promise<Readonly<Record<string, number>>> => {
+      const { tables } = await store.retention.use(AGES, now);
+      return Object.fromEntries(tables.map((table) => [table.table, table.rows]));
+    };
+    /** As many messages on each of these days, each in a chat of its own. */
+    const live = async (days: number, perDay: number) => {
+      for (let day = 1; day <= days; day += 1) {
+        const at = day * DAY;
+        now = at + DAY / 2;
+        await Promise.all(
+          Array.from({ length: perDay }, (_, nth) =>
+            liveThrough(store, at + nth, `c${nth}`, `m${day}-${nth}`),
+          ),
+        );
+      }
+    };
+
+    it('[D15] are removed in all tables at their ages, and no younger ones', async () => {
+      await live(20, 2);
+      const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
+      await store.decisions.record({ ...routeTo('c0'), messageId: 'r', ...refused });
+      expect((await store.retention.use(AGES, now)).tables).toContainEqual(
+        expect.objectContaining({ table: 'inbox', rows: 40, old: { rows: 0, bytes: 0 } }),
+      );
+      const day = { messages: 5 * DAY, history: 10 * DAY, prompts: 2 * DAY, spend: 5 * DAY };
+      await round({ ...day, decisions: 19 * DAY });
+      expect(await rows()).toMatchObject({
+        inbox: 10,
+        outbox: 10,
+        turn_step: 10,
+        transcript: 40,
+        turn: 20,
+        turn_prompt: 4,
+        decision: 0,
+        conversation: 2,
+        session_pin: 2,
+        spend: 12,
+      });
+      expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
+    });
+
+    it('[D15] stay while they are needed: what waits, is open or is to be answered', async () => {
+      await store.inbox.accept(message('waiting', 'c1'));
+      await store.outbox.enqueue([part('unsent', 'c2')], 0);
+      await store.inbox.accept(message('asked', 'c3'));
+      const dead = await hold(store, 'web:c3');
+      await claim(store, dead, 'turn_dead');
+      await store.turns.appendStep(dead, 'turn_dead', { index: 0, content: 0 }, 0);
+      const failed = { ...answer('turn_dead', [], 'c3'), outcome: 'failed' as const };
+      await store.lanes.commit(dead, failed, 0);
+      await store.inbox.accept(message('allow', 'c4'));
+      const suspended = await hold(store, 'web:c4');
+      await claim(store, suspended, 'turn_asks');
+      await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
+      await store.approvals.ask(suspended, approval(), [], 0);
+      const owner = { ...message('hello', 'c5'), fromOwner: true };
+      await store.inbox.command(owner, { kind: 'stop' }, () => [part('stopped', 'c5')]);
+      const place = { conversationId: 'web:c4', session: 0 };
+      await store.pins.fix(place, 'k', 'v', 0);
+      const summary = { ...place, reader: 'owner', kind: 'history', mark: '0' } as const;
+      for (const [mark, reaches] of [
+        ['0', 1],
+        ['1', 2],
+      ] as const) {
+        await store.summaries.claim(
+          { ...summary, mark },
+          { by: 'x', now: 0, until: 1, impatient: true },
+        );
+        await store.summaries.finish({ ...summary, mark }, 'x', { content: mark, reaches });
+      }
+      now = NOW;
+      await round({}, { bytes: 1 });
+      await round();
+      expect(await rows()).toMatchObject({
+        inbox: 4,
+        turn: 2,
+        turn_step: 2,
+        approval: 1,
+        dead_letter: 1,
+        session_pin: 1,
+        summary: 1,
+      });
+      expect((await store.outbox.next(routeTo('c2')))?.part.body.text).toBe('unsent');
+      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c5' });
+      expect(await store.summaries.latest(summary)).toMatchObject({ content: '1' });
+      const [letter] = await store.deadLetters.open({ limit: 9 });
+      expect(await store.deadLetters.replay(letter?.id ?? 0, 'once', now)).toMatchObject({
+        kind: 'replayed',
+      });
+      expect(await store.inbox.waiting('web:c3')).toBe(1);
+      // The letter is settled, the question waits: only that is still needed.
+      now += 61 * DAY;
+      await round();
+      expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
+    });
+
+    it('[D15] go the oldest first while the database is too large, but never those of three days', async () => {
+      await live(30, 2);
+      const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
+      const { tables } = await store.retention.use(AGES, now);
+      const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+      expect(await round(forever, { bytes: 2 * bytes })).toMatchObject({
+        removed: 0,
+        cutoff: null,
+      });
+      const { cutoff } = await round(forever, { bytes: Math.floor(bytes / 2) });
+      if (database.name === 'SQLite') {
+        expect(cutoff).toBeGreaterThan(5 * DAY);
+        const { inbox, transcript, turn_prompt } = await rows();
+        expect(inbox).toBeLessThan(50);
+        expect([transcript, turn_prompt]).toEqual([2 * (inbox ?? 0), inbox]);
+      }
+      for (let nth = 0; nth < 4; nth += 1) await round(forever, { bytes: 1 });
+      if (database.name === 'SQLite')
+        expect(await rows()).toMatchObject({ inbox: 6, transcript: 12 });
+      expect(await store.inbox.accept(message('m28-1', 'c1'))).toBe('duplicate');
+    });
+
+    it('[D15] go in steps, between which other work is done; a round that was ended goes on later', async () => {
+      await live(2, 60);
+      now = 300 * DAY;
+      const ended = await round({}, { pause: async () => false });
+      expect(ended.removed).toBe(50);
+      expect(await store.retention.last()).toBeNull();
+      let steps = 0;
+      await round({}, { pause: async () => ++steps > 0 });
+      expect(steps).toBeGreaterThan(10);
+      expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
+    });
+
+    it('[D15] are known of every table: a rule removes them, or it is said what bounds them', async () => {
+      const { tables } = await store.retention.use(AGES, now);
+      const known = [
+        ...RETENTION_RULES.map(({ table }) => table),
+        ...Object.keys(BOUNDED_OTHERWISE),
+      ];
+      expect(tables.map(({ table }) => table).sort()).toEqual(known.sort());
+      expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
+    });
+  });
+}
+
+function approval(): NewApproval {
+  return {
+    code: 'CODE7',
+    turnId: 'turn_asks',
+    callKey: 'k',
+    tool: 'write',
+    shown: '{}',
+    askedBy: 'web:u1',
+    place: 'web c4',
+    askedIn: 'web:c4',
+    approvers: [],
+    expiresAt: 5,
+  };
+}
+
+const [sqlite, postgres] = bothDatabases(inject('postgresUrl'));
+
+describe.each([
+  { database: sqlite, days: 365, ages: AGES },
+  // Shorter, and all ages with it.
+  { database: postgres, days: 60, ages: { ...AGES, messages: 10 * DAY, history: 16 * DAY } },
+])('a long time of a busy installation', ({ database, days, ages }) => {
+  if (database === undefined) throw new Error('There are two databases.');
+  afterAll(() => database.dispose());
+
+  /** Of the file, or of all tables of a server whose vacuum has run. */
+  const sizeOf = async (store: Store): Promise<number> => {
+    if (database.name === 'SQLite') return statSync(pathOf(database)).size;
+    const client = new Client({ connectionString: database.url() });
+    await client.connect();
+    await client.query('vacuum');
+    await client.end();
+    return (await store.retention.use(ages, 0)).bytes;
+  };
+
+  it.runIf(database.available)(
+    `[D15] makes ${database.name} no larger once rows have reached their age`,
+    async () => {
+      await database.openBare();
+      let now = 0;
+      const store = await openStore({ url: database.url(), clock: () => now });
+      const pause = async () => {
+        await setImmediate();
+        return true;
+      };
+      const sizes: number[] = [];
+      for (let day = 1; day <= days; day += 1) {
+        now = day * DAY;
+        const at = (nth: number) => liveThrough(store, now + nth, `c${nth}`, `m${day}-${nth}`);
+        await Promise.all([at(0), at(1)]);
+        if (day % 3 > 0) continue;
+        await store.retention.run({ ages, bytes: FOREVER }, { clock: () => now, pause });
+        if (day % 15 === 0) sizes.push(await sizeOf(store));
+      }
+      const at = (share: number) => sizes[Math.floor(sizes.length * share) - 1] ?? 0;
+      expect(at(1)).toBeLessThanOrEqual(at(2 / 3) * 1.02);
+      expect(at(1)).toBeLessThanOrEqual(at(0.4) * 1.1);
+      if (database.name === 'SQLite') {
+        const log = statSync(`${pathOf(database)}-wal`).size;
+        expect(log).toBeLessThanOrEqual(16 * 1024 * 1024);
+      }
+      await store.close();
+    },
+  );
+});
+
+const pathOf = (database: TestDatabase) => database.url().slice('sqlite:'.length);
+
+describe('removing rows', () => {
+  const database = sqliteForTests();
+  afterAll(() => database.dispose());
+
+  it('[D15] makes no removal slower: rows that refer to another one are found by an index', async () => {
+    await (await database.openEmpty()).close();
+    const look = new DatabaseSync(pathOf(database));
+    const removed = new Set<string>(RETENTION_RULES.map(({ table }) => table));
+    const tables = look.prepare("select name from sqlite_schema where type = 'table'").all();
+    const scans = tables.flatMap(({ name: child }) =>
+      look
+        .prepare(`select "table" as parent, "from" as col from pragma_foreign_key_list('${child}')`)
+        .all()
+        .filter(({ parent }) => removed.has(String(parent)))
+        .flatMap(({ col }) =>
+          look.prepare(`explain query plan select 1 from ${child} where ${col} = ?`).all(),
+        )
+        .map(({ detail }) => String(detail))
+        .filter((detail) => detail.startsWith('SCAN')),
+    );
+    expect(scans).toEqual([]);
+    look.close();
+  });
+});

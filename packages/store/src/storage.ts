@@ -1,0 +1,141 @@
+import type { Database } from './database.ts';
+import { raw } from './kysely.ts';
+import {
+  BOUNDED_OTHERWISE,
+  beforeOf,
+  isOld,
+  RETENTION_RULES,
+  type RetentionAges,
+  type RetentionRule,
+} from './retention-rules.ts';
+import type { Tables } from './tables.ts';
+
+/** What a table takes, its indexes included. */
+export interface TableUse {
+  readonly table: string;
+  readonly bytes: number;
+  readonly rows: number;
+  /** The ages that bound it, or in words what does. */
+  readonly bound: readonly (keyof RetentionAges)[] | string;
+  /** What the next thorough round would remove. */
+  readonly old: { readonly rows: number; readonly bytes: number };
+}
+
+/** What a database takes. */
+export interface StorageUse {
+  /** The largest first. */
+  readonly tables: readonly TableUse[];
+  /** On the disk, without the log of SQLite. */
+  readonly bytes: number;
+  /** Of these, free for new rows; null where the database does not say. */
+  readonly freeBytes: number | null;
+}
+
+/** Looks through the whole database: for a process that has nothing else to do. */
+export async function storageUse(
+  database: Database,
+  ages: RetentionAges,
+  now: number,
+): Promise<StorageUse> {
+  const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
+  const rules = new Map(RETENTION_RULES.map((rule) => [String(rule.table), rule]));
+  const tables: TableUse[] = [];
+  for (const [table, bytes] of sizes.tables) {
+    const rule = rules.get(table);
+    const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
+    const bound = rule?.keeps ?? otherBoundOf(table);
+    const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
+    tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
+  }
+  const { bytes, freeBytes } = sizes;
+  return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes };
+}
+
+function otherBoundOf(table: string): string {
+  const known: Readonly<Record<string, string>> = BOUNDED_OTHERWISE;
+  return known[table] ?? '';
+}
+
+async function countOf(
+  database: Database,
+  table: string,
+  rule: RetentionRule | undefined,
+  before = 0,
+): Promise<{ readonly rows: number; readonly old: number }> {
+  const condition = rule === undefined ? raw`1 = 0` : isOld(rule, before - (rule.longer ?? 0));
+  const { rows } = await database.read((sql) =>
+    raw<{ rows: number; old: number }>`select count(*) as "rows",
+      (select count(*) from ${raw.table(table)} where ${condition}) as "old"
+      from ${raw.table(table)}`.execute(sql),
+  );
+  return rows[0] ?? { rows: 0, old: 0 };
+}
+
+interface Sizes {
+  readonly tables: ReadonlyMap<string, number>;
+  readonly bytes: number;
+  readonly freeBytes: number | null;
+}
+
+const PAGES = raw<{ bytes: number; free: number }>`
+  select page_count * page_size as bytes, freelist_count * page_size as free
+  from pragma_page_count, pragma_page_size, pragma_freelist_count`;
+
+async function sqliteSizes(database: Database): Promise<Sizes> {
+  const { rows } = await database.read((sql) =>
+    raw<{ name: string; bytes: number }>`
+      select tbl_name as name, sum(pgsize) as bytes
+      from dbstat join sqlite_schema using (name)
+      where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`.execute(sql),
+  );
+  const pages = await database.read((sql) => PAGES.execute(sql));
+  const { bytes = 0, free = 0 } = pages.rows[0] ?? {};
+  return { tables: new Map(rows.map((row) => [row.name, row.bytes])), bytes, freeBytes: free };
+}
+
+const OWN_TABLES = raw`from pg_class as c where relkind = 'r' and relnamespace = current_schema()::regnamespace`;
+
+async function postgresSizes(database: Database): Promise<Sizes> {
+  const { rows } = await database.read((sql) =>
+    raw<{ name: string; bytes: number }>`
+      select relname as name, pg_total_relation_size(oid) as bytes ${OWN_TABLES}`.execute(sql),
+  );
+  const tables = new Map(rows.map((row) => [row.name, row.bytes]));
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  return { tables, bytes, freeBytes: null };
+}
+
+/**
+ * The bytes of what is stored, exact enough to be held against `most`. PostgreSQL gives nothing back to the
+ * disk and does not say how much of a file is free: there it is the number of rows by the size of the newest.
+ */
+export async function bytesUsed(database: Database, most: number): Promise<number> {
+  if (database.dialect === 'sqlite') {
+    const { rows } = await database.read((sql) => PAGES.execute(sql));
+    return (rows[0]?.bytes ?? 0) - (rows[0]?.free ?? 0);
+  }
+  const { bytes } = await postgresSizes(database);
+  if (bytes <= most) return bytes;
+  let used = 0;
+  for (const rule of RETENTION_RULES) used += await estimated(database, rule);
+  return Math.min(bytes, used);
+}
+
+const SAMPLE = 200;
+/** Of a row besides its columns: header and pointer. */
+const ROW_BYTES = 28;
+
+async function estimated(database: Database, { table, key }: RetentionRule): Promise<number> {
+  const newest = raw.join(key.map((name) => raw`${raw.ref(name)} desc`));
+  const { rows } = await database.read((sql) =>
+    raw<{ bytes: number | null }>`
+      select n_live_tup * (1 + pg_indexes_size(relid)::float8 / greatest(pg_table_size(relid), 1))
+        * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
+          (select * from ${raw.table(table)} order by ${newest} limit ${SAMPLE}) as newest) as bytes
+      from pg_stat_user_tables
+      where schemaname = current_schema() and relname = ${table satisfies keyof Tables}`.execute(
+      sql,
+    ),
+  );
+  return rows[0]?.bytes ?? 0;
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type AdmittedMessage, openStore } from '@parley/store';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+const OLD = 600;
+const DAY = 24 * 60 * 60_000;
+
+let folder: DataFolder;
+let parley: ParleyProcess;
+beforeEach(async () => {
+  folder = makeDataFolder({
+    model: 'offline',
+    http: { port: 0 },
+    retention: { messageDays: 20, everyMinutes: 0.02 },
+  });
+  await fillWithOld(`sqlite:${join(folder.path, 'parley.db')}`);
+  parley = await startParleyProcess(folder.path);
+});
+afterEach(async () => {
+  await parley.end('SIGKILL');
+  folder.remove();
+});
+
+/** What a chat of a month ago has left behind, and one question that is not answered yet. */
+async function fillWithOld(url: string): Promise<void> {
+  const at = Date.now() - 30 * DAY;
+  const store = await openStore({ url, clock: () => at });
+  const old = Array.from({ length: OLD }, (_, nth) => message(`old-${nth}`, 'long-ago', at + nth));
+  await Promise.all(old.map((one) => store.inbox.command(one, { kind: 'stop' }, () => [])));
+  await store.outbox.enqueue(
+    [{ route: old[0]?.route ?? fail(), body: { text: 'x', plain: 'x' } }],
+    at,
+  );
+  await store.close();
+}
+
+function fail(): never {
+  throw new Error('There is no message.');
+}
+
+function message(messageId: string, chatId: string, at: number): AdmittedMessage {
+  const place = { channel: 'gone', account: 'default' };
+  return {
+    conversationId: `gone:${chatId}`,
+    route: { ...place, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } },
+    receivedAt: at,
+    message: {
+      ...place,
+      messageId,
+      chat: { id: chatId, type: 'direct' },
+      sender: { id: 'u1', name: 'Ada', isBot: false },
+      text: `what was said ${messageId}`,
+      mentions: [],
+      addressed: true,
+      sentAt: at,
+      variables: {},
+    },
+  };
+}
+
+function oldLeft(): number {
+  const look = new DatabaseSync(join(folder.path, 'parley.db'), { readOnly: true });
+  const row = look.prepare("select count(*) as left from inbox where channel = 'gone'").get();
+  look.close();
+  return Number(row?.left);
+}
+
+it('[D15] old rows are removed while people are answered; what is not sent yet stays', async () => {
+  const web = webClient(parley);
+  let asked = 0;
+  const removed = expect.poll(oldLeft, { timeout: 20_000 }).toBe(0);
+  let isRemoved = false;
+  removed.then(
+    () => {
+      isRemoved = true;
+    },
+    () => {},
+  );
+  while (!isRemoved || asked < 5) {
+    asked += 1;
+    await web.post(`question ${asked}`);
+    const answers = async () => (await web.history()).filter((line) => !line.startsWith('> '));
+    await expect.poll(async () => (await answers()).length, { timeout: 20_000 }).toBe(asked);
+  }
+  await removed;
+
+  const { out } = await runParley(['--data', folder.path, 'storage', '--json']);
+  const { tables, lastRun } = JSON.parse(out);
+  const use = (name: string) => tables.find(({ table }: { table: string }) => table === name);
+  expect(use('inbox')).toMatchObject({ rows: asked, old: { rows: 0 }, bound: ['messages'] });
+  expect(use('inbox').bytes).toBeGreaterThan(0);
+  expect(use('outbox').rows).toBe(asked + 1);
+  expect(lastRun).toMatchObject({ cutoff: null });
+  const text = (await runParley(['--data', folder.path, 'storage'])).out;
+  expect(text).toMatch(/^database {3}.* \(at most 20000 MB\).* free/m);
+  expect(text).toMatch(/^inbox .* 20 days \(retention.messageDays\)$/m);
+}, 60_000);
