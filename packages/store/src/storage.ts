@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import { raw } from './kysely.ts';
 import {
   BOUNDED_OTHERWISE,
@@ -29,6 +29,11 @@ export interface StorageUse {
   readonly bytes: number;
   /** Of these, free for new rows; null where the database does not say. */
   readonly freeBytes: number | null;
+}
+
+/** Takes as long as it takes. On SQLite a transaction that may write would hold up whoever answers. */
+function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return database.dialect === 'sqlite' ? database.read(work) : database.writeLong(work);
 }
 
 /** Looks through the whole database: for a process that has nothing else to do. */
@@ -63,7 +68,7 @@ async function countOf(
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
   const condition = rule === undefined ? raw`1 = 0` : isOld(rule, before - (rule.longer ?? 0));
-  const { rows } = await database.read((sql) =>
+  const { rows } = await look(database, (sql) =>
     raw<{ rows: number; old: number }>`select count(*) as "rows",
       (select count(*) from ${raw.table(table)} where ${condition}) as "old"
       from ${raw.table(table)}`.execute(sql),
@@ -82,7 +87,7 @@ const PAGES = raw<{ bytes: number; free: number }>`
   from pragma_page_count, pragma_page_size, pragma_freelist_count`;
 
 async function sqliteSizes(database: Database): Promise<Sizes> {
-  const { rows } = await database.read((sql) =>
+  const { rows } = await look(database, (sql) =>
     raw<{ name: string; bytes: number }>`
       select tbl_name as name, sum(pgsize) as bytes
       from dbstat join sqlite_schema using (name)
