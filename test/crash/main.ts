@@ -31,6 +31,7 @@ const COLUMNS: readonly (readonly [title: string, value: (tally: Tally) => numbe
   ['out of order', ({ outOfOrder }) => outOfOrder],
   ['elsewhere', ({ misdirected }) => misdirected],
   ['uncertain', ({ uncertain }) => uncertain],
+  ['needless', ({ needless }) => needless],
   ['untold', ({ untold }) => untold],
   ['failed', ({ failed }) => failed],
 ];

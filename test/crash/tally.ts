@@ -9,6 +9,8 @@ export interface Tally extends Verdict {
   readonly questions: number;
   /** Parts of answers of which Parley itself says that it does not know whether they arrived. */
   readonly uncertain: number;
+  /** Those of them that people see: the notice was not needed. */
+  readonly needless: number;
   /** Those of them whose chat was not told; being told twice is no harm. */
   readonly untold: number;
   /** Parts that were given up as refused; there is no reason for one here. */
@@ -24,6 +26,7 @@ export const NOTHING: Tally = {
   outOfOrder: 0,
   misdirected: 0,
   uncertain: 0,
+  needless: 0,
   untold: 0,
   failed: 0,
   faults: [],
@@ -65,9 +68,15 @@ function tallyChat(
     conversations: 1,
     questions: [...asked.values()].reduce((sum, count) => sum + count, 0),
     uncertain: uncertain.length,
+    needless: uncertain.filter(({ text }) => isSeen(text, chat.texts)).length,
     untold: Math.max(0, uncertain.length - told),
     failed: ours.filter(({ state }) => state === 'failed').length,
   };
+}
+
+function isSeen(part: string, texts: readonly string[]): boolean {
+  const seen = texts.flatMap(stretchesIn).map(({ reply, part: nth }) => `${reply}.${nth}`);
+  return stretchesIn(part).some(({ reply, part: nth }) => seen.includes(`${reply}.${nth}`));
 }
 
 /** Number by number. */
@@ -80,6 +89,7 @@ export function addTallies(one: Tally, other: Tally): Tally {
     outOfOrder: one.outOfOrder + other.outOfOrder,
     misdirected: one.misdirected + other.misdirected,
     uncertain: one.uncertain + other.uncertain,
+    needless: one.needless + other.needless,
     untold: one.untold + other.untold,
     failed: one.failed + other.failed,
     faults: [...one.faults, ...other.faults],

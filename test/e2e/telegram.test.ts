@@ -207,4 +207,20 @@ describe('sending to Telegram', () => {
       expect.stringContaining('cannot tell whether it arrived'),
     ]);
   });
+
+  it('[D04] sends it again when the button below the notice is pressed, once', async () => {
+    const before = count(ANN);
+    const notice = scene.telegram.conversation(ANN).at(-1);
+    const press = { chat: ANN, message: notice?.messageId ?? 0, label: 'Send it again' };
+    scene.telegram.press(press);
+    scene.telegram.press(press);
+    const answers = await scene.untilAnswers(ANN, before + 3);
+    expect(answers.slice(before).toSorted()).toEqual([
+      'I have sent it again.',
+      expect.stringContaining('settled already'),
+      'You said: uncertain',
+    ]);
+    const buttons = () => scene.telegram.conversation(ANN).flatMap((shown) => shown.buttons ?? []);
+    await scene.telegram.waitFor(() => buttons().length === 0);
+  });
 });

@@ -4,6 +4,7 @@ import type {
   ChannelDefinition,
   ChannelState,
   DecisionRules,
+  DeliveryDeps,
   Desks,
   HttpFacet,
   MediaLimits,
@@ -77,6 +78,8 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
+  /** Of a part that may have arrived; `tell` when absent. */
+  readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
 const TRY_AGAIN_MS = 5_000;
@@ -188,7 +191,9 @@ class OpenAccount implements ChannelAccount {
   async #serve(right: AccountRight): Promise<void> {
     this.#adapter ??= await this.#makeAdapter();
     const adapter = this.#adapter;
-    const session = await connectAccount({ ...this.#deps, name: this.#name, right }, adapter);
+    const { whenUncertain } = this.#plan;
+    const deps = { ...this.#deps, name: this.#name, right, whenUncertain };
+    const session = await connectAccount(deps, adapter);
     this.#session = session;
     this.#settled.resolve();
     await eitherOf(right.lost, this.#stopping.signal);

@@ -21,9 +21,9 @@ export function planAccounts(
       plans.push({ kind: 'broken', channel, account, reason: `${problems.join('; ')}.` });
       continue;
     }
-    const { access, activation, answers, settings } = checked;
+    const { access, activation, answers, settings, whenUncertain } = checked;
     const rules = { policy: { access, activation, answers }, owners, approvers, limits, busy };
-    plans.push({ kind: 'ready', plan: { definition, account, settings, rules } });
+    plans.push({ kind: 'ready', plan: { definition, account, settings, rules, whenUncertain } });
   }
   return plans;
 }

@@ -1,4 +1,4 @@
-import { neverConnected } from '@parley/channels';
+import { callOutcome } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
@@ -35,7 +35,7 @@ export function callFailureOf(thrown: unknown): CallFailure {
     return { kind: 'unknown', reason: `HTTP ${thrown.status} ${thrown.message}`.trim() };
   }
   const reason = reasonOf(thrown);
-  if (neverConnected(thrown)) return { kind: 'not-sent', reason };
+  if (callOutcome({ error: thrown }) === 'not-sent') return { kind: 'not-sent', reason };
   const aborted = thrown instanceof Error && thrown.name === 'AbortError';
   return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
 }

@@ -34,7 +34,7 @@ export function sendErrorOf(failure: CallFailure, channelId: string, cause: unkn
     }
     case 'not-sent':
       return new ChannelError(
-        { kind: 'transient' },
+        { kind: 'transient', untried: true },
         `${what} Discord was not reached (${failure.reason}); it is tried again.`,
         cause,
       );

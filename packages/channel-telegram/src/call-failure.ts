@@ -1,6 +1,7 @@
-import { neverConnected } from '@parley/channels';
+import { callOutcome } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { TelegramError } from 'telegraf';
+import { Unsent } from './watch-connections.ts';
 
 /** Why a call has no result; what matters is whether Telegram may have carried it out. */
 export type CallFailure =
@@ -22,17 +23,27 @@ export type CallFailure =
 
 /** Reads what telegraf threw. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {
-  const reason = withoutToken(reasonOf(thrown));
-  if (thrown instanceof TelegramError) return refusalOf(thrown);
-  const connecting = neverConnected(thrown) || /reason: connect /.test(reason);
-  if (connecting) return { kind: 'not-sent', reason };
-  const aborted = thrown instanceof Error && thrown.name === 'AbortError';
-  return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
+  const isUnsent = thrown instanceof Unsent;
+  const error = isUnsent ? thrown.cause : thrown;
+  const answer = error instanceof TelegramError ? error : undefined;
+  const outcome = callOutcome({
+    error,
+    status: answer?.code,
+    // A defect of ours proves nothing, and would be repeated for ever.
+    ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
+  });
+  if (answer !== undefined && outcome === 'refused') return refusalOf(answer);
+  const reason = withoutToken(reasonFor(error, answer));
+  return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-/** From 500 on it is a gateway that speaks: whether the call went through is not known. */
+function reasonFor(error: unknown, answer: TelegramError | undefined): string {
+  if (answer !== undefined) return `HTTP ${answer.code} ${answer.description}`.trim();
+  const aborted = error instanceof Error && error.name === 'AbortError';
+  return aborted ? 'no answer in time' : reasonOf(error);
+}
+
 function refusalOf({ code, description, parameters }: TelegramError): CallFailure {
-  if (code >= 500) return { kind: 'unknown', reason: `HTTP ${code} ${description}`.trim() };
   const { retry_after, migrate_to_chat_id } = parameters ?? {};
   return {
     kind: 'refused',

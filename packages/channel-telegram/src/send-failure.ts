@@ -28,12 +28,13 @@ export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown
 /** The same for a call that may be made again without harm: an answer that got lost is no riddle. */
 export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = channelFailureOf(thrown);
-  const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
+  const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
+  const kind = isLost ? ({ kind: 'transient' } as const) : failure;
   return new ChannelError(kind, `${what}: ${thrown.reason}.`, cause);
 }
 
 function channelFailureOf(failure: CallFailure): ChannelFailure {
-  if (failure.kind === 'not-sent') return { kind: 'transient' };
+  if (failure.kind === 'not-sent') return { kind: 'transient', untried: true };
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };

@@ -1,11 +1,11 @@
-import { globalAgent } from 'node:https';
 import { Telegram } from 'telegraf';
 import { z } from 'zod';
 import type { TelegramSettings } from './settings.ts';
 import { UPDATE_KINDS } from './update-kinds.ts';
+import { watchConnections } from './watch-connections.ts';
 import { BotIdentity, WireUpdate } from './wire-message.ts';
 
-/** The way to the Bot API. All reject with what telegraf throws; `callFailureOf` reads it. */
+/** The way to the Bot API. All reject with what telegraf throws, or `Unsent`; `callFailureOf` reads it. */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;
   /** Waits up to `waitSeconds` for updates from `offset` on, and confirms all before it. */
@@ -25,15 +25,13 @@ const SentMessage = z.object({ message_id: z.int() });
 /** Telegraf as the one way to the Bot API; nothing of it shows outside. */
 export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
   const apiRoot = withTrailingSlash(settings.apiRoot);
-  // Node's own agent drops idle connections after 5 s, before a server may close them under a send.
-  const telegram = new Telegram(settings.token, {
-    apiRoot,
-    agent: globalAgent,
-    webhookReply: false,
-  });
+  const telegram = new Telegram(settings.token, { apiRoot, webhookReply: false });
+  const { agent, watched } = watchConnections(apiRoot);
+  // Not among the options above: there telegraf drops it for http.
+  telegram.options.agent = agent;
   // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
   const call = (method: string, payload: object, signal: AbortSignal): Promise<unknown> =>
-    telegram.callApi(method as never, payload as never, { signal } as never);
+    watched(() => telegram.callApi(method as never, payload as never, { signal } as never));
   const within = (ms: number, signal: AbortSignal) =>
     AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   const quick: TelegramApi['call'] = (method, payload, signal) =>

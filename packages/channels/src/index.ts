@@ -43,7 +43,6 @@ export { pair } from './ingress/pair.ts';
 export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
 export type { SkillCommands } from './ingress/skill-commands.ts';
 export { type NamedChat, namedChat } from './named-chat.ts';
-export { neverConnected } from './never-connected.ts';
 export {
   type OwnersChat,
   type OwnersChatDeps,
@@ -51,5 +50,6 @@ export {
   ownersChats,
 } from './owners-chat.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
+export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
 export { type SenderNow, type SenderNowDeps, senderNow } from './sender-now.ts';
 export { undeclared } from './undeclared.ts';

@@ -46,6 +46,12 @@ export const CommonAccountSettings = z.strictObject({
   access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
   answers: AnswerSettings.prefault({}).describe('How answers look here.'),
+  whenUncertain: z
+    .enum(['tell', 'resend'])
+    .default('tell')
+    .describe(
+      'When nobody knows whether a part of an answer arrived, where the platform does not recognise repetitions. tell: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    ),
 });
 
 /** An account's name: part of addresses, keys and logs. */

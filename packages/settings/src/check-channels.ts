@@ -21,6 +21,7 @@ export type ChannelAccount =
       readonly access: AccessSettings;
       readonly activation: Activation;
       readonly answers: AnswerSettings;
+      readonly whenUncertain: 'tell' | 'resend';
       /** What the channel's own schema made of the rest. */
       readonly settings: unknown;
     }
@@ -115,12 +116,8 @@ function checkAccount(
   const warnings = [...common.warnings, ...own.warnings];
   const findings = [...misplaced(entry, section), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
-    const { access, activation, answers } = common.value;
-    const settings = own.value;
-    return {
-      account: { kind: 'ok', channel, account, access, activation, answers, settings },
-      warnings,
-    };
+    const { enabled: _, ...rules } = common.value;
+    return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
   }
   const early = findings.map((finding) => problemOf(finding, source));
   const told = new Set(early.map((problem) => problem.path));

@@ -20,6 +20,7 @@ describe('loadSettings with channels', () => {
       },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false },
+      whenUncertain: 'tell',
       settings: {
         token: '1234567890',
         apiRoot: 'https://api.telegram.org',

@@ -72,6 +72,9 @@ export type LetterReplay =
   | { readonly kind: 'replayed'; readonly wake: LetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
+/** What came of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers somebody else. */
+export type Resend = 'resent' | 'settled' | 'others' | 'none';
+
 /** The chat whose deliveries have work again, or the conversation. */
 export type LetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }

@@ -1,5 +1,6 @@
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { ApprovalVerdict } from './approvals.ts';
+import type { Resend } from './dead-letters.ts';
 import type { LinkAction, LinkAsker, LinkResult } from './links.ts';
 import type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 import type { ChatKey } from './outbox.ts';
@@ -32,6 +33,11 @@ export type CommandEffect =
       readonly verdict: 'approved' | 'denied';
       readonly by: string;
     }
+  /**
+   * `/resend`: a part of this chat that may have arrived is sent again. `key` is its idempotency key (null: the
+   * newest such part). With `senderId` only if it answers that person.
+   */
+  | { readonly kind: 'resend'; readonly key: string | null; readonly senderId?: string }
   | { readonly kind: 'link'; readonly asker: LinkAsker; readonly action: LinkAction };
 
 /** What a command's effect found, so that the answer can say it. */
@@ -54,6 +60,8 @@ export interface CommandResult {
   readonly plan?: PlanRun;
   /** Of `/approve` and `/deny`. */
   readonly approval?: ApprovalVerdict;
+  /** Of `/resend`. */
+  readonly resend?: Resend;
   /** Of `/link`. */
   readonly link?: LinkResult;
 }

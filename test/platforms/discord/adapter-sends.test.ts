@@ -89,6 +89,7 @@ describe('the Discord adapter sends', () => {
     await double.close();
     expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
       kind: 'transient',
+      untried: true,
     });
   });
 

@@ -159,16 +159,12 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(ANN).at(-1)?.text).toBe('a');
   });
 
-  it('and knows for certain that nothing was sent without a connection or after a stop', async () => {
+  it('and knows for certain that nothing was sent after a stop', async () => {
     const { double, adapter } = await scene();
     expect(await failureOf(adapter.send(part(ANN, 'a'), AbortSignal.abort()))).toEqual({
       kind: 'transient',
     });
     expect(double.calls()).toEqual([]);
-    await double.close();
-    expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual({
-      kind: 'transient',
-    });
   });
 
   it('typing, in the topic', async () => {

@@ -1,6 +1,7 @@
 import {
   type AttachmentFetcher,
   type ChannelAdapter,
+  type DeliveryDeps,
   type DeliveryWorker,
   scrubPart,
   startAttachmentFetcher,
@@ -26,6 +27,7 @@ export interface ConnectDeps extends AccountDeps {
   /** Of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
+  readonly whenUncertain: DeliveryDeps['whenUncertain'];
 }
 
 const DELIVERY_CONCURRENCY = 50;

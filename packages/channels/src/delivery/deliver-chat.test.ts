@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
-import { UNCERTAIN_NOTICE } from './delivery-notices.ts';
+import { uncertainNotice } from './delivery-notices.ts';
 import { createPacer } from './pacer.ts';
 
 const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
@@ -29,7 +29,7 @@ afterEach(() => scene.store.close());
 function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
   return {
     outbox: scene.store.outbox,
-    capabilities: { idempotentSend: false },
+    capabilities: { idempotentSend: false, buttons: true },
     pacer: createPacer(),
     send: scene.send,
     wake: async (chatId) => void woken.push(chatId),
@@ -228,7 +228,7 @@ describe('a part that was being sent when the process died', () => {
       await dieWhileSending(arrived);
       await deliver();
       await deliver();
-      const notice = '⚙️ I was interrupted while sending my last message';
+      const notice = '⚙️ I was interrupted while sending a message';
       expect(seen()).toEqual([...(arrived ? ['one'] : []), 'two', expect.stringContaining(notice)]);
       expect(await scene.states('c')).toEqual(['unknown', 'sent', 'sent']);
     },
@@ -239,7 +239,7 @@ describe('a part that was being sent when the process died', () => {
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
-      await deliver({ capabilities: { idempotentSend: true } });
+      await deliver({ capabilities: { idempotentSend: true, buttons: true } });
       expect(seen()).toEqual(['one', 'two']);
       expect(scene.sends).toHaveLength(3);
       expect(await scene.states('c')).toEqual(['sent', 'sent']);
@@ -261,13 +261,41 @@ describe('a part that was being sent when the process died', () => {
       await dieWhileSending(false);
       await dieWhileSending(arrived);
       await deliver();
-      expect(seen()).toEqual([UNCERTAIN_NOTICE]);
-      expect(scene.sends).toEqual(['c: one', `c: ${UNCERTAIN_NOTICE}`, `c: ${UNCERTAIN_NOTICE}`]);
+      const { markdown } = uncertainNotice('', true);
+      expect(seen()).toEqual([markdown]);
+      expect(scene.sends).toEqual(['c: one', `c: ${markdown}`, `c: ${markdown}`]);
       expect(await scene.states('c')).toEqual(['unknown', 'sent']);
     },
   );
 
-  it('[G08] is told under the mark of the system', () => {
-    expect(UNCERTAIN_NOTICE.startsWith('⚙️ ')).toBe(true);
+  it.each([
+    [true, [{ label: 'Send it again', data: expect.stringMatching(/^\/resend .{1,25}$/) }]],
+    [false, undefined],
+  ])('[D04] [G08] can be sent again from the notice (buttons: %s)', async (buttons, shown) => {
+    await scene.owe('c', ['one']);
+    await dieWhileSending(true);
+    await deliver({ capabilities: { idempotentSend: false, buttons } });
+    const [, notice] = await scene.store.outbox.recent(CHAT, 2);
+    expect(notice?.part.buttons).toEqual(shown);
+    expect(notice?.part.body.text).toMatch(buttons ? /^⚙️ .*I can send it/s : /^⚙️ .*\/resend/s);
+  });
+
+  it.each([true, false])(
+    '[D04] is sent again at once where the settings say so (arrived: %s)',
+    async (arrived) => {
+      await scene.owe('c', ['one', 'two']);
+      await dieWhileSending(arrived);
+      await deliver({ whenUncertain: 'resend' });
+      expect(scene.sends).toEqual(['c: one', 'c: one', 'c: two']);
+      expect(await scene.states('c')).toEqual(['sent', 'sent']);
+    },
+  );
+
+  it('[D04] is sent again after a lost answer, too, where the settings say so', async () => {
+    await scene.owe('c', ['one']);
+    scene.answer('c', { kind: 'unknown-outcome' });
+    now += (await deliver({ whenUncertain: 'resend' })) ?? 0;
+    await deliver({ whenUncertain: 'resend' });
+    expect(await scene.states('c')).toEqual(['sent']);
   });
 });

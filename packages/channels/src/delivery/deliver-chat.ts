@@ -17,13 +17,15 @@ import {
 import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
 import { afterFailure } from './after-failure.ts';
-import { canBeTold, refusedNotice, UNCERTAIN_NOTICE } from './delivery-notices.ts';
+import { canBeTold, type Notice, refusedNotice, uncertainNotice } from './delivery-notices.ts';
 import type { Pacer } from './pacer.ts';
 
 /** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
   readonly outbox: OutboxRepository;
-  readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'rates'>;
+  readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'rates' | 'buttons'>;
+  /** What is done about a part that may have arrived; `tell` when absent. */
+  readonly whenUncertain?: 'tell' | 'resend' | undefined;
   readonly pacer: Pacer;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /** Wakes the delivery of another chat of this account: where a group has moved to. */
@@ -82,15 +84,20 @@ async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
     return;
   }
   const reason = 'interrupted while sending';
-  await giveUp(deps, part, { state: 'unknown', reason, notice: UNCERTAIN_NOTICE });
+  await giveUp(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
 /**
  * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
  * without it the chat may never learn that an answer is uncertain.
  */
-function mayRepeat({ capabilities }: DeliveryDeps, part: OutboundPart): boolean {
-  return capabilities.idempotentSend || part.noticeOf !== undefined;
+function mayRepeat({ capabilities, whenUncertain }: DeliveryDeps, part: OutboundPart): boolean {
+  const isHarmless = capabilities.idempotentSend || part.noticeOf !== undefined;
+  return isHarmless || whenUncertain === 'resend';
+}
+
+function uncertain({ capabilities }: DeliveryDeps, { idempotencyKey }: OutboundPart): Notice {
+  return uncertainNotice(idempotencyKey, capabilities.buttons);
 }
 
 /** Sends a part that is marked for it, as a stage of the trace it belongs to. */
@@ -171,22 +178,25 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
     }
     const labels = { channel: part.route.channel, reason: failure.kind };
     deps.meter.count('parley_delivery_retries_total', labels);
-    deps.log.warn({ part: part.id, afterMs, reason: error.message }, 'send again later');
+    // While a platform is away this repeats every few seconds for each chat; its connection reports the outage.
+    const isAway = failure.kind === 'transient' && failure.untried === true;
+    const facts = { part: part.id, afterMs, reason: error.message };
+    deps.log[isAway ? 'debug' : 'warn'](facts, 'send again later');
     await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
     return;
   }
   const { state } = decision;
   const reason = error.message;
-  const words = state === 'unknown' ? UNCERTAIN_NOTICE : refusedNotice(reason);
-  const notice = canBeTold(error.failure) ? words : null;
+  const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
+  const notice = canBeTold(error.failure) ? about : null;
   await giveUp(deps, part, { state, reason, notice });
 }
 
 interface Ending {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
-  /** What the chat is told, in Markdown; null where it cannot be told. */
-  readonly notice: string | null;
+  /** Null where the chat cannot be notified. */
+  readonly notice: Notice | null;
 }
 
 async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
@@ -200,10 +210,10 @@ async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): P
 }
 
 /** A notice is one message, so it has no number. */
-function noticePart(markdown: string, route: ReplyRoute): NewPart | null {
+function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
-  return body === undefined ? null : { route, body };
+  return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
 }
 
 function asChannelError(thrown: unknown): ChannelError {

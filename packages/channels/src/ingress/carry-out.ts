@@ -25,7 +25,13 @@ import { askDesk, type Desks } from './desk.ts';
 import { hasGroupRight } from './group-commands.ts';
 import { linkEffect, linkNews } from './link.ts';
 import { modeEffect } from './mode.ts';
-import { type CommandFacts, commandAnswer, declined, type Situation } from './notices.ts';
+import {
+  type CommandFacts,
+  commandAnswer,
+  declined,
+  resendText,
+  type Situation,
+} from './notices.ts';
 import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
 import { welcomeParts } from './pair.ts';
@@ -57,7 +63,7 @@ export interface CommandDeps {
 }
 
 /** Commands that depend on the right to change a group's conversation without being refused for it. */
-const LIMITED: ReadonlySet<string> = new Set(['stop', 'help']);
+const LIMITED: ReadonlySet<string> = new Set(['stop', 'resend', 'help']);
 
 /** What the sender of a command may do here; the platform is asked only where a command needs it. */
 export async function rankOf(
@@ -143,13 +149,14 @@ function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
   { groupCommands }: CommandFacts,
-  { approval, plan }: CommandResult,
+  { approval, plan, resend }: CommandResult,
 ): IngressOutcome {
   if (decision.kind === 'decline') {
     return { kind: 'command', name, declined: declined(name, decision, groupCommands) };
   }
-  const isSettled =
-    approval?.kind === 'decided' || approval?.kind === 'closed' || plan !== undefined;
+  if (resend === 'others') return { kind: 'command', name, declined: resendText(resend) };
+  const isDecided = approval?.kind === 'decided' || approval?.kind === 'closed';
+  const isSettled = isDecided || plan !== undefined || resend !== undefined;
   return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
 }
 
@@ -224,6 +231,10 @@ function effectOf(
   switch (decision.name) {
     case 'stop':
       return mayChangeChat ? { kind: 'stop' } : { kind: 'stop', senderId: message.sender.id };
+    case 'resend': {
+      const key = argument === '' ? null : argument;
+      return { kind: 'resend', key, ...(mayChangeChat ? {} : { senderId: message.sender.id }) };
+    }
     case 'mode':
     case 'run':
       return modeEffect(decision.name, argument);

@@ -32,6 +32,7 @@ const TABLE = [
   { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE, ...SHARED },
   { name: 'run', summary: 'run the plan I have made, once', ...ANYONE, ...SHARED },
   { name: 'model', summary: 'choose the model', ...OWNER, later: 'choosing a model in the chat' },
+  { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE },
   { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
   { name: 'compact', summary: 'shorten what I remember', ...ANYONE, ...SHARED, inTurn: true },
   { name: 'approve', summary: 'allow what I asked for', ...APPROVER },

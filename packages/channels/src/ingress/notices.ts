@@ -90,6 +90,8 @@ export function commandAnswer(
     case 'approve':
     case 'deny':
       return approvalText(result.approval);
+    case 'resend':
+      return resendText(result.resend);
     case 'link':
       return linkText(result.link);
     case 'pair':
@@ -98,6 +100,21 @@ export function commandAnswer(
 }
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
+
+/** What `/resend` answers; the message itself stands above it. */
+export function resendText(resend: CommandResult['resend']): string {
+  switch (resend) {
+    case 'resent':
+      return 'I have sent it again.';
+    case 'settled':
+      return 'That is settled already: I send it only once more.';
+    case 'others':
+      return 'That was for somebody else; they can have it sent again, or those who may change this conversation.';
+    case 'none':
+    case undefined:
+      return 'There is nothing here to be sent again: all my messages arrived.';
+  }
+}
 
 /** Tells why a command was not carried out, politely and without a model. */
 export function declined(

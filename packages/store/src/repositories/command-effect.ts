@@ -1,4 +1,4 @@
-import type { Sql } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { changeMode, takePlan } from './change-mode.ts';
@@ -6,6 +6,7 @@ import { decideApproval, withdrawApprovals } from './decide-approval.ts';
 import { applyLink } from './link-effect.ts';
 import { clearOverheard } from './overheard-repository.ts';
 import { approveRequest, pendingRequests } from './pairing-repository.ts';
+import { resendUncertain } from './replay-dead-letter.ts';
 import { stopLane, stopOwn } from './stop-lane.ts';
 import { setResultsAside, stopSubAgents } from './stop-sub-agents.ts';
 
@@ -18,6 +19,7 @@ const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
  * stored before the command.
  */
 export async function applyCommand(
+  database: Database,
   sql: Sql,
   { conversationId, message, route, receivedAt: now }: AdmittedMessage,
   effect: CommandEffect,
@@ -47,6 +49,8 @@ export async function applyCommand(
       return { ...NOTHING, plan: await takePlan(sql, conversationId, effect.plan) };
     case 'decide':
       return { ...NOTHING, approval: await decideApproval(sql, conversationId, effect, now) };
+    case 'resend':
+      return { ...NOTHING, resend: await resendUncertain(database, sql, route, effect, now) };
     case 'link': {
       const { asker, action } = effect;
       const link = await applyLink(sql, asker, action, route, now);

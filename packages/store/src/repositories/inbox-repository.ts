@@ -38,7 +38,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         const seq = await insertOnce(sql, admitted, 'done');
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
-        const found = await applyCommand(sql, admitted, effect);
+        const found = await applyCommand(database, sql, admitted, effect);
         if (effect.kind === 'run-plan') await runPlan(sql, seq, admitted, found.plan, effect.text);
         const result = { duplicate: false, ...found };
         const { trace } = admitted;

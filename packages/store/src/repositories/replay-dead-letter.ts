@@ -1,9 +1,11 @@
 import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
-import type { LetterReplay, LetterWake, SettledLetter } from '../dead-letters.ts';
+import type { LetterReplay, LetterWake, Resend, SettledLetter } from '../dead-letters.ts';
 import { raw } from '../kysely.ts';
+import type { ChatKey } from '../outbox.ts';
 import type { DeadLetterTable } from '../tables/dead-letter-tables.ts';
 import { lockConversation } from './conversation.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import { UNDELIVERED } from './literals.ts';
 
 interface Replay {
@@ -28,6 +30,53 @@ export async function replayLetter(
       ? await askAgain(database, sql, letter, now)
       : await sendAgain(database, sql, letter, now);
   return wake === null ? { kind: 'settled' } : { kind: 'replayed', wake };
+}
+
+/**
+ * Sends a part of this chat again that may have arrived, at most once for each time its fate is unknown. The
+ * caller has locked the conversation.
+ */
+export async function resendUncertain(
+  database: Database,
+  sql: Sql,
+  { channel, account, chatId }: ChatKey,
+  { key, senderId }: { readonly key: string | null; readonly senderId?: string },
+  now: number,
+): Promise<Resend> {
+  const letter = await sql
+    .selectFrom('dead_letter')
+    .innerJoin('outbox', 'outbox.id', 'dead_letter.subject')
+    .selectAll('dead_letter')
+    .select(['outbox.turn_id', 'outbox.answers'])
+    .where('dead_letter.kind', '=', 'uncertain')
+    .where('outbox.channel', '=', channel)
+    .where('outbox.account', '=', account)
+    .where('outbox.chat_id', '=', chatId)
+    .$if(key !== null, (letters) => letters.where('outbox.idempotency_key', '=', key ?? ''))
+    .orderBy('dead_letter.seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (letter === undefined) return 'none';
+  if (letter.settled !== null) return 'settled';
+  if (senderId !== undefined && !(await isAnswerTo(sql, letter, senderId))) return 'others';
+  return (await sendAgain(database, sql, letter, now)) === null ? 'settled' : 'resent';
+}
+
+/** Whether somebody wrote one of the messages that a part answers. */
+async function isAnswerTo(
+  sql: Sql,
+  {
+    turn_id: turnId,
+    answers,
+  }: { readonly turn_id: string | null; readonly answers: number | null },
+  senderId: string,
+): Promise<boolean> {
+  const rows = await sql
+    .selectFrom('inbox')
+    .select(INBOX_COLUMNS)
+    .where((eb) => eb.or([eb('turn_id', '=', turnId), eb('seq', '=', answers)]))
+    .execute();
+  return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
 
 /** Settles a letter and does nothing else. */

@@ -1,0 +1,59 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+
+/** A call that failed before a connection was ready for it: no byte of it left. */
+export class Unsent extends Error {
+  constructor(cause: unknown) {
+    super('The call was not sent.', { cause });
+  }
+}
+
+/** Calls whose connections are watched; the agent must make them. */
+export interface WatchedConnections {
+  readonly agent: Agent;
+  /** Makes a call; rejects with `Unsent` where its connection never became ready. */
+  watched<T>(call: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Telegraf tells neither whether a connection came about nor which one a request used, so the agent
+ * looks: a request is written once its new connection is ready (with TLS: once the handshake is
+ * over), or at once on one that was kept. What fails before that was certainly not sent (D04).
+ */
+export function watchConnections(address: string): WatchedConnections {
+  const calls = new AsyncLocalStorage<{ isReady: boolean }>();
+  const isTls = address.startsWith('https:');
+  // As Node's own agent, which drops idle connections before a server may close them under a send.
+  const agent = new (isTls ? TlsAgent : Agent)({
+    keepAlive: true,
+    scheduling: 'lifo',
+    timeout: 5_000,
+  });
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const call = calls.getStore();
+    const socket = connect(options, callback);
+    socket?.once(isTls ? 'secureConnect' : 'connect', () => {
+      if (call !== undefined) call.isReady = true;
+    });
+    return socket;
+  };
+  const reuse = agent.reuseSocket.bind(agent);
+  agent.reuseSocket = (socket, request) => {
+    const call = calls.getStore();
+    if (call !== undefined) call.isReady = true;
+    reuse(socket, request);
+  };
+  return {
+    agent,
+    async watched(make) {
+      const call = { isReady: false };
+      try {
+        return await calls.run(call, make);
+      } catch (thrown) {
+        throw call.isReady ? thrown : new Unsent(thrown);
+      }
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aMessage } from '../testing/a-message.ts';
+import { CAPABILITIES } from '../testing/capabilities.ts';
+import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
+
+const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
+const ANN = '7';
+const STRANGER = '8';
+
+let scene: IngressScene;
+let nth: number;
+beforeEach(async () => {
+  nth = 0;
+  scene = new IngressScene();
+  await scene.open();
+});
+afterEach(() => scene.store.close());
+
+interface Press {
+  readonly from?: string;
+  readonly chat?: { readonly id: string; readonly type?: 'group' };
+  readonly messageId?: string;
+}
+
+/** Somebody writes or presses a button; gives back what ingress makes of it. */
+function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}) {
+  nth += 1;
+  const access = { ...POLICY.access, direct: 'open' } as const;
+  const sender = { id: from };
+  const message = { messageId: messageId ?? `m${nth}`, text, chat, sender, addressed: true };
+  return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
+}
+
+/** Ann's question was answered in the group, and nobody knows whether the answer arrived; gives back its button. */
+async function lose(): Promise<string> {
+  await write('/whoami');
+  const { outbox } = scene.store;
+  const due = await outbox.next({ channel: 'telegram', account: 'default', chatId: GROUP.id });
+  if (due === null) throw new Error('Nothing was answered.');
+  await outbox.markSending(due.part.id, scene.now);
+  await outbox.giveUp(due.part.id, 'unknown', 'killed', scene.now, null);
+  return `/resend ${due.part.idempotencyKey}`;
+}
+
+/** What is sent to a chat next, in order. */
+async function due(chatId: string = GROUP.id): Promise<readonly string[]> {
+  const parts = await scene.store.outbox.recent(
+    { channel: 'telegram', account: 'default', chatId },
+    100,
+  );
+  return parts.filter(({ state }) => state === 'pending').map(({ part }) => part.body.plain);
+}
+
+const ANSWER = expect.stringContaining('You are telegram:7');
+const DONE = 'I have sent it again.';
+const AGAIN = expect.stringContaining('settled already');
+
+describe('/resend', () => {
+  it('[D04] sends a part again that may have arrived, before it says so, and settles the button', async () => {
+    const button = await lose();
+    expect(await write(button)).toEqual({ kind: 'command', name: 'resend', settled: true });
+    expect(await due()).toEqual([ANSWER, DONE]);
+    expect(scene.happened).toContain(`deliver ${GROUP.id}`);
+  });
+
+  it('[D04] works once: not for a second press, nor for one that the platform repeats', async () => {
+    const button = await lose();
+    await Promise.all([write(button), write(button)]);
+    expect(await due()).toEqual([ANSWER, DONE, AGAIN]);
+    const press = { messageId: 'press' };
+    await write(button, press);
+    expect(await write(button, press)).toEqual({ kind: 'duplicate' });
+    expect((await due()).filter((text) => text.startsWith('You are'))).toHaveLength(1);
+  });
+
+  it('[D04] without a key takes the newest one of this chat, and none of another', async () => {
+    await lose();
+    await write('/resend', { chat: { id: ANN } });
+    expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
+    await write('/resend');
+    expect(await due()).toEqual([ANSWER, DONE]);
+  });
+
+  it('[D04] with the key of another chat sends nothing', async () => {
+    const button = await lose();
+    await write(button, { chat: { id: ANN } });
+    expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
+    expect(await due()).toEqual([]);
+  });
+
+  it('[D04] in a group is for whoever asked and those who may change the conversation', async () => {
+    const button = await lose();
+    const outcome = await write(button, { from: STRANGER });
+    expect(outcome).toMatchObject({ declined: expect.stringContaining('somebody else') });
+    expect(outcome).not.toHaveProperty('settled');
+    await write(button, { from: '42' });
+    expect(await due()).toEqual([expect.stringContaining('somebody else'), ANSWER, DONE]);
+  });
+});

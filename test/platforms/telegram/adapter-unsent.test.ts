@@ -1,0 +1,79 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { selfSignedCertificate } from '../whatsapp/media/self-signed-certificate.ts';
+import { failureOf, part } from './adapter-parts.ts';
+import { endScenes, scene } from './adapter-scene.ts';
+
+const ANN = 501;
+/** The handshake that does not end is given up then, in ms. */
+const GIVE_UP_MS = 1_000;
+
+const servers: Server[] = [];
+let requests = 0;
+afterEach(async () => {
+  requests = 0;
+  await endScenes();
+  await Promise.all(servers.splice(0).map((server) => server[Symbol.asyncDispose]()));
+});
+
+const count: RequestListener = (_request, response) => {
+  requests += 1;
+  response.end();
+};
+
+/** Opens a port; gives back its address. */
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  servers.push(server);
+  return `127.0.0.1:${address.port}`;
+}
+
+async function closedPort(): Promise<string> {
+  const address = await listening(createServer());
+  await servers.pop()?.[Symbol.asyncDispose]();
+  return address;
+}
+
+function selfSigned(): Server {
+  const { certificate: cert, privateKey: key } = selfSignedCertificate(Date.now());
+  return createTlsServer({ cert, key }, count);
+}
+
+describe('a part that Telegram cannot have', () => {
+  it.each<[what: string, serve: () => Promise<string>]>([
+    ['nobody listens', async () => `http://${await closedPort()}`],
+    ['the name is not found', async () => 'http://nowhere.invalid'],
+    ['the certificate is not trusted', async () => `https://${await listening(selfSigned())}`],
+    ['the server speaks no TLS', async () => `https://${await listening(createServer(count))}`],
+    [
+      'the handshake is cut off',
+      async () =>
+        `https://${await listening(createTcpServer((socket) => socket.resetAndDestroy()))}`,
+    ],
+    [
+      'the handshake does not end',
+      async () =>
+        `https://${await listening(createTcpServer((socket) => socket.on('error', () => {}).resume()))}`,
+    ],
+  ])('[D04] is sent again without a notice: %s', async (_what, serve) => {
+    const apiRoot = await serve();
+    const { adapter } = await scene({ settings: () => ({ apiRoot }) });
+    const sending = adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await failureOf(sending)).toEqual({ kind: 'transient', untried: true });
+    expect(requests).toBe(0);
+  });
+
+  it('[D04] is told from one on a connection that was kept, which it may have', async () => {
+    const { double, adapter } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    await adapter.send(part(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));
+    double.fault({ kind: 'reset', after: true });
+    const sending = adapter.send(part(ANN, 'second'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
+    expect(double.conversation(ANN).at(-1)?.text).toBe('second');
+  });
+});
