@@ -8,6 +8,7 @@ import type {
   Desks,
   HttpFacet,
   MediaLimits,
+  SendNotes,
   Situation,
   SkillCommands,
 } from '@parley/channels';
@@ -68,6 +69,8 @@ export interface AccountDeps {
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */
   readonly token?: (() => string) | undefined;
+  /** What an earlier life of this gateway was sending; absent: that is not known. */
+  readonly sendNotes?: SendNotes | undefined;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
 }

@@ -1,3 +1,4 @@
+import { bootOfMachine, openSendNotes } from '@parley/channels';
 import { type Gateway, startGateway } from '@parley/gateway';
 import { auditDeps, gatewayOptions } from './gateway-options.ts';
 import { newId } from './new-id.ts';
@@ -19,7 +20,12 @@ export async function composeGateway(
   parts: Parts,
   opened: AsyncDisposableStack,
 ): Promise<Gateway> {
-  const gateway = await startGateway(gatewayOptions(options, plugged, parts));
+  const { folder, clock, log } = options;
+  const boot = bootOfMachine();
+  const sendNotes =
+    boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
+  opened.defer(() => sendNotes?.close());
+  const gateway = await startGateway({ ...gatewayOptions(options, plugged, parts), sendNotes });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const { processId, shared, agent, accounts, owners } = parts;
   const among = isShared(plugged.loaded.settings) ? { processId } : null;

@@ -18,6 +18,8 @@ export interface DataFolder {
   /** What a running gateway writes for `parley status` and `parley chat`. */
   readonly instanceFile: string;
   readonly tokenFile: string;
+  /** How far sends were when the gateway of this folder was last alive. */
+  readonly sendNotes: string;
   /** There while a restore is exchanging the files. */
   readonly restoreMarker: string;
 }
@@ -38,6 +40,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     profiles: join(path, 'profiles/'),
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),
+    sendNotes: join(path, 'sending'),
     restoreMarker: join(path, 'restore-unfinished.json'),
   };
 }

@@ -69,12 +69,13 @@ export function createTelegramAdapter(
       await running;
       context.report({ kind: 'stopped' });
     },
-    async send(part, signal) {
+    tellsBegun: true,
+    async send(part, signal, begun) {
       // A draft that came after the message would show its text once more.
       if (part.turnId !== null) await finish(part.turnId);
       return part.file
-        ? sendFile(sending, part, part.file, signal)
-        : sendText(sending, part, signal);
+        ? sendFile({ ...sending, begun }, part, part.file, signal)
+        : sendText({ ...sending, begun }, part, signal);
     },
     typing,
     streaming,

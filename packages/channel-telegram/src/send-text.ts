@@ -12,6 +12,8 @@ export interface SendDeps {
   readonly api: Pick<TelegramApi, 'send'>;
   readonly linkPreviews: boolean;
   readonly note: (facts: object, message: string) => void;
+  /** Called before the first byte of a message leaves. */
+  readonly begun?: (() => void) | undefined;
 }
 
 /** One call of the Bot API. */
@@ -57,7 +59,7 @@ export function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
  * repeats nothing because Telegram sent nothing. Throws only `ChannelError`.
  */
 export async function sendCall(
-  { api, note }: SendDeps,
+  { api, note, begun }: SendDeps,
   part: OutboundPart,
   make: (attempt: Attempt) => Call,
   signal: AbortSignal,
@@ -68,7 +70,7 @@ export async function sendCall(
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);
     try {
-      const platformMessageId = await api.send(method, payload, signal);
+      const platformMessageId = await api.send(method, payload, signal, begun);
       const moved = attempt.chatId !== chatId;
       return { platformMessageId, ...(moved ? { migratedTo: attempt.chatId } : {}) };
     } catch (thrown) {

@@ -14,8 +14,16 @@ export interface TelegramApi {
   deleteWebhook(signal: AbortSignal): Promise<void>;
   /** Any quick call, ended after 15 s; gives back what it answers, unchecked. */
   call(method: string, payload: object, signal: AbortSignal): Promise<unknown>;
-  /** Any call that makes a message; only the signal ends it. Gives back the id of the message. */
-  send(method: string, payload: object, signal: AbortSignal): Promise<string>;
+  /**
+   * Any call that makes a message; only the signal ends it. Gives back the id of the message. `begun` is called
+   * before anything is written.
+   */
+  send(
+    method: string,
+    payload: object,
+    signal: AbortSignal,
+    begun?: (() => void) | undefined,
+  ): Promise<string>;
 }
 
 /** Longest a quick call may take, in ms; telegraf itself would wait 500 s. */
@@ -30,8 +38,13 @@ export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
   // Not among the options above: there telegraf drops it for http.
   telegram.options.agent = agent;
   // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
-  const call = (method: string, payload: object, signal: AbortSignal): Promise<unknown> =>
-    watched(() => telegram.callApi(method as never, payload as never, { signal } as never));
+  const call = (
+    method: string,
+    payload: object,
+    signal: AbortSignal,
+    begun?: () => void,
+  ): Promise<unknown> =>
+    watched(() => telegram.callApi(method as never, payload as never, { signal } as never), begun);
   const within = (ms: number, signal: AbortSignal) =>
     AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   const quick: TelegramApi['call'] = (method, payload, signal) =>
@@ -47,8 +60,8 @@ export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
     async deleteWebhook(signal) {
       await quick('deleteWebhook', {}, signal);
     },
-    send: async (method, payload, signal) =>
-      String(SentMessage.parse(await call(method, payload, signal)).message_id),
+    send: async (method, payload, signal, begun) =>
+      String(SentMessage.parse(await call(method, payload, signal, begun)).message_id),
   };
 }
 

@@ -12,8 +12,16 @@ export class Unsent extends Error {
 /** Calls whose connections are watched; the agent must make them. */
 export interface WatchedConnections {
   readonly agent: Agent;
-  /** Makes a call; rejects with `Unsent` where its connection never became ready. */
-  watched<T>(call: () => Promise<T>): Promise<T>;
+  /**
+   * Makes a call; rejects with `Unsent` where its connection never became ready. `begun` is called before
+   * anything is written on it.
+   */
+  watched<T>(call: () => Promise<T>, begun?: () => void): Promise<T>;
+}
+
+interface Call {
+  isReady: boolean;
+  readonly begun: (() => void) | undefined;
 }
 
 /**
@@ -22,7 +30,7 @@ export interface WatchedConnections {
  * over), or at once on one that was kept. What fails before that was certainly not sent (D04).
  */
 export function watchConnections(address: string): WatchedConnections {
-  const calls = new AsyncLocalStorage<{ isReady: boolean }>();
+  const calls = new AsyncLocalStorage<Call>();
   const isTls = address.startsWith('https:');
   // As Node's own agent, which drops idle connections before a server may close them under a send.
   const agent = new (isTls ? TlsAgent : Agent)({
@@ -34,21 +42,24 @@ export function watchConnections(address: string): WatchedConnections {
   agent.createConnection = (options, callback) => {
     const call = calls.getStore();
     const socket = connect(options, callback);
+    if (call === undefined) return socket;
+    socket?.once('connect', () => call.begun?.());
     socket?.once(isTls ? 'secureConnect' : 'connect', () => {
-      if (call !== undefined) call.isReady = true;
+      call.isReady = true;
     });
     return socket;
   };
   const reuse = agent.reuseSocket.bind(agent);
   agent.reuseSocket = (socket, request) => {
     const call = calls.getStore();
+    call?.begun?.();
     if (call !== undefined) call.isReady = true;
     reuse(socket, request);
   };
   return {
     agent,
-    async watched(make) {
-      const call = { isReady: false };
+    async watched(make, begun) {
+      const call: Call = { isReady: false, begun };
       try {
         return await calls.run(call, make);
       } catch (thrown) {

@@ -134,8 +134,10 @@ export interface ChannelAdapter {
   start(): Promise<void>;
   /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
   stop(): Promise<void>;
-  /** Sends one part. Throws only `ChannelError`. */
-  send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
+  /** Sends one part. Throws only `ChannelError`. `begun` is called before its first byte may leave (`tellsBegun`). */
+  send(part: OutboundPart, signal: AbortSignal, begun?: () => void): Promise<Receipt>;
+  /** `send` calls `begun`: what it has not been called for did not arrive, also after a crash. */
+  readonly tellsBegun?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
   readonly streaming?: StreamingFacet;

@@ -27,6 +27,7 @@ export {
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
 export { scrubPart } from './delivery/scrub-part.ts';
+export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';

@@ -18,6 +18,8 @@ export interface DuePart {
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
+  /** When it was last marked as being sent, in ms; null: never. */
+  readonly sendingAt: number | null;
   /** When it was put into the outbox, in ms. */
   readonly createdAt: number;
   /** The trace it belongs to. */

@@ -67,6 +67,16 @@ describe('a part that Telegram cannot have', () => {
     expect(requests).toBe(0);
   });
 
+  it('[D04] is known to be unsent until the first byte leaves, on new and on kept connections', async () => {
+    const { double, adapter } = await scene();
+    double.say({ chat: ANN, text: 'q' });
+    const before: number[] = [];
+    const begun = () => void before.push(double.calls('sendMessage').length);
+    for (let sends = 0; sends < 2; sends += 1)
+      await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), begun);
+    expect(before).toEqual([0, 1]);
+  });
+
   it('[D04] is told from one on a connection that was kept, which it may have', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });

@@ -69,14 +69,15 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<Deli
     ...deps,
     outbox,
     capabilities: adapter.capabilities,
-    send: async (...[part, signal]: Parameters<ChannelAdapter['send']>) => {
+    notes: adapter.tellsBegun ? deps.sendNotes : undefined,
+    send: async (...[part, signal, begun]: Parameters<ChannelAdapter['send']>) => {
       // Whoever has the right now sends this part.
       if (lost.aborted)
         throw new ChannelError(
           { kind: 'transient', untried: true },
           'the account is served elsewhere',
         );
-      return adapter.send(scrubPart(part, deps.scrub), AbortSignal.any([signal, lost]));
+      return adapter.send(scrubPart(part, deps.scrub), AbortSignal.any([signal, lost]), begun);
     },
   };
   return startDeliveryWorker(delivery, {

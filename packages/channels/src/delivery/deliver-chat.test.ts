@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
+  ChannelError,
   type DurablePoint,
   type OutboundPart,
   recordingLogger,
@@ -11,20 +15,26 @@ import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { uncertainNotice } from './delivery-notices.ts';
 import { createPacer } from './pacer.ts';
+import { openSendNotes, type SendNotes } from './send-notes.ts';
 
 const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
 
 let scene: DeliveryScene;
 let now: number;
 let points: DurablePoint[];
+let folder: string;
 let woken: string[];
 beforeEach(async () => {
   now = 1_000;
   points = [];
   woken = [];
+  folder = mkdtempSync(join(tmpdir(), 'parley-delivery-'));
   scene = await openDeliveryScene(() => now);
 });
-afterEach(() => scene.store.close());
+afterEach(async () => {
+  await scene.store.close();
+  rmSync(folder, { recursive: true });
+});
 
 function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
   return {
@@ -45,6 +55,12 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
 const deliver = (change?: Partial<DeliveryDeps>, chat = CHAT) =>
   deliverChat(deps(change), chat, new AbortController().signal);
 const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
+
+/** Notes as a file keeps them, while all else of the process is gone. */
+function notesOnDisk(): SendNotes {
+  const { log } = recordingLogger();
+  return openSendNotes(join(folder, 'sending'), 'boot', { now, log });
+}
 
 /** A process dies while it sends: the row stays in `sending`. */
 async function dieWhileSending(arrived: boolean): Promise<void> {
@@ -278,6 +294,43 @@ describe('a part that was being sent when the process died', () => {
     const [, notice] = await scene.store.outbox.recent(CHAT, 2);
     expect(notice?.part.buttons).toEqual(shown);
     expect(notice?.part.body.text).toMatch(buttons ? /^⚙️ .*I can send it/s : /^⚙️ .*\/resend/s);
+  });
+
+  it('[D04] is sent again without a notice when its request had not begun', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const notes = notesOnDisk();
+    const died = new Error('killed');
+    const killed = { ...scene.store.outbox, retryLater: () => Promise.reject(died) };
+    const send = () => Promise.reject(new ChannelError({ kind: 'transient' }, 'not begun'));
+    await expect(deliver({ notes, outbox: killed, send })).rejects.toBe(died);
+    expect(await scene.states('c')).toEqual(['sending', 'pending']);
+    await deliver({ notes: notesOnDisk() });
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D04] is known to have arrived when the platform had said so, and is not sent again', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const notes = notesOnDisk();
+    const died = new Error('killed');
+    const killed = { ...scene.store.outbox, markSent: () => Promise.reject(died) };
+    await expect(deliver({ notes, outbox: killed })).rejects.toBe(died);
+    await deliver({ notes: notesOnDisk() });
+    expect(seen()).toEqual(['one', 'two']);
+    expect(await scene.states('c')).toEqual(['sent', 'sent']);
+  });
+
+  it('[D04] is uncertain when its request had begun', async () => {
+    const notes = notesOnDisk();
+    const died = new Error('killed');
+    const killed = { ...scene.store.outbox, giveUp: () => Promise.reject(died) };
+    await scene.owe('c', ['one', 'two']);
+    const send = (_part: OutboundPart, _signal: AbortSignal, begun: () => void) => {
+      begun();
+      return Promise.reject(new ChannelError({ kind: 'unknown-outcome' }, 'reset'));
+    };
+    await expect(deliver({ notes, outbox: killed, send })).rejects.toBe(died);
+    await deliver({ notes: notesOnDisk() });
+    expect(seen()).toEqual(['two', expect.stringContaining('cannot tell whether it arrived')]);
   });
 
   it.each([true, false])(

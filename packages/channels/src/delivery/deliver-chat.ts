@@ -19,6 +19,7 @@ import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store'
 import { afterFailure } from './after-failure.ts';
 import { canBeTold, type Notice, refusedNotice, uncertainNotice } from './delivery-notices.ts';
 import type { Pacer } from './pacer.ts';
+import type { SendNotes } from './send-notes.ts';
 
 /** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
@@ -27,7 +28,9 @@ export interface DeliveryDeps {
   /** What is done about a part that may have arrived; `tell` when absent. */
   readonly whenUncertain?: 'tell' | 'resend' | undefined;
   readonly pacer: Pacer;
-  send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
+  send(part: OutboundPart, signal: AbortSignal, begun: () => void): Promise<Receipt>;
+  /** Absent: after a crash every part that was marked as being sent is uncertain. */
+  readonly notes?: SendNotes | undefined;
   /** Wakes the delivery of another chat of this account: where a group has moved to. */
   readonly wake: (chatId: string) => Promise<void>;
   readonly log: Logger;
@@ -60,11 +63,17 @@ export async function deliverChat(
     if (!due) return null;
     if (due.state === 'sending') {
       await recover(deps, due);
+      deps.notes?.remove(due.part.id);
       continue;
     }
     const wait = waitFor(deps, due);
     if (wait > 0) return wait;
-    if (await deps.outbox.markSending(due.part.id, deps.clock())) await deliver(deps, due, signal);
+    const at = deps.clock();
+    const { id: partId } = due.part;
+    if (!mayRepeat(deps, due.part)) deps.notes?.write({ partId, at }, { kind: 'marked' });
+    if (await deps.outbox.markSending(partId, at))
+      await deliver(deps, { ...due, sendingAt: at }, signal);
+    deps.notes?.remove(partId);
   }
   return null;
 }
@@ -77,9 +86,14 @@ function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): 
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
-async function recover(deps: DeliveryDeps, { part }: DuePart): Promise<void> {
+async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
-  if (mayRepeat(deps, part)) {
+  const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
+  if (note?.kind === 'arrived') {
+    await deps.outbox.markSent(part.id, note.platformMessageId, deps.clock());
+    return;
+  }
+  if (note?.kind === 'marked' || mayRepeat(deps, part)) {
     await deps.outbox.retryLater(part.id, deps.clock(), 'interrupted while sending', 'free');
     return;
   }
@@ -115,17 +129,23 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
   const { part } = due;
   const { tracer = silentTracer } = deps;
   const startedAt = deps.clock();
+  const notes = mayRepeat(deps, part) ? undefined : deps.notes;
+  const attempt = { partId: part.id, at: due.sendingAt ?? startedAt };
+  const begun = () => notes?.write(attempt, { kind: 'begun' });
   deps.pass('part-sending');
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      deps.send(part, AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)])),
+      deps.send(part, AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]), begun),
     );
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
       deps.log.error({ part: part.id, reason: reasonOf(thrown) }, 'adapter defect');
     return afterThrow(deps, due, asChannelError(thrown));
   }
+  const { platformMessageId, migratedTo } = receipt;
+  // Where a group has moved to is not in a note: such a part stays uncertain.
+  if (migratedTo === undefined) notes?.write(attempt, { kind: 'arrived', platformMessageId });
   deps.pass('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });

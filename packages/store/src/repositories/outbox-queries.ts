@@ -14,7 +14,15 @@ function partsOf(sql: Sql, { channel, account, chatId }: ChatKey) {
 /** The first part of a chat that is not finished, due or not: nothing may overtake it. */
 export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null> {
   const row = await partsOf(sql, chat)
-    .select([...OUTBOX_COLUMNS, 'state', 'attempts', 'not_before', 'created_at', 'trace'])
+    .select([
+      ...OUTBOX_COLUMNS,
+      'state',
+      'attempts',
+      'not_before',
+      'sending_at',
+      'created_at',
+      'trace',
+    ])
     .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('outbox as later')
@@ -34,6 +42,7 @@ export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null>
     state,
     attempts: row.attempts,
     notBefore: row.not_before,
+    sendingAt: row.sending_at,
     createdAt: row.created_at,
     ...(row.trace === null ? {} : { trace: row.trace }),
   };

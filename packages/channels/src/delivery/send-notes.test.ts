@@ -1,0 +1,90 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { recordingLogger } from '@parley/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSendNotes, type SendNotes } from './send-notes.ts';
+
+const NOW = 1_000;
+const PART = { partId: 'part_1', at: 7 };
+const ARRIVED = { kind: 'arrived', platformMessageId: '99' } as const;
+
+let folder: string;
+let path: string;
+const opened: SendNotes[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-notes-'));
+  path = join(folder, 'sending');
+});
+afterEach(() => {
+  for (const notes of opened.splice(0)) notes.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The notes as the next life of a killed process finds them: nothing was closed. */
+function open(boot = 'boot', at = path, now = NOW): SendNotes {
+  const { log } = recordingLogger();
+  const notes = openSendNotes(at, boot, { now, log });
+  opened.push(notes);
+  return notes;
+}
+
+describe('notes about sends', () => {
+  it('[D04] tell the next life how far each part was', () => {
+    const first = open();
+    first.write(PART, { kind: 'marked' });
+    first.write(PART, { kind: 'begun' });
+    first.write({ partId: 'part_2', at: 8 }, ARRIVED);
+    first.write({ partId: 'part_3', at: 9 }, { kind: 'marked' });
+    first.remove('part_3');
+    const next = open();
+    expect(next.read(PART)).toEqual({ kind: 'begun' });
+    expect(next.read({ partId: 'part_2', at: 8 })).toEqual(ARRIVED);
+    expect(next.read({ partId: 'part_3', at: 9 })).toBeUndefined();
+    expect(open().read(PART)).toEqual({ kind: 'begun' });
+  });
+
+  it('[D04] know nothing of another attempt at the same part', () => {
+    open().write(PART, { kind: 'marked' });
+    expect(open().read({ ...PART, at: 8 })).toBeUndefined();
+  });
+
+  it('[D04] of an earlier boot count for nothing: a power cut may have lost some', () => {
+    open('one boot').write(PART, { kind: 'marked' });
+    expect(open('another').read(PART)).toBeUndefined();
+  });
+
+  it.each(['["part_1",7', '["part_1",7,"done"]', '{}'])(
+    '[D04] count for nothing beside a line that cannot be read: %s',
+    (line) => {
+      open().write(PART, { kind: 'marked' });
+      appendFileSync(path, `${line}\n`);
+      expect(open().read(PART)).toBeUndefined();
+    },
+  );
+
+  it('[D15] are forgotten after a month, and the file stays small', () => {
+    const first = open();
+    first.write(PART, { kind: 'begun' });
+    for (let nth = 0; nth < 30_000; nth += 1) {
+      const attempt = { partId: `part_with_a_long_name_${nth}`, at: nth };
+      first.write(attempt, { kind: 'begun' });
+      first.remove(attempt.partId);
+    }
+    expect(statSync(path).size).toBeLessThan(1_100_000);
+    expect(open().read(PART)).toEqual({ kind: 'begun' });
+    expect(open('boot', path, NOW + 40 * 86_400_000).read(PART)).toBeUndefined();
+  });
+
+  it('are for the owner of the folder alone, and without the text of anybody', () => {
+    open().write(PART, ARRIVED);
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(readFileSync(path, 'utf8')).toBe('boot\n["part_1",7,"arrived","99"]\n');
+  });
+
+  it('[D04] that cannot be kept are none, and nothing fails', () => {
+    const nowhere = open('boot', join(folder, 'missing', 'sending'));
+    nowhere.write(PART, { kind: 'marked' });
+    expect(open('boot', join(folder, 'missing', 'sending')).read(PART)).toBeUndefined();
+  });
+});

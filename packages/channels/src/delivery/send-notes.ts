@@ -1,0 +1,146 @@
+import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { type Logger, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+
+/**
+ * How far the sending of a part has come: `marked`, its row says so and nothing has left; `begun`, bytes may
+ * have left; `arrived`, the platform has it under this id.
+ */
+export type SendNote =
+  | { readonly kind: 'marked' | 'begun' }
+  | { readonly kind: 'arrived'; readonly platformMessageId: string };
+
+/** Which attempt at which part; `at` is when its row was marked, in ms. */
+export interface SendAttempt {
+  readonly partId: string;
+  readonly at: number;
+}
+
+/** What a process that is killed leaves behind for the next one, besides its rows (D04). */
+export interface SendNotes {
+  /** The last note of this attempt; undefined: nothing is known of it. */
+  read(attempt: SendAttempt): SendNote | undefined;
+  write(attempt: SendAttempt, note: SendNote): void;
+  /** The row says what became of the part. */
+  remove(partId: string): void;
+  close(): void;
+}
+
+const Line = z.union([
+  z.tuple([z.string(), z.number(), z.enum(['marked', 'begun'])]),
+  z.tuple([z.string(), z.number(), z.literal('arrived'), z.string()]),
+  z.tuple([z.string()]),
+]);
+type Line = z.infer<typeof Line>;
+
+/** It is written anew then, with what is under way alone; in bytes. */
+const LARGEST_FILE = 1_000_000;
+/** What was left behind and never asked for, in ms. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/**
+ * Notes in a file of the data folder. A part is called uncertain only between `begun` and `arrived`, which a row
+ * alone could not tell without two more transactions. A line costs some microseconds because it is not synced to
+ * disk: it survives the death of the process, and what an earlier boot of the machine left is ignored. A file that
+ * cannot be written is emptied, since a missing line must never look like a part that has not begun.
+ */
+export function openSendNotes(
+  path: string,
+  boot: string,
+  { now, log }: { readonly now: number; readonly log: Pick<Logger, 'warn'> },
+): SendNotes {
+  const lines = new Map(readLines(path, boot, now));
+  let file: number | undefined;
+  let size = 0;
+  const append = (text: string): void => {
+    if (file === undefined) return;
+    try {
+      size += writeSync(file, text);
+      if (size > LARGEST_FILE) rewrite();
+    } catch (error) {
+      log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+      lines.clear();
+      ftruncateSync(file);
+      closeSync(file);
+      file = undefined;
+    }
+  };
+  const rewrite = (): void => {
+    const next = openSync(`${path}.new`, 'w', 0o600);
+    const kept = [...lines.values()].map((line) => `${JSON.stringify(line)}\n`);
+    size = writeSync(next, [`${boot}\n`, ...kept].join(''));
+    renameSync(`${path}.new`, path);
+    if (file !== undefined) closeSync(file);
+    file = next;
+  };
+  try {
+    rewrite();
+  } catch (error) {
+    log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+  }
+  const put = (partId: string, line: Line): void => {
+    if (file === undefined) return;
+    lines.set(partId, line);
+    append(`${JSON.stringify(line)}\n`);
+  };
+  return {
+    read: ({ partId, at }) => noteOf(lines.get(partId), at),
+    write: ({ partId, at }, note) =>
+      put(
+        partId,
+        note.kind === 'arrived'
+          ? [partId, at, note.kind, note.platformMessageId]
+          : [partId, at, note.kind],
+      ),
+    remove(partId) {
+      if (lines.delete(partId)) append(`${JSON.stringify([partId])}\n`);
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+function noteOf(line: Line | undefined, at: number): SendNote | undefined {
+  const [, of, kind, platformMessageId] = line ?? [];
+  if (of !== at || kind === undefined) return undefined;
+  if (kind !== 'arrived') return { kind };
+  return platformMessageId === undefined ? undefined : { kind, platformMessageId };
+}
+
+/** The last line of each part, of this boot. One that is cut off or strange takes all knowledge of later ones. */
+function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
+  const [of, ...texts] = textOf(path).split('\n');
+  if (of !== boot) return;
+  const last = new Map<string, Line>();
+  for (const text of texts.filter((each) => each !== '')) {
+    const line = lineOf(text);
+    if (line === undefined) return;
+    last.set(line[0], line);
+  }
+  for (const [partId, line] of last) {
+    if (line[1] !== undefined && now - line[1] < KEPT_MS) yield [partId, line];
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function lineOf(text: string): Line | undefined {
+  try {
+    return Line.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names the time since this machine started; undefined where the system does not tell it. */
+export function bootOfMachine(): string | undefined {
+  return textOf('/proc/sys/kernel/random/boot_id').trim() || undefined;
+}
