@@ -72,6 +72,19 @@ describe('one agent on every channel at once', () => {
     }
   }, 60_000);
 
+  it('[D12] restarts the adapter whose library throws, which the other channels do not notice', async () => {
+    const [telegram, discord, whatsapp] = peers;
+    discord?.garble?.();
+    await expect.poll(parley.err, { timeout: 10_000 }).toContain('the adapter failed');
+    for (const peer of [telegram, whatsapp, discord].filter((one) => one !== undefined)) {
+      const place = peer.direct();
+      // Discord keeps what is written meanwhile, as every platform does.
+      if (peer === discord) await untilConnected(parley);
+      await peer.say(place, { text: 'still there?' });
+      await peer.waitFor(() => answersIn(peer, place).length > 0, 20_000);
+    }
+  }, 60_000);
+
   it('[D11] ends in order within ten seconds, whatever the platforms’ libraries still wait for', async () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);

@@ -1,4 +1,4 @@
-import type { ChannelDefinition, ChannelState } from '@parley/channels';
+import { blameAdapter, type ChannelDefinition, type ChannelState, guarded } from '@parley/channels';
 import { silentLogger, silentMeter } from '@parley/contracts';
 import { createLocalBus, openQueues, type Queues } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
@@ -99,6 +99,8 @@ describe('an account that other gateways may have', () => {
     owners: [],
     limits: { messageCharacters: 100, waitingPerConversation: 5, waitingInAll: 100 },
   } as const;
+  /** What an adapter does at its start. */
+  let begins = (): void => {};
   /** A platform that notes when an adapter is made, started and stopped. */
   let made = 0;
   const definition: ChannelDefinition = {
@@ -122,6 +124,7 @@ describe('an account that other gateways may have', () => {
         },
         async start() {
           happened.push(`${name} starts`);
+          begins();
           context.report({ kind: 'connected', as: name });
         },
         async stop() {
@@ -170,6 +173,39 @@ describe('an account that other gateways may have', () => {
     expect(rights.released).toEqual([1]);
     expect(states.at(-1)).toBe('stopped');
   });
+
+  const broken = () => {
+    throw new Error('no such field');
+  };
+  /** In a process `blameAdapter` is called by Node's last resort. */
+  const uncaught = () => {
+    try {
+      broken();
+    } catch (error) {
+      expect(blameAdapter(error)).toBe(true);
+    }
+  };
+  it.each<[string, () => void]>([
+    ['a listener', () => setTimeout(guarded('tick', broken))],
+    ['a listener that does not wait', () => setTimeout(guarded('tick', async () => broken()))],
+    ['its library, in a timer,', () => setTimeout(uncaught)],
+    ['its library, later,', () => void Promise.resolve().then(uncaught)],
+  ])(
+    '[D12] starts its adapter again, and keeps the account, when %s throws',
+    async (_who, fails) => {
+      begins = () => {
+        begins = () => {};
+        fails();
+      };
+      rights.give();
+      await expect.poll(() => happened.length, { timeout: 5_000 }).toBe(3);
+      const [first, , second] = happened;
+      expect(happened[1]).toBe(first?.replace('starts', 'stops'));
+      expect(second).toMatch(/starts$/);
+      expect(states).toEqual(['standby', 'connected', 'retrying', 'connected']);
+      expect(rights.released).toEqual([]);
+    },
+  );
 
   it('[D11] ends while it stands by', async () => {
     await account.stopReceiving();

@@ -86,6 +86,10 @@ export interface AccountPlan {
 }
 
 const TRY_AGAIN_MS = 5_000;
+/** After a fault an adapter is started again, later and later; one that ran this long starts afresh. In ms. */
+const [FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
+/** How long an adapter that failed may take to stop, in ms. */
+const STOP_WITHIN_MS = 10_000;
 
 /**
  * Opens one account: connects it as soon as no other gateway is, and again whenever it has lost it to
@@ -109,6 +113,8 @@ class OpenAccount implements ChannelAccount {
   #session: AccountSession | undefined;
   #right: AccountRight | null = null;
   #life: Promise<void> | undefined;
+  /** Aborted, with the error, when the adapter fails where no caller waits. */
+  #fault = new AbortController();
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
     const { definition, account } = plan;
@@ -192,30 +198,64 @@ class OpenAccount implements ChannelAccount {
 
   /** Until the right is lost or the account is stopped; then the session is left to `close`. */
   async #serve(right: AccountRight): Promise<void> {
-    this.#adapter ??= await this.#makeAdapter();
-    const adapter = this.#adapter;
-    const { whenUncertain } = this.#plan;
-    const deps = { ...this.#deps, name: this.#name, right, whenUncertain };
-    const session = await connectAccount(deps, adapter);
-    this.#session = session;
-    this.#settled.resolve();
-    await eitherOf(right.lost, this.#stopping.signal);
-    if (this.#stopping.signal.aborted) return;
-    this.#session = undefined;
-    this.#adapter = undefined;
-    this.#report({ kind: 'starting' });
-    await Promise.all([session.stopReceiving(), session.close(0)]);
-    this.#adapter = await this.#makeAdapter();
+    for (let faults = 0; ; faults += 1) {
+      this.#adapter ??= await this.#makeAdapter();
+      const fault = this.#fault.signal;
+      const adapter = this.#adapter;
+      const { whenUncertain } = this.#plan;
+      const deps = { ...this.#deps, name: this.#name, right, whenUncertain };
+      const session = await connectAccount(deps, adapter);
+      this.#session = session;
+      this.#settled.resolve();
+      const began = this.#deps.clock();
+      await eitherOf(right.lost, this.#stopping.signal, fault);
+      if (this.#stopping.signal.aborted) return;
+      this.#session = undefined;
+      this.#adapter = undefined;
+      if (!fault.aborted) this.#report({ kind: 'starting' });
+      const ended = Promise.all([session.stopReceiving(), session.close(0)]);
+      // What is broken may never end by itself.
+      await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
+      this.#adapter = await this.#makeAdapter();
+      if (right.lost.aborted) return;
+      if (this.#deps.clock() - began >= PEACE_MS) faults = 0;
+      await this.#backOff(faults, fault.reason, right.lost);
+      if (right.lost.aborted || this.#stopping.signal.aborted) return;
+    }
+  }
+
+  async #backOff(faults: number, error: unknown, lost: AbortSignal): Promise<void> {
+    const { clock, random } = this.#deps;
+    const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** faults);
+    const afterMs = Math.round(full * (0.5 + random() / 2));
+    const nextAttemptAt = clock() + afterMs;
+    this.#report({
+      kind: 'retrying',
+      reason: `the adapter failed: ${reasonOf(error)}`,
+      nextAttemptAt,
+    });
+    const signal = AbortSignal.any([lost, this.#stopping.signal]);
+    await sleep(afterMs, undefined, { signal }).catch(() => undefined);
   }
 
   #makeAdapter(): Promise<ChannelAdapter> {
     const { areShared } = this.#deps.rights ?? this.#rights;
+    const fault = new AbortController();
+    this.#fault = fault;
     return makeAdapter(
       {
         ...this.#deps,
         isShared: areShared && this.#plan.definition.servedByAll === true,
         wakeFiles: () => this.#session?.wakeFiles(),
-        report: (state) => this.#report(state),
+        // One that failed and was replaced has nothing more to say.
+        report: (state) => {
+          if (!fault.signal.aborted) this.#report(state);
+        },
+        onFault: (event, error) => {
+          if (fault.signal.aborted || this.#stopping.signal.aborted) return;
+          this.#deps.log.error({ event, error }, 'the adapter failed; it is restarted');
+          fault.abort(error);
+        },
       },
       this.#plan,
     );

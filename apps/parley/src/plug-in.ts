@@ -4,7 +4,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, Logger } from '@parley/contracts';
 import type { Brought } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
-import type { Containment } from './contain-plugins.ts';
+import type { Containment } from './contain-errors.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
 import type { PluginLine } from './status-report.ts';

@@ -8,7 +8,7 @@ import type { LogDestination } from '@parley/telemetry';
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
-import { containPlugins } from './contain-plugins.ts';
+import { containErrors } from './contain-errors.ts';
 import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
 import { announceHere } from './instance-file.ts';
@@ -77,7 +77,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   }
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
   const open = openLog(options, first);
-  const containment = containPlugins(open.log);
+  const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
   const watch = { folder, env, channels: plugged.definitions, loaded: plugged.loaded };

@@ -1,6 +1,6 @@
-import type { ChannelState } from '@parley/channels';
+import { type ChannelState, guarded } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
+import { Client, type ClientEvents, Events, GatewayIntentBits, Options } from 'discord.js';
 import { afterEnding, type Ending } from './after-ending.ts';
 import type { DiscordAmbience } from './ambience.ts';
 import { callFailureOf } from './call-failure.ts';
@@ -87,27 +87,34 @@ export class Connection {
       down.delete(shard);
       this.#tell(client, down);
     };
+    const on = <E extends keyof ClientEvents>(
+      name: E,
+      listener: (...args: ClientEvents[E]) => void,
+    ) => client.on(name, guarded(name, listener));
     client.on(Events.Raw, ({ t, d }: { t: string; d: unknown }, shard: number) => {
-      if (t === 'READY') beginning(shard);
-      event(t, d);
+      const take = guarded(t, () => {
+        if (t === 'READY') beginning(shard);
+        event(t, d);
+      });
+      take();
     });
-    client.on(Events.ShardReady, (shard) => {
+    on(Events.ShardReady, (shard) => {
       begun(shard, client);
       up(shard);
     });
-    client.on(Events.ClientReady, () => this.#tell(client, down));
-    client.on(Events.ShardResume, up);
-    client.on(Events.ShardReconnecting, (shard) => {
+    on(Events.ClientReady, () => this.#tell(client, down));
+    on(Events.ShardResume, up);
+    on(Events.ShardReconnecting, (shard) => {
       down.add(shard);
       this.#tell(client, down);
     });
-    client.on(Events.ShardDisconnect, ({ code }) =>
+    on(Events.ShardDisconnect, ({ code }) =>
       end({ reason: `closed with ${code}`, closeCode: code }),
     );
-    client.on(Events.Invalidated, () => end({ reason: 'the session was made invalid' }));
+    on(Events.Invalidated, () => end({ reason: 'the session was made invalid' }));
     const note = (error: Error) => log.warn({ reason: reasonOf(error) }, 'Discord connection');
-    client.on(Events.Error, note);
-    client.on(Events.ShardError, note);
+    on(Events.Error, note);
+    on(Events.ShardError, note);
   }
 
   #tell(client: Client, down: ReadonlySet<number>): void {

@@ -42,6 +42,8 @@ export class Intake {
   readonly #stopping = new AbortController();
   /** Messages that were fetched and may come from the gateway, too. */
   readonly #fetched = new Set<string>();
+  /** Shards that have known their channels in this process. */
+  readonly #begun = new Set<number>();
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
@@ -99,8 +101,11 @@ export class Intake {
   /** The shard knows its channels: what was missed comes first. */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
     const { seen } = this.#deps;
+    const isFirst = seen.isNew && !this.#begun.has(shard);
+    this.#begun.add(shard);
+    if (isFirst) void seen.begin(known.map(({ lastMessageId }) => lastMessageId));
     const cursors = seen.cursors();
-    for (const { channelId, after } of whatToFetch(cursors, known)) {
+    for (const { channelId, after } of isFirst ? [] : whatToFetch(cursors, known)) {
       const first = String(BigInt(after) + 1n);
       if (!cursors.channels.has(channelId)) seen.await(first);
       this.#lanes.unshift(channelId, async () => {

@@ -1,10 +1,14 @@
 import type { Client } from 'discord.js';
 import type { KnownChannel } from './what-to-fetch.ts';
 
-/** The channels and threads of servers that can hold messages, with their last one. */
+/**
+ * The channels and threads of servers that hold messages, with their last one. discord.js leaves that
+ * undefined where Discord does not send it, whatever its types say.
+ */
 export function knownChannels(client: Client): KnownChannel[] {
   return [...client.channels.cache.values()].flatMap((channel) => {
     if (channel.isDMBased() || !channel.isTextBased()) return [];
-    return [{ id: channel.id, lastMessageId: channel.lastMessageId }];
+    const { id, lastMessageId } = channel;
+    return lastMessageId == null ? [] : [{ id, lastMessageId }];
   });
 }

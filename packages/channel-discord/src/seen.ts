@@ -33,6 +33,7 @@ export class Seen {
   readonly #channels = new BoundedMap<string, string>(MOST_CHANNELS);
   readonly #underWay = new Set<string>();
   #newest: string | undefined;
+  #isNew = false;
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -49,11 +50,23 @@ export class Seen {
   /** Reads what an earlier process has written. Rejects when the database does. */
   async load(): Promise<void> {
     const text = (await this.#values.get(KIND, [ID])).get(ID);
+    this.#isNew = text === undefined;
     if (text === undefined) return;
     const stored = Stored.parse(JSON.parse(text));
     this.#newest = laterOf(this.#newest, stored.newest);
     for (const [channelId, messageId] of Object.entries(stored.channels))
       this.#advance(channelId, messageId);
+  }
+
+  /** Whether no earlier process has begun to serve this account. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** The first connect: what is said from now on, in any of these channels, will have been missed. */
+  async begin(known: readonly string[]): Promise<void> {
+    this.#newest = known.reduce((a, b) => (isLater(a, b) ? a : b), this.#newest ?? '0');
+    await this.flush();
   }
 
   cursors(): Cursors {

@@ -14,7 +14,6 @@ describe('[D01] what is fetched after a connect', () => {
       { id: '2', lastMessageId: '201' },
       { id: '4', lastMessageId: '300' },
       { id: '5', lastMessageId: '190' },
-      { id: '6', lastMessageId: null },
     ];
     expect(whatToFetch({ newest: '200', channels }, known)).toEqual([
       { channelId: '2', after: '200' },

@@ -9,7 +9,7 @@ export interface ToFetch {
 /** A channel the gateway told of, with its last message. */
 export interface KnownChannel {
   readonly id: string;
-  readonly lastMessageId: string | null;
+  readonly lastMessageId: string;
 }
 
 /** Channels read at most after one connect; Discord allows 50 calls a second. */
@@ -18,7 +18,8 @@ const MOST = 1_000;
 /**
  * Decides which channels to read after a connect, and from where. Channels of servers tell their last
  * message, so only those with news are read; one that nothing was taken from yet (a new thread, a first
- * message) is read from the newest message of all. Direct chats tell nothing: those remembered are read.
+ * message) is read from the newest message of all. Those remembered of which nothing is told are read:
+ * direct chats above all.
  */
 export function whatToFetch(
   { newest, channels }: Cursors,
@@ -27,7 +28,7 @@ export function whatToFetch(
   const told = new Set(known.map(({ id }) => id));
   const withNews = known.flatMap(({ id, lastMessageId }) => {
     const after = channels.get(id) ?? newest;
-    if (after === undefined || lastMessageId === null || !isLater(lastMessageId, after)) return [];
+    if (after === undefined || !isLater(lastMessageId, after)) return [];
     return [{ channelId: id, after, isServed: channels.has(id) }];
   });
   const untold = [...channels]

@@ -1,7 +1,12 @@
+import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 
 /** Discord's ids: 64-bit numbers written out, whose upper bits are a time. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
+
+/** A document as Discord sends it; a field that is null counts as absent. */
+const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.preprocess(withoutNulls, z.object(shape));
 
 const WireUser = z.object({
   id: Snowflake,
@@ -65,7 +70,7 @@ const WireAnswered = z.object({
 });
 
 /** What Parley reads of a message, the same from gateway and REST; only the gateway adds the server. */
-export const WireMessage = z.object({
+export const WireMessage = received({
   ...content,
   id: Snowflake,
   channel_id: Snowflake,
@@ -91,14 +96,14 @@ export const WireMessage = z.object({
 export type WireMessage = z.infer<typeof WireMessage>;
 
 /** One message that was deleted, or several. */
-export const WireDeletion = z.object({
+export const WireDeletion = received({
   channel_id: Snowflake,
   id: Snowflake.optional(),
   ids: z.array(Snowflake).optional(),
 });
 
 /** A slash command (type 2) or a press on a button (type 3); others are not asked for. */
-export const WireInteraction = z.object({
+export const WireInteraction = received({
   id: Snowflake,
   /** Not the bot's own id where the bot is older than 2016. */
   application_id: Snowflake,
@@ -120,7 +125,7 @@ export const WireInteraction = z.object({
 export type WireInteraction = z.infer<typeof WireInteraction>;
 
 /** What Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
-export const WireChannel = z.object({
+export const WireChannel = received({
   id: Snowflake,
   type: z.int(),
   guild_id: Snowflake.nullish(),

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { guarded } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { z } from 'zod';
 import type { LinesSettings } from './settings.ts';
@@ -47,22 +48,27 @@ export class LinesConnection {
   open(): void {
     const { host, port, name } = this.#settings;
     let reason = 'the connection ended';
-    const socket = connect(port, host, () => {
+    const socket = connect(port, host);
+    const opened = guarded('connect', () => {
       this.#socket = socket;
       this.write({ kind: 'hello', name });
       this.#listener.opened();
     });
+    socket.on('connect', opened);
     socket.on('error', (error) => {
       reason = reasonOf(error);
     });
-    socket.on('close', () => {
+    const closed = guarded('close', () => {
       this.#socket = undefined;
       if (this.#closed) return;
       this.#listener.lost(reason, RECONNECT_MS);
-      this.#retry = setTimeout(() => this.open(), RECONNECT_MS);
+      const again = guarded('reconnect', () => this.open());
+      this.#retry = setTimeout(again, RECONNECT_MS);
     });
+    socket.on('close', closed);
+    const heard = (line: string) => this.#listener.heard(LinesEvent.parse(JSON.parse(line)));
     createInterface(socket)
-      .on('line', (line) => this.#listener.heard(LinesEvent.parse(JSON.parse(line))))
+      .on('line', guarded('line', heard))
       // The socket tells of it, too.
       .on('error', () => {});
   }

@@ -32,8 +32,8 @@ const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
   /** Seconds since 1970. */
-  last_error_date: z.int().optional(),
-  last_error_message: z.string().optional(),
+  last_error_date: z.int().nullish(),
+  last_error_message: z.string().nullish(),
 });
 
 /**

@@ -1,3 +1,4 @@
+import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { mediaFields } from './wire-media.ts';
 
@@ -93,7 +94,7 @@ export const WireMembership = z.object({
 });
 
 /** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
-export const WireUpdate = z.looseObject({ update_id: z.int() });
+export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;
 
 /** The bot itself, as getMe tells. */

@@ -1,3 +1,4 @@
+import { guarded } from '@parley/channels';
 import type { EventHub } from './event-hub.ts';
 import type { WebEvent } from './web-event.ts';
 
@@ -54,7 +55,10 @@ function feed(
     }
   };
   const unwatch = hub.watch(chatId, write);
-  const alive = setInterval(() => write({ type: 'alive' }), KEEP_ALIVE_MS);
+  const alive = setInterval(
+    guarded('keep-alive', () => write({ type: 'alive' })),
+    KEEP_ALIVE_MS,
+  );
   alive.unref();
   const end = (): void => {
     clearInterval(alive);

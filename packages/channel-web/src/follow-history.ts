@@ -1,3 +1,4 @@
+import { guarded } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/contracts';
 import type { EventHub } from './event-hub.ts';
 import type { WebEvent, WebHistoryEntry } from './web-event.ts';
@@ -38,7 +39,9 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'what other gateways do is not seen');
     }
-    timer = hub.isWatched(chatId) ? setTimeout(() => void follow(), everyMs).unref() : undefined;
+    timer = hub.isWatched(chatId)
+      ? setTimeout(guarded('follow', follow), everyMs).unref()
+      : undefined;
     if (timer === undefined) known = undefined;
   };
   return {
@@ -50,7 +53,7 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
     watch(watched, listener) {
       const unwatch = hub.watch(watched, listener);
       if (watched === chatId && timer === undefined) {
-        timer = setTimeout(() => void follow(), 0).unref();
+        timer = setTimeout(guarded('follow', follow), 0).unref();
       }
       return unwatch;
     },

@@ -1,6 +1,6 @@
-import type { ChannelState } from '@parley/channels';
+import { type ChannelState, guarded } from '@parley/channels';
 import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/contracts';
-import type { AuthenticationCreds, WASocket } from '@whiskeysockets/baileys';
+import type { AuthenticationCreds, ConnectionState, WASocket } from '@whiskeysockets/baileys';
 import { afterClose } from './after-close.ts';
 import type { WhatsAppAmbience } from './ambience.ts';
 import { loadCredentials, saveCredentials } from './auth-store.ts';
@@ -92,10 +92,11 @@ export class Connection {
     const begin = clock();
     const socket = open(creds);
     this.#socket = socket;
-    socket.ev.on('creds.update', (update) => {
+    const saveCreds = guarded('creds.update', (update: Partial<AuthenticationCreds>) => {
       Object.assign(creds, update);
       this.#save(creds);
     });
+    socket.ev.on('creds.update', saveCreds);
     const { promise, resolve } = Promise.withResolvers<Ending>();
     const ended = (error: Error | undefined) => {
       this.#isOpen = false;
@@ -111,15 +112,17 @@ export class Connection {
     const stop = () => end(undefined);
     this.#end = end;
     signal.addEventListener('abort', stop, { once: true });
-    socket.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
+    const updated = guarded('connection.update', (update: Partial<ConnectionState>) => {
+      const { connection, lastDisconnect, qr } = update;
       if (this.#socket !== socket) return;
-      if (qr !== undefined) report({ kind: 'pairing', code: qr });
+      if (qr != null) report({ kind: 'pairing', code: qr });
       if (connection === 'close') ended(lastDisconnect?.error);
       if (connection !== 'open') return;
       this.#isOpen = true;
       report({ kind: 'connected', as: creds.me?.name ?? 'a linked device' });
       opened(socket);
     });
+    socket.ev.on('connection.update', updated);
     return promise;
   }
 

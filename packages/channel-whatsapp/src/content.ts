@@ -29,7 +29,8 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
 /** What is shown: text, a choice from a list, a file with or without words. Undefined: nothing. */
 export function shownIn(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
   const content = normalizeMessageContent(wrapped);
-  if (content === undefined) return undefined;
+  // Null where a wrapper is empty, whatever Baileys' types say.
+  if (content == null) return undefined;
   const album = associationOf(wrapped, content);
   if (SECOND_COPIES.has(album?.associationType ?? 0)) return undefined;
   const attachment = attachmentIn(content, place);

@@ -1,7 +1,9 @@
+import { guarded } from '@parley/channels';
 import type { Logger } from '@parley/contracts';
 import type { BinaryNode, GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 import { isPerson, type PersonIds, personIds } from './jids.ts';
 
+type Named = readonly { readonly id?: string; readonly subject?: string }[];
 type Asked = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
 /**
@@ -30,12 +32,14 @@ export class Groups {
     this.#socket = socket;
     this.#members.clear();
     this.#changes += 1;
-    socket.ws.on('CB:notification,type:w:gp2', ({ attrs }: BinaryNode) => {
+    const changed = guarded('group notification', ({ attrs }: BinaryNode) => {
       this.#changes += 1;
       if (attrs.from !== undefined) this.#members.delete(attrs.from);
     });
-    socket.ev.on('groups.upsert', (groups) => this.#note(groups));
-    socket.ev.on('groups.update', (groups) => this.#note(groups));
+    const note = guarded('groups', (groups: Named) => this.#note(groups));
+    socket.ws.on('CB:notification,type:w:gp2', changed);
+    socket.ev.on('groups.upsert', note);
+    socket.ev.on('groups.update', note);
   }
 
   /** Asks for all groups at once; no message waits for the answer. */
@@ -66,14 +70,14 @@ export class Groups {
   /** Whether somebody is an administrator of a group; no, while that cannot be found out. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
-    const member = group?.participants.find(({ id, phoneNumber, lid }) => {
+    const member = group?.participants?.find(({ id, phoneNumber, lid }) => {
       const names = personIds(id, phoneNumber, lid);
       return isPerson(person.lid, names) || isPerson(person.pn, names);
     });
     return member?.admin === 'admin' || member?.admin === 'superadmin';
   }
 
-  #note(groups: readonly { readonly id?: string; readonly subject?: string }[]): void {
+  #note(groups: Named): void {
     for (const { id, subject } of groups) if (id && subject) this.#titles.set(id, subject);
   }
 }

@@ -1,3 +1,4 @@
+import { guarded } from '@parley/channels';
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 
 type Wire = WASocket['ws'];
@@ -38,5 +39,5 @@ function takeOver<Value>(
   const handle = async (value: Value) => {
     for (const listener of listeners) await Reflect.apply(listener, ws, [value]);
   };
-  ws.on(event, wrap(handle));
+  ws.on(event, guarded(event, wrap(handle)));
 }

@@ -16,7 +16,50 @@ function inbound(content: proto.IMessage, more: Partial<Mail> = {}, title?: stri
   return toInbound(mail, { ...ME, writer, title, people, commands });
 }
 
+/** The document with each of its fields, however deep, null or left out in turn. */
+function* without(document: object): Generator<object> {
+  for (const [name, value] of Object.entries(document)) {
+    const { [name]: _, ...rest } = Object(document);
+    yield rest;
+    // Nothing in a list is ever null on the wire.
+    if (!/^\d/.test(name)) yield { ...document, [name]: null };
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue;
+    for (const less of without(value))
+      yield { ...document, [name]: Array.isArray(value) ? Object.values(less) : less };
+  }
+}
+
 describe('a WhatsApp message as the core knows it', () => {
+  it('[D12] is read whichever of its fields are null or absent', () => {
+    const contextInfo = {
+      stanzaId: 'B1',
+      participant: ANN.pn,
+      mentionedJid: [ME.me.pn],
+      isForwarded: true,
+      quotedMessage: { extendedTextMessage: { text: 'before' } },
+    };
+    const key = Buffer.from('key');
+    const file = { url: 'https://mmg.whatsapp.net/a', directPath: '/a', mimetype: 'a/b' };
+    const image = { ...file, mediaKey: key, fileSha256: key, fileLength: 5, caption: 'see' };
+    const contents: proto.IMessage[] = [
+      { extendedTextMessage: { text: 'words', contextInfo } },
+      { ephemeralMessage: { message: { imageMessage: { ...image, contextInfo } } } },
+      { documentMessage: { ...image, fileName: 'a.txt' } },
+      { locationMessage: { degreesLatitude: 1, degreesLongitude: 2, name: 'here' } },
+      { contactsArrayMessage: { contacts: [{ displayName: 'Ben', vcard: 'TEL:1' }] } },
+      { pollCreationMessageV3: { name: 'when?', options: [{ optionName: 'now' }] } },
+      { protocolMessage: { key: { id: 'A1' }, editedMessage: { conversation: 'words' } } },
+      {
+        messageContextInfo: { messageAssociation: { parentMessageKey: { id: 'C1' } } },
+        conversation: 'words',
+      },
+    ];
+    for (const content of contents) {
+      for (const less of without(content))
+        for (const chat of [ANN.pn, GROUP]) expect(() => inbound(less, { chat })).not.toThrow();
+    }
+  });
+
   it('[F01] says who, where, when and what', () => {
     expect(inbound({ conversation: 'hi' })).toEqual({
       channel: 'whatsapp',

@@ -28,6 +28,7 @@ export {
 } from './delivery/delivery-worker.ts';
 export { scrubPart } from './delivery/scrub-part.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
+export { blameAdapter, guardAdapter, guarded, type OnFault } from './guard.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
@@ -54,3 +55,4 @@ export { type Presence, type PresenceDeps, startPresence } from './presence/pres
 export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
 export { type SenderNow, type SenderNowDeps, senderNow } from './sender-now.ts';
 export { undeclared } from './undeclared.ts';
+export { withoutNulls } from './without-nulls.ts';

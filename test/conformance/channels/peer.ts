@@ -94,6 +94,8 @@ export interface Peer {
   tellTwice(place: Place): void;
   /** The platform tells the bot of the next two messages in the wrong order. */
   tellSwapped(): void;
+  /** The platform sends something that the client library itself throws over. */
+  garble?(): void;
   /** The bot's connection breaks without a word. */
   disconnect(): void;
   /** Resolves with the first answer of `look` that is neither undefined nor false. */

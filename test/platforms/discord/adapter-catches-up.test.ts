@@ -60,6 +60,19 @@ describe('[D01] what was said while the Discord bot was away', () => {
     });
   });
 
+  it('is fetched from a channel although nobody had ever written there, or anywhere', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    const { double } = before;
+    await before.connect();
+    await before.adapter.stop();
+    double.say({ channel: double.channelId, from: ANN, text: 'the first of all' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['the first of all']);
+  });
+
   it('is not asked for where there is nothing new, nor where nobody is served', async () => {
     const values = memoryValues();
     const before = await scene({

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { Optional } from '../optional-fields.ts';
 import { conversationIn, seen, type VisibleMessage } from './conversation.ts';
 import { describeChannel } from './descriptions.ts';
 import { type Fault, isGatewayFault, RestFaults } from './faults.ts';
@@ -33,6 +34,8 @@ export interface DiscordDoubleOptions {
   readonly limits?: RateLimits;
   /** Privileged intents switched on in the portal, as bits; all when absent. */
   readonly portalIntents?: number;
+  /** How what Discord calls optional is sent; with its values when absent. */
+  readonly optional?: Optional;
   /** Milliseconds between heartbeats; 41,250 as on the servers when absent. */
   readonly heartbeatMs?: number;
   /** Session starts left; 1,000 when absent. */
@@ -114,6 +117,7 @@ export async function startDiscordDouble(
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const world = new World(clock, transcript, BOT_ID);
+  world.optional = options.optional ?? 'present';
   const gateway = new Gateway(world, {
     token: TOKEN,
     portalIntents: options.portalIntents ?? PRIVILEGED,

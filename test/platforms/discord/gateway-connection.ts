@@ -10,6 +10,7 @@ export interface GatewayHost {
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
+  asSent(document: unknown): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   forget(session: GatewaySession): void;
@@ -65,7 +66,8 @@ export class GatewayConnection {
   }
 
   send(frame: Frame): void {
-    if (!this.silent) this.#socket.send(JSON.stringify(frame));
+    if (!this.silent)
+      this.#socket.send(JSON.stringify({ ...frame, d: this.#host.asSent(frame.d) }));
   }
 
   signal(op: number, d: unknown = null): void {

@@ -54,6 +54,10 @@ export class Gateway implements GatewayHost {
     world.onEvent((event) => this.#deliver(event));
   }
 
+  asSent(document: unknown): unknown {
+    return this.#world.asSent(document);
+  }
+
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const connection = new GatewayConnection(webSocket, this);

@@ -75,7 +75,7 @@ export class RestServer {
     try {
       const body = await handler(this.#scene, call);
       if (body === undefined) return { status: 204, type: 'text/html', body: '' };
-      return json(200, body);
+      return json(200, this.#scene.world.asSent(body));
     } catch (error) {
       return answerFor(error);
     }

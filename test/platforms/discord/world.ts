@@ -1,3 +1,4 @@
+import { type Optional, sentWith } from '../optional-fields.ts';
 import type { Command } from './commands.ts';
 import { Nonces } from './nonces.ts';
 import { PERMISSION } from './permissions.ts';
@@ -8,6 +9,15 @@ import type { Json, WireMessage, WireUser } from './wire.ts';
 
 /** The channel types that the double has. */
 export const CHANNEL_TYPE = { text: 0, dm: 1, category: 4, thread: 11, forum: 15 } as const;
+
+/** What discord-api-types calls optional or nullable, by name; over a null in others discord.js itself throws. */
+const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
+  ...['last_message_id', 'topic', 'nsfw', 'position'],
+  ...['rate_limit_per_user', 'total_message_sent', 'message_count', 'member_count', 'owner_id'],
+  ...['global_name', 'avatar', 'nick', 'member', 'edited_timestamp', 'webhook_id', 'nonce'],
+  ...['application_id', 'interaction_metadata', 'thread'],
+  ...['content_type', 'description', 'channel_type'],
+]);
 
 /** A place for messages. A thread and a forum post are channels too. */
 export interface Channel {
@@ -82,6 +92,8 @@ export class World {
   readonly closedToDms = new Set<string>();
   /** Base address of files, set when the server listens. */
   fileBase = '';
+  /** How optional fields are sent. */
+  optional: Optional = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 
   constructor(clock: () => number, transcript: Transcript, botId: string) {
@@ -100,6 +112,11 @@ export class World {
   emit(name: string, data: Json, guildId?: string): void {
     this.#listener({ name, data, guildId });
     this.transcript.changes.changed();
+  }
+
+  /** A document as it goes over the wire. */
+  asSent(document: unknown): unknown {
+    return sentWith(this.optional, OPTIONAL_FIELDS, document);
   }
 
   /** A user, made when nobody has that id yet. */

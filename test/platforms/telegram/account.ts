@@ -1,3 +1,4 @@
+import type { Optional } from '../optional-fields.ts';
 import { Chats } from './chats.ts';
 import { Files } from './files.ts';
 import type { FloodControl } from './flood.ts';
@@ -36,6 +37,7 @@ export function newAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
+    readonly optional?: Optional | undefined;
   },
 ): BotAccount {
   const me = {
@@ -51,6 +53,7 @@ export function newAccount(
     parts.transcript.changes.changed();
     webhook.wake();
   });
+  updates.optional = parts.optional ?? 'present';
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
   return {
     me,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Optional } from '../optional-fields.ts';
 import { newAccount } from './account.ts';
 import { BotApiServer } from './bot-api-server.ts';
 import { type Fault, Faults } from './faults.ts';
@@ -20,6 +21,8 @@ export interface TelegramDoubleOptions {
   readonly clock?: () => number;
   /** Where a webhook's calls really go: it must name an https address, which loopback has not. */
   readonly webhookTarget?: string;
+  /** How what the Bot API calls optional is sent; with its values when absent. */
+  readonly optional?: Optional;
   /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
   readonly pathPrefix?: string;
 }
@@ -84,6 +87,7 @@ export async function startTelegramDouble(
     flood,
     clock,
     webhookTarget: options.webhookTarget,
+    optional: options.optional,
   });
   const faults = new Faults();
   const api = new BotApiServer(account, token, faults);

@@ -7,6 +7,8 @@ import {
   COMMANDS,
   chatHistory,
   createIngress,
+  guardAdapter,
+  type OnFault,
   oneTimeCode,
   parseCommand,
   type Revision,
@@ -26,6 +28,8 @@ export interface AdapterDeps extends AccountDeps {
   /** What was received, or changed, may have brought files. */
   readonly wakeFiles: () => void;
   readonly report: (state: ChannelState) => void;
+  /** Hears of what the adapter throws where no caller waits. */
+  readonly onFault: OnFault;
 }
 
 /**
@@ -65,7 +69,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
   };
   const connect = await definition.load();
-  const adapter = connect(context);
+  const adapter = guardAdapter(connect, context, deps.onFault);
   keepsItsWord(channel, adapter);
   return adapter;
 }

@@ -1,3 +1,4 @@
+import { blameAdapter } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/contracts';
 
 /** Where the code of a plugin lies, and how the settings name it. */
@@ -7,7 +8,7 @@ export interface PluginPlace {
   readonly folder: string;
 }
 
-/** Keeps the process alive when a plugin throws where nobody waits. */
+/** Keeps the process alive when a plugin or an adapter throws where nobody waits. */
 export interface Containment {
   /** To be called before any code of the plugin runs. */
   add(place: PluginPlace): void;
@@ -15,22 +16,21 @@ export interface Containment {
 }
 
 /**
- * An error that nobody catches is logged and survived where it comes from the code of a plugin: from a
- * timer or an event of its own (P16). Every other one ends the process as ever.
+ * An error that nobody catches restarts the adapter it comes from (D12), and is logged and survived where
+ * it comes from the code of a plugin (P16): from a timer or an event. Every other one ends the process.
  */
-export function containPlugins(log: Logger): Containment {
+export function containErrors(log: Logger): Containment {
   const places: PluginPlace[] = [];
   const onError = (error: unknown): void => {
+    if (blameAdapter(error)) return;
     const plugin = culprit(error, places);
     // Node prints it and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;
     log.error({ plugin, reason: reasonOf(error) }, 'a plugin threw where nobody waited for it');
   };
+  process.on('uncaughtException', onError);
   return {
-    add(place) {
-      if (places.length === 0) process.on('uncaughtException', onError);
-      places.push(place);
-    },
+    add: (place) => void places.push(place),
     stop: () => void process.off('uncaughtException', onError),
   };
 }

@@ -1,0 +1,48 @@
+import { memoryValues, silentLogger } from '@parley/contracts';
+import { expect, it } from 'vitest';
+import type { ChannelAdapter, ChannelContext } from './adapter.ts';
+import { blameAdapter, guardAdapter } from './guard.ts';
+
+it('[D12] what the core does for an adapter is not the fault of that adapter', async () => {
+  const faults: unknown[] = [];
+  const blamed: boolean[] = [];
+  const blame = async () => void blamed.push(blameAdapter(new Error('of the core')));
+  const context: ChannelContext<object> = {
+    account: 'default',
+    settings: {},
+    log: silentLogger,
+    clock: Date.now,
+    values: { ...memoryValues(), get: () => blame().then(() => new Map()) },
+    receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
+    revise: blame,
+    commands: [],
+    report: () => void blame(),
+    history: () => blame().then(() => []),
+  };
+  const connect = (core: ChannelContext<object>): ChannelAdapter => ({
+    capabilities: {
+      target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
+      idempotentSend: true,
+      typing: false,
+      edit: false,
+      delete: false,
+      react: false,
+      threads: false,
+      buttons: false,
+      streaming: 'none',
+      media: [],
+    },
+    async start() {
+      core.report({ kind: 'starting' });
+      await core.values.get('kind', ['id']);
+      await core.history('chat', 1);
+      await core.revise({ kind: 'deleted', chatId: 'chat', messageId: '1' });
+      await blame();
+    },
+    stop: async () => {},
+    send: async ({ id }) => ({ platformMessageId: id }),
+  });
+  await guardAdapter(connect, context, (event) => faults.push(event)).start();
+  expect(blamed).toEqual([false, false, false, false, true]);
+  expect(faults).toEqual(['start']);
+});

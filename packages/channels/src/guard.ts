@@ -1,0 +1,91 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChannelAdapter, ChannelContext } from './adapter.ts';
+
+/** Hears of an error that an adapter threw where no caller waits; `event` is what it was handling. */
+export type OnFault = (event: string, error: unknown) => void;
+
+interface Running {
+  readonly onFault: OnFault;
+  readonly event: string;
+}
+
+/** Which adapter the code that runs now belongs to, however deep in a library or late in a timer it is. */
+const running = new AsyncLocalStorage<Running | undefined>();
+
+/**
+ * Makes an adapter whose faults are its own. Its calls run in a scope that listeners, timers and
+ * promises inherit, those of the platform library included; calls back into the core leave it.
+ */
+export function guardAdapter<Settings>(
+  connect: (context: ChannelContext<Settings>) => ChannelAdapter,
+  context: ChannelContext<Settings>,
+  onFault: OnFault,
+): ChannelAdapter {
+  const outside = <T>(work: () => T): T => running.run(undefined, work);
+  const inside = <T>(work: () => T, event: string): T => running.run({ onFault, event }, work);
+  const core = {
+    ...context,
+    values: eachCall(context.values, outside),
+    receive: (...args: Parameters<typeof context.receive>) =>
+      outside(() => context.receive(...args)),
+    revise: (...args: Parameters<typeof context.revise>) => outside(() => context.revise(...args)),
+    report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
+    history: (...args: Parameters<typeof context.history>) =>
+      outside(() => context.history(...args)),
+  };
+  return eachCall(
+    inside(() => connect(core), 'connect'),
+    inside,
+  );
+}
+
+/**
+ * Wraps a listener or the callback of a timer of an adapter: what it throws or rejects with is reported
+ * under the event's name and restarts that adapter, not the process.
+ */
+export function guarded<Args extends readonly unknown[]>(
+  event: string,
+  listener: (...args: Args) => unknown,
+): (...args: Args) => void {
+  const onFault = running.getStore()?.onFault;
+  if (onFault === undefined) return listener;
+  return (...args) => {
+    try {
+      const result = running.run({ onFault, event }, () => listener(...args));
+      if (result instanceof Promise) result.catch((error: unknown) => onFault(event, error));
+    } catch (error) {
+      onFault(event, error);
+    }
+  };
+}
+
+/**
+ * For the process's last resort: whether an error that nothing caught comes from an adapter, whose
+ * restart is then under way. Node runs that listener in the scope of what threw.
+ */
+export function blameAdapter(error: unknown): boolean {
+  const current = running.getStore();
+  current?.onFault(current.event, error);
+  return current !== undefined;
+}
+
+const FACETS: ReadonlySet<PropertyKey> = new Set([
+  'typing',
+  'streaming',
+  'files',
+  'messages',
+  'http',
+] satisfies (keyof ChannelAdapter)[]);
+
+/** The same object whose methods, those of an adapter's facets included, are run by `run`. */
+function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value === 'function')
+        return (...args: unknown[]) => run(() => Reflect.apply(value, target, args), String(name));
+      const isFacet = FACETS.has(name) && typeof value === 'object' && value !== null;
+      return isFacet ? eachCall(value, run) : value;
+    },
+  });
+}
