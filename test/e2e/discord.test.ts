@@ -80,7 +80,7 @@ describe('a conversation in Discord', () => {
     expect(discord.interaction(id).answered).toBe(true);
   });
 
-  it('[F12] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
+  it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
     const before = answers(direct).length;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
     model.fault({ kind: 'stall', afterPieces: 8 });
@@ -89,10 +89,14 @@ describe('a conversation in Discord', () => {
     expect(growing).toMatch(/^You said: Say this: a long/);
     expect(growing?.length).toBeLessThan(question.length);
     await parley.end('SIGKILL');
+    const newcomer = discord.dmWith('200000000000000777');
+    discord.say({ channel: newcomer, text: 'my first words' });
     parley = await startParleyProcess(folder.path);
     const whole = `You said: ${question.trim()}`;
     await discord.waitFor(() => answers(direct).at(-1) === whole, 30_000);
     expect(answers(direct).slice(before)).toEqual([whole]);
+    // [D01] Only the old session of the gateway knows of a direct chat in which nobody had ever written.
+    expect(await untilAnswers(newcomer, 1)).toEqual([expect.stringContaining('code')]);
   });
 
   it('[D01] answers after a restart what was written meanwhile, once', async () => {

@@ -7,14 +7,21 @@ import { callFailureOf } from './call-failure.ts';
 import { MortalSharding } from './mortal-sharding.ts';
 import type { DiscordSettings } from './settings.ts';
 
+/** Name, data and number of an event. */
+export interface GatewayEvent {
+  readonly t: string;
+  readonly d: unknown;
+  readonly s: number;
+}
+
 /** What a connection needs, and whom it tells what. */
 export interface ConnectionDeps extends DiscordAmbience {
   readonly settings: DiscordSettings;
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
-  /** An event of the gateway, as it came. */
-  readonly event: (name: string, data: unknown) => void;
+  /** An event of the gateway, as it came; `s` is its number in the session of the shard. */
+  readonly event: (event: GatewayEvent, shard: number) => void;
   /** A shard begins a new session; what was said before is lost to it. */
   readonly beginning: (shard: number) => void;
   /** The shard knows its servers and channels. */
@@ -91,10 +98,10 @@ export class Connection {
       name: E,
       listener: (...args: ClientEvents[E]) => void,
     ) => client.on(name, guarded(name, listener));
-    client.on(Events.Raw, ({ t, d }: { t: string; d: unknown }, shard: number) => {
-      const take = guarded(t, () => {
-        if (t === 'READY') beginning(shard);
-        event(t, d);
+    client.on(Events.Raw, (raw: GatewayEvent, shard: number) => {
+      const take = guarded(raw.t, () => {
+        if (raw.t === 'READY') beginning(shard);
+        event(raw, shard);
       });
       take();
     });

@@ -5,7 +5,7 @@ import { callFailureOf } from './call-failure.ts';
 import type { DiscordApi } from './discord-api.ts';
 import { Lanes } from './lanes.ts';
 import type { FindPlace } from './places.ts';
-import type { Seen } from './seen.ts';
+import type { Position, Seen } from './seen.ts';
 import { toInbound } from './to-inbound.ts';
 import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
@@ -50,12 +50,12 @@ export class Intake {
     this.#log = deps.log;
   }
 
-  /** MESSAGE_CREATE. */
-  created(data: unknown): void {
+  /** MESSAGE_CREATE; a session that is where `before` says brings it again. */
+  created(data: unknown, before?: Position): void {
     const message = this.#read(data);
     if (message === undefined) return;
     const { channel_id: channelId, id } = message;
-    this.#deps.seen.await(id);
+    this.#deps.seen.await(id, before);
     const waits = this.#lanes.push(
       channelId,
       async () => {

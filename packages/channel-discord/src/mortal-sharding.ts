@@ -3,6 +3,8 @@ import { realAmbience } from './ambience.ts';
 
 /** Longest that saying good-bye may take, in ms; a dead peer would never answer. */
 const GOOD_BYE_MS = 2_000;
+/** The code of Discord's own libraries for a close after which the session goes on. */
+const RESUMING = 4200;
 /** `readyState` of a connection that has ended. */
 const CLOSED = 3;
 
@@ -19,7 +21,8 @@ export class MortalSharding extends SimpleShardingStrategy {
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const goodBye = new AbortController();
     const late = realAmbience.wait(GOOD_BYE_MS, goodBye.signal).then(() => cutOff(all));
-    await super.destroy(...options);
+    // After 1000 the session could not be resumed by the next process.
+    await super.destroy({ ...options[0], code: RESUMING });
     goodBye.abort();
     await late;
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ChannelContext } from '@parley/channels';
 import { ParleyError, reasonOf } from '@parley/contracts';
 import { createAdministrators } from './administrators.ts';
@@ -10,12 +11,18 @@ import { knownChannels } from './known-channels.ts';
 import { later } from './later.ts';
 import { registerMenu } from './menu.ts';
 import { createPlaces } from './places.ts';
-import { Seen } from './seen.ts';
+import { positionAfter, type Resumed, resumeSession } from './resume.ts';
+import { type Position, Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
+import { WireMessage } from './wire.ts';
 
 type Context = ChannelContext<DiscordSettings>;
 
 const LOAD_AGAIN_MS = 1_000;
+/** How long an old session may take to bring what was missed before the new one begins, in ms. */
+const RESUME_WITHIN_MS = 5_000;
+
+type OnEvent = (data: unknown, before?: Position) => void;
 
 /** Everything that brings messages: connection, intake, commands, presses, and how far they have come. */
 export class Receiving {
@@ -26,6 +33,8 @@ export class Receiving {
   readonly #seen: Seen;
   readonly #intake: Intake;
   readonly #connection: Connection;
+  readonly #events: Readonly<Record<string, OnEvent>>;
+  #resumed: Resumed | undefined;
   /** Commands and presses that are being taken. */
   readonly #interactions = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
@@ -36,14 +45,14 @@ export class Receiving {
     this.#api = api;
     this.#wait = ambience.wait;
     this.#seen = new Seen(context.values, context.log, later);
-    const me = () => this.#connection.client?.user?.id;
+    const me = () => this.#connection.client?.user?.id ?? this.#seen.position?.me;
     const findPlace = createPlaces(() => this.#connection.client, api);
     const factsOf = createAdministrators(() => this.#connection.client);
     const deps = { ...context, ...ambience, api, findPlace, factsOf, me };
     const intake = new Intake({ ...deps, seen: this.#seen });
     this.#intake = intake;
-    const events: Readonly<Record<string, (data: unknown) => void>> = {
-      MESSAGE_CREATE: (data) => intake.created(data),
+    this.#events = {
+      MESSAGE_CREATE: (data, before) => intake.created(data, before),
       MESSAGE_UPDATE: (data) => intake.updated(data),
       MESSAGE_DELETE: (data) => intake.deleted(data),
       MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
@@ -52,11 +61,15 @@ export class Receiving {
     this.#connection = new Connection({
       ...context,
       ...ambience,
-      event: (name, data) => {
-        if (!this.#stopping.signal.aborted) events[name]?.(data);
+      event: (event, shard) => {
+        if (this.#stopping.signal.aborted) return;
+        this.#events[event.t]?.(event.d);
+        // Direct messages come to the first; those of servers are found by their channels.
+        if (shard === 0) this.#seen.at(positionAfter(event, this.#seen.position));
       },
       beginning: (shard) => intake.hold(shard),
       begun: (shard, client) => {
+        if (shard === 0) this.#resumed?.close();
         intake.catchUp(shard, knownChannels(client));
         if (client.application !== null)
           this.#registering ??= this.#register(client.application.id);
@@ -79,7 +92,22 @@ export class Receiving {
 
   async #run(): Promise<void> {
     await this.#loadSeen();
+    await this.#resume();
     await this.#connection.run(this.#stopping.signal);
+    this.#resumed?.close();
+  }
+
+  /** What the session of an earlier process has missed; it goes on until the new one has begun. */
+  async #resume(): Promise<void> {
+    const { signal } = this.#stopping;
+    const from = this.#seen.position;
+    if (from === undefined || signal.aborted) return;
+    const { token } = this.#context.settings;
+    this.#resumed = resumeSession({ token, from }, (name, data, before) => {
+      if (!signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
+    });
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(RESUME_WITHIN_MS)]);
+    await Promise.race([this.#resumed.caughtUp, once(patience, 'abort')]);
   }
 
   /** Without it nothing that was missed would be fetched, so a database that is away is waited for. */
@@ -114,4 +142,10 @@ export class Receiving {
       log.warn({ reason: reasonOf(thrown) }, 'commands could not be put into the menu of Discord');
     }
   }
+}
+
+/** Presses and commands are too old to be answered, and servers tell what was missed by their channels. */
+function isDirect(data: unknown): boolean {
+  const message = WireMessage.safeParse(data);
+  return message.success && message.data.guild_id === undefined;
 }

@@ -10,9 +10,22 @@ export interface Cursors {
   readonly channels: ReadonlyMap<string, string>;
 }
 
+const Position = z.object({
+  session: z.string(),
+  /** Where it is resumed. */
+  url: z.string(),
+  /** The bot's own id. */
+  me: Snowflake,
+  /** Number of the last event. */
+  seq: z.int(),
+});
+/** How far a session of the gateway has come: what follows, it brings again when it is resumed. */
+export type Position = z.infer<typeof Position>;
+
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: z.record(Snowflake, Snowflake),
+  session: Position.optional().catch(undefined),
 });
 const KIND = 'seen';
 const ID = 'all';
@@ -31,9 +44,11 @@ export class Seen {
   readonly #log: Logger;
   readonly #later: (work: () => void, ms: number) => () => void;
   readonly #channels = new BoundedMap<string, string>(MOST_CHANNELS);
-  readonly #underWay = new Set<string>();
+  /** Messages that are being taken, each with the position before it. */
+  readonly #underWay = new Map<string, Position | undefined>();
   #newest: string | undefined;
-  #isNew = false;
+  #isNew = true;
+  #position: Position | undefined;
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -50,9 +65,10 @@ export class Seen {
   /** Reads what an earlier process has written. Rejects when the database does. */
   async load(): Promise<void> {
     const text = (await this.#values.get(KIND, [ID])).get(ID);
-    this.#isNew = text === undefined;
     if (text === undefined) return;
     const stored = Stored.parse(JSON.parse(text));
+    this.#isNew = stored.newest === undefined;
+    this.#position = stored.session;
     this.#newest = laterOf(this.#newest, stored.newest);
     for (const [channelId, messageId] of Object.entries(stored.channels))
       this.#advance(channelId, messageId);
@@ -74,8 +90,19 @@ export class Seen {
   }
 
   /** A message came and is to be taken: until it is, or `drop` is called, no newer one of another channel hides it. */
-  await(messageId: string): void {
-    this.#underWay.add(messageId);
+  await(messageId: string, before = this.#position): void {
+    this.#underWay.set(messageId, before);
+  }
+
+  /** How far the session has come, which is the one of an earlier process at first. */
+  get position(): Position | undefined {
+    return this.#position;
+  }
+
+  /** The session has come further; written when no message on the way there is under way any more. */
+  at(position: Position | undefined): void {
+    this.#position = position;
+    this.#callOff ??= this.#later(() => void this.flush(), WRITE_MS);
   }
 
   /** A message will not be taken. */
@@ -110,6 +137,7 @@ export class Seen {
     const value = JSON.stringify({
       newest: this.#allTakenTo(),
       channels: Object.fromEntries(this.#channels),
+      session: [...this.#underWay.values()].find(Boolean) ?? this.#position,
     });
     try {
       await this.#values.set([{ kind: KIND, id: ID, value }]);
@@ -122,7 +150,10 @@ export class Seen {
   /** Messages of different channels are taken side by side, the newest not always last. */
   #allTakenTo(): string | undefined {
     if (this.#newest === undefined) return undefined;
-    const oldest = [...this.#underWay].reduce((a, b) => (isLater(a, b) ? b : a), this.#newest);
+    const oldest = [...this.#underWay.keys()].reduce(
+      (a, b) => (isLater(a, b) ? b : a),
+      this.#newest,
+    );
     return oldest === this.#newest ? oldest : String(BigInt(oldest) - 1n);
   }
 

@@ -73,6 +73,40 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['the first of all']);
   });
 
+  it('comes from direct chats in which nothing was ever said before', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    const [first, second] = ['200000000000000601', '200000000000000602'].map(double.dmWith);
+    double.say({ channel: first ?? '', text: 'hello?' });
+    double.say({ channel: second ?? '', text: 'me too' });
+    double.say({ channel: first ?? '', text: 'anybody?' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    double.say({ channel: first ?? '', text: 'now' });
+    await after.hears(4);
+    const heard = after.received.filter(({ chat }) => chat.id === first);
+    expect(heard.map(({ text }) => text)).toEqual(['hello?', 'anybody?', 'now']);
+    expect(heard[0]?.chat.type).toBe('direct');
+    expect(texts(after)).toContain('me too');
+  });
+
+  it('comes from such chats again when it could not be stored before a stop', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
+    const receive = async () => {
+      throw new Error('disk full');
+    };
+    const failing = await scene({ values, on: double, receive });
+    await failing.connect();
+    await failing.hears(1);
+    await failing.adapter.stop();
+    const after = await scene({ values, on: double });
+    await after.connect();
+    await after.hears(1);
+    expect(texts(after)).toEqual(['hello?']);
+  });
+
   it('is not asked for where there is nothing new, nor where nobody is served', async () => {
     const values = memoryValues();
     const before = await scene({
