@@ -1,4 +1,4 @@
-import { type ChannelState, guarded } from '@parley/channels';
+import { type ChannelState, guarded, handling } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { Client, type ClientEvents, Events, GatewayIntentBits, Options } from 'discord.js';
 import { afterEnding, type Ending } from './after-ending.ts';
@@ -99,6 +99,7 @@ export class Connection {
       listener: (...args: ClientEvents[E]) => void,
     ) => client.on(name, guarded(name, listener));
     client.on(Events.Raw, (raw: GatewayEvent, shard: number) => {
+      handling(raw.t);
       const take = guarded(raw.t, () => {
         if (raw.t === 'READY') beginning(shard);
         event(raw, shard);

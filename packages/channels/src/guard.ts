@@ -59,6 +59,12 @@ export function guarded<Args extends readonly unknown[]>(
   };
 }
 
+/** Names what is being handled until the end of this callback, for what the library throws over it later. */
+export function handling(event: string): void {
+  const current = running.getStore();
+  if (current !== undefined) running.enterWith({ ...current, event });
+}
+
 /**
  * For the process's last resort: whether an error that nothing caught comes from an adapter, whose
  * restart is then under way. Node runs that listener in the scope of what threw.

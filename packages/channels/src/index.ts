@@ -28,7 +28,7 @@ export {
 } from './delivery/delivery-worker.ts';
 export { scrubPart } from './delivery/scrub-part.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
-export { blameAdapter, guardAdapter, guarded, type OnFault } from './guard.ts';
+export { blameAdapter, guardAdapter, guarded, handling, type OnFault } from './guard.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
