@@ -15,11 +15,15 @@ export type RedisUse = 'ask' | 'work' | 'listen';
 const RECONNECT_AT_MOST_MS = 1_000;
 const ASK_MS = 2_000;
 
+const CONNECT_MS = 5_000;
+/** TCP asks after a connection that has been quiet for so long. In ms. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+
 /**
  * A connection that says nothing for so long while it owes an answer is dead, whatever TCP believes.
  * BullMQ waits up to 10 s in one command. In ms.
  */
-const SILENT_MS: Readonly<Record<RedisUse, number>> = { ask: 5_000, listen: 5_000, work: 30_000 };
+const SILENT_MS: Readonly<Record<RedisUse, number>> = { ask: 5_000, listen: 5_000, work: 13_000 };
 
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
@@ -37,6 +41,7 @@ export function connectRedis(place: RedisPlace, use: RedisUse): RedisConnection 
     ...(sentinel.username !== undefined && { sentinelUsername: sentinel.username }),
     ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
     ...(options.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    sentinelCommandTimeout: ASK_MS,
     sentinelRetryStrategy: pauseBefore,
   });
 }
@@ -87,6 +92,8 @@ function optionsFor(place: RedisPlace, use: RedisUse): Options {
     ...(db > 0 && { db }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
     retryStrategy: pauseBefore,
+    connectTimeout: CONNECT_MS,
+    keepAlive: KEEP_ALIVE_AFTER_MS,
     socketTimeout: SILENT_MS[use],
     ...(use === 'ask'
       ? {

@@ -16,7 +16,7 @@ export interface HealthOptions {
 }
 
 /** Supervisors wait for two seconds; whatever does not answer by then is as good as gone. */
-const CHECKED_WITHIN_MS = 1_500;
+const CHECKED_WITHIN_MS = 1_000;
 
 /** Health is open: a supervisor has no token, and learns nothing but yes or no (D10). */
 export function addHealth(

@@ -85,10 +85,11 @@ export async function openPostgres({
  */
 function lender(pool: PgPool): (ms: number) => Promise<PostgresPoolClient> {
   const heard = new WeakMap<PoolClient, number>();
+  pool.on('connect', (client) => heard.set(client, performance.now()));
   let silentSince = 0;
   return async (ms) => {
     let client = await pool.connect();
-    while ((heard.get(client) ?? silentSince) < silentSince) {
+    while ((heard.get(client) ?? 0) < silentSince) {
       client.release(true);
       client = await pool.connect();
     }

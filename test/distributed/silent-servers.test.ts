@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openStore, type Store } from '@parley/store';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
+import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import type { Member } from './deployment.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+
+describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => {
+  let database: FreshDatabase;
+  let proxy: FaultyProxy;
+  let store: Store;
+  beforeAll(async () => {
+    database = await freshDatabase(postgresUrl ?? '');
+    proxy = await startFaultyProxy(database.url);
+    const limits = { connections: 5, connectSeconds: 1, querySeconds: 1 };
+    store = await openStore({ url: proxy.url, clock: () => 0, ...limits });
+  });
+  afterEach(() => proxy.restore());
+  afterAll(async () => {
+    await store.close();
+    await proxy.close();
+    await database.drop();
+  });
+
+  /** How long that takes, in ms; it must fail so that it is tried again. */
+  const failsIn = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = performance.now();
+    await expect(work()).rejects.toMatchObject({ code: 'store-unreachable', retryable: true });
+    return performance.now() - before;
+  };
+  const take = (name: string) => store.leases.acquire(name, 'me', 0, 1);
+
+  it('[D13] gives up a query, and with it each idle connection that is as old', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => store.ping()));
+    const open = proxy.connections;
+    expect(open).toBe(5);
+    proxy.swallow('open');
+    expect(await failsIn(() => store.ping())).toBeLessThan(5_000);
+    // One connection has been found out; the four others must not cost a second each.
+    const before = performance.now();
+    for (let nth = 0; nth < 5; nth += 1) await store.ping();
+    expect(performance.now() - before).toBeLessThan(900);
+  });
+
+  it('[D13] gives up a transaction, a connection, and a place in the queue for one', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => store.ping()));
+    proxy.swallow();
+    expect(await failsIn(() => take('lease'))).toBeLessThan(5_000);
+    expect(await failsIn(() => store.ping())).toBeLessThan(5_000);
+    await Promise.all(Array.from({ length: 12 }, () => failsIn(() => store.ping())));
+    await proxy.restore();
+    await store.ping();
+  });
+
+  it.each([
+    ['resets', () => proxy.reset()],
+    ['half-closes', () => proxy.halfClose('to-client')],
+    ['says nothing back on', () => proxy.swallow('open', 'to-client')],
+  ])('[D13] works again at once when the way %s connections', async (_what, fault) => {
+    await store.ping();
+    fault();
+    await store.ping().catch(() => undefined);
+    await store.ping();
+  });
+});
+
+const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
+/** Longer than every deadline, so that what is given up is also tried again in vain. */
+const SILENCE_MS = 18_000;
+/** What D13 allows after the silence. */
+const BACK_WITHIN_MS = 15_000;
+
+describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent servers', () => {
+  let database: FreshDatabase;
+  let postgres: FaultyProxy;
+  let redis: FaultyProxy;
+  let scene: Scene;
+  let members: readonly [Member, Member];
+  beforeAll(async () => {
+    database = await freshDatabase(postgresUrl ?? '');
+    postgres = await startFaultyProxy(database.url);
+    redis = await startFaultyProxy(redisUrl ?? '');
+    scene = await openScene(
+      { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' },
+      {
+        store: { url: postgres.url },
+        queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
+      },
+    );
+    const { deployment } = scene;
+    members = [await deployment.start('gateway'), await deployment.start('worker')];
+    await scene.ask('hello');
+  });
+  afterAll(async () => {
+    await scene.close();
+    await Promise.all([postgres.close(), redis.close()]);
+    await database.drop();
+  });
+
+  afterEach(() => Promise.all([postgres.restore(), redis.restore()]));
+
+  /** Says something in each chat. */
+  const askAll = (text: string) => {
+    for (const chat of CHATS) scene.telegram.say({ chat, text });
+  };
+  const answersTo = (chat: number, text: string) =>
+    scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
+  /** Each process says within two seconds that it lives, and that it is not ready for this reason. */
+  const expectNotReady = async (why: string) => {
+    for (const member of members) {
+      const before = performance.now();
+      const [ready, alive] = await Promise.all([
+        scene.deployment.get(member, '/readyz'),
+        scene.deployment.get(member, '/healthz'),
+      ]);
+      expect(performance.now() - before).toBeLessThan(2_000);
+      expect(ready).toMatchObject({ status: 503, body: expect.stringContaining(why) });
+      expect(alive.status).toBe(200);
+    }
+  };
+
+  it.each([
+    ['PostgreSQL', () => postgres, 'the database does not answer'],
+    ['Redis', () => redis, 'the queue does not answer'],
+  ])(
+    '[D13] [D05] answer everybody once, soon after a silence of %s, and say meanwhile that they are not ready',
+    async (name, proxyOf, why) => {
+      const proxy = proxyOf();
+      const texts = ['before', 'during', 'after'].map((when) => `${when} the silence of ${name}`);
+      askAll(texts[0] ?? '');
+      proxy.swallow();
+      const until = Date.now() + SILENCE_MS;
+      await expectNotReady(why);
+      askAll(texts[1] ?? '');
+      await sleep(until - Date.now() - 3_000);
+      await expectNotReady(why);
+      await sleep(until - Date.now());
+      await proxy.restore();
+      askAll(texts[2] ?? '');
+      const isAnswered = () =>
+        CHATS.every((chat) => texts.every((text) => answersTo(chat, text) > 0));
+      await scene.telegram.waitFor(isAnswered, BACK_WITHIN_MS);
+      for (const chat of CHATS) {
+        expect(texts.map((text) => answersTo(chat, text))).toEqual([1, 1, 1]);
+      }
+      await expect
+        .poll(async () => (await scene.deployment.get(members[0], '/readyz')).status)
+        .toBe(200);
+    },
+  );
+});
