@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { findChromium } from './chromium.ts';
+import { findPgBouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import {
   type MissingService,
@@ -14,9 +15,10 @@ import { startRedis } from './redis.ts';
 const START: Record<ServiceName, () => Promise<ServiceStart>> = {
   redis: startRedis,
   postgres: startPostgres,
+  pgbouncer: findPgBouncer,
   chromium: findChromium,
 };
-const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'chromium'];
+const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chromium'];
 
 /**
  * Starts what the chosen test files ask for, all at once, and gives the addresses to the tests.

@@ -1,5 +1,5 @@
 /** A server or program that some tests need and that may be absent on a machine. */
-export type ServiceName = 'redis' | 'postgres' | 'chromium';
+export type ServiceName = 'redis' | 'postgres' | 'pgbouncer' | 'chromium';
 
 /** Why a wanted service could not be had: shown to the person who ran the tests. */
 export type MissingService = { readonly service: ServiceName; readonly reason: string };
@@ -16,6 +16,7 @@ export type ServiceStart =
 export const PROVIDED_KEYS = {
   redis: 'redisUrl',
   postgres: 'postgresUrl',
+  pgbouncer: 'pgbouncerPath',
   chromium: 'chromiumPath',
 } as const satisfies Record<ServiceName, keyof ServiceValues>;
 
@@ -24,6 +25,8 @@ type ServiceValues = {
   redisUrl: string | null;
   /** `postgres://…` of a private server whose user may create databases, or null. */
   postgresUrl: string | null;
+  /** Path of a PgBouncer program, or null. */
+  pgbouncerPath: string | null;
   /** Path of a Chromium or Chrome program, or null. */
   chromiumPath: string | null;
 };

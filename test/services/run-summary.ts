@@ -30,16 +30,19 @@ export type RunSummary = {
 const NAMES: Record<ServiceName, string> = {
   redis: 'Redis',
   postgres: 'PostgreSQL',
+  pgbouncer: 'PgBouncer',
   chromium: 'Chromium',
 };
 const DEBIAN: Record<ServiceName, string> = {
   redis: 'redis-server',
   postgres: 'postgresql',
+  pgbouncer: 'pgbouncer',
   chromium: 'chromium',
 };
 const HOMEBREW: Record<ServiceName, string> = {
   redis: 'redis',
   postgres: 'postgresql@17',
+  pgbouncer: 'pgbouncer',
   chromium: 'google-chrome',
 };
 

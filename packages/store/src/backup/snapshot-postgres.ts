@@ -8,6 +8,9 @@ import { StoreError } from '../store-error.ts';
 import type { StoreSnapshot } from './snapshot.ts';
 import { type BackupTable, isCopied, quoted, selectAll, tablesOf } from './tables.ts';
 
+const CONNECT_MS = 5_000;
+/** For one statement, which may read a large table first; `end` of one that timed out destroys it. */
+const QUERY_MS = 10 * 60_000;
 /** Rows that are fetched at a time; one, where a row may hold a file. */
 const ROWS = 200;
 
@@ -26,6 +29,9 @@ export async function snapshotOfPostgres(
   const client = new Client({
     connectionString: url,
     application_name: 'parley backup',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
     types: numberTypes(types),
   });
   // A connection that breaks makes the next query fail, which is explained.

@@ -1,0 +1,71 @@
+import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { findProgram } from './find-program.ts';
+import { freePort } from './free-port.ts';
+import { startGuarded } from './guarded-process.ts';
+import type { ServiceStart } from './provided.ts';
+import { sharedTemporaryFolder, unprivilegedUser } from './unprivileged-user.ts';
+
+/**
+ * Finds PgBouncer; `PARLEY_TEST_PGBOUNCER` names one. Nothing is started here: a test that needs it
+ * starts its own with `startPgBouncer`.
+ */
+export async function findPgBouncer(): Promise<ServiceStart> {
+  const found = findProgram({
+    names: ['pgbouncer'],
+    folders: ['/usr/sbin', '/opt/homebrew/bin', '/usr/local/bin'],
+    variable: 'PARLEY_TEST_PGBOUNCER',
+  });
+  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  return { state: 'ready', value: found.path, stop: async () => undefined };
+}
+
+/** A PgBouncer with the settings it comes with, but transaction pooling, before the server of `url`. */
+export async function startPgBouncer(
+  program: string,
+  url: string,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const server = new URL(url);
+  const port = await freePort();
+  const folder = mkdtempSync(join(sharedTemporaryFolder(), 'parley-pgbouncer-'));
+  const user = unprivilegedUser(['postgres', 'nobody']);
+  const file = join(folder, 'pgbouncer.ini');
+  const settings = [
+    '[databases]',
+    `* = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}`,
+    '[pgbouncer]',
+    'pool_mode = transaction',
+    // Fewer connections than a single process of Parley opens, so that each is used by many.
+    'default_pool_size = 4',
+    'max_client_conn = 500',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+  ];
+  writeFileSync(file, settings.join('\n'));
+  if (user !== undefined) for (const path of [folder, file]) chownSync(path, user.uid, user.gid);
+  const pooled = Object.assign(new URL(url), { hostname: '127.0.0.1', port: `${port}` }).href;
+  const stop = await startGuarded({
+    command: [program, file],
+    folder,
+    stopSignal: 'QUIT',
+    user,
+    isReady: () => takesQueries(pooled),
+  });
+  return { url: pooled, stop };
+}
+
+async function takesQueries(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
