@@ -19,11 +19,13 @@ const CONNECT_MS = 5_000;
 /** TCP asks after a connection that has been quiet for so long. In ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
+/** How long a worker waits for a job in one command; then it asks again. */
+export const BLOCK_SECONDS = 4;
 /**
  * A connection that says nothing for so long while it owes an answer is dead, whatever TCP believes.
- * BullMQ waits up to 10 s in one command. In ms.
+ * In ms.
  */
-const SILENT_MS: Readonly<Record<RedisUse, number>> = { ask: 5_000, listen: 5_000, work: 13_000 };
+const SILENT_MS = 6_000;
 
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
@@ -94,7 +96,7 @@ function optionsFor(place: RedisPlace, use: RedisUse): Options {
     retryStrategy: pauseBefore,
     connectTimeout: CONNECT_MS,
     keepAlive: KEEP_ALIVE_AFTER_MS,
-    socketTimeout: SILENT_MS[use],
+    socketTimeout: SILENT_MS,
     ...(use === 'ask'
       ? {
           enableOfflineQueue: false,

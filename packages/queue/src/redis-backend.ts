@@ -7,10 +7,22 @@ import {
   type WakeUpConsumer,
   type WakeUpJobs,
 } from './backend.ts';
-import { connectRedis, NOT_THERE, type RedisConnection, whenReady } from './connect-redis.ts';
+import {
+  BLOCK_SECONDS,
+  connectRedis,
+  NOT_THERE,
+  type RedisConnection,
+  whenReady,
+} from './connect-redis.ts';
 import { lookAtRedis } from './look-at-redis.ts';
 import { redisOutage } from './redis-outage.ts';
 import { queuePrefix, type RedisPlace } from './redis-place.ts';
+
+/** BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. */
+const createBackend: typeof createRedisBackend = (...options) =>
+  Object.defineProperty(createRedisBackend(...options), 'maximumBlockTimeout', {
+    value: BLOCK_SECONDS,
+  });
 
 /**
  * BullMQ on Redis. All queues of a process share one connection for wake-ups, which fails at once
@@ -21,7 +33,7 @@ export async function openRedisBackend(
   place: RedisPlace,
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
-  const { Queue, Worker } = withBackend(createRedisBackend);
+  const { Queue, Worker } = withBackend(createBackend);
   const outage = redisOutage('queue', log);
   const open: RedisConnection[] = [];
   const connect = (use: 'ask' | 'work'): RedisConnection => {
@@ -46,7 +58,13 @@ export async function openRedisBackend(
       working ??= connect('work');
       const prefix = queuePrefix(place, name);
       const traced = tracedQueue(name, telemetry);
-      const options = { ...tuning, connection: working, prefix, ...traced };
+      const options = {
+        ...tuning,
+        drainDelay: BLOCK_SECONDS,
+        connection: working,
+        prefix,
+        ...traced,
+      };
       return new Worker<WakeUp>(name, process, options);
     },
     onError: (queue, error) =>

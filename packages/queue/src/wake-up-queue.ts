@@ -40,6 +40,8 @@ const TUNING = {
   lockDuration: 10_000,
   stalledInterval: 2_000,
   maxStalledCount: 20,
+  // A command that failed for good is tried again after this, not after 15 s as BullMQ does by itself.
+  runRetryDelay: 1_000,
   settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
 };
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
