@@ -13,6 +13,7 @@ class GivenRights implements AccountRights {
   readonly released: number[] = [];
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];
+  #recalled: AbortController[] = [];
   readonly #outbox: Store['outbox'];
 
   constructor(outbox: Store['outbox']) {
@@ -29,9 +30,12 @@ class GivenRights implements AccountRights {
 
   give(): void {
     const lost = new AbortController();
+    const recalled = new AbortController();
+    this.#recalled.push(recalled);
     const number = this.#lost.push(lost);
     this.#waiting.pop()?.({
       lost: lost.signal,
+      recalled: recalled.signal,
       outbox: this.#outbox,
       isShared: true,
       release: async () => void this.released.push(number),
@@ -42,9 +46,17 @@ class GivenRights implements AccountRights {
     this.#lost.at(-1)?.abort();
   }
 
+  recall(): void {
+    this.#recalled.at(-1)?.abort();
+  }
+
   async holder() {
     return null;
   }
+
+  leave(): void {}
+
+  async close() {}
 }
 
 describe('an account that other gateways may have', () => {
@@ -162,6 +174,21 @@ describe('an account that other gateways may have', () => {
     expect(end).toBe(first?.replace('starts', 'stops'));
     expect(second).not.toBe(first);
     expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
+  });
+
+  it('[D14] leaves the platform before it hands the account over, and waits for it again', async () => {
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    const before = happened.length;
+    rights.recall();
+    await expect.poll(() => states.at(-1)).toBe('standby');
+    expect(happened.slice(before)).toEqual([happened.at(-1)?.replace('starts', 'stops')]);
+    expect(rights.released).toEqual([1]);
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    await account.stopReceiving();
+    await account.close(100);
+    expect(rights.released).toEqual([1, 2]);
   });
 
   it('[D11] gives the right back at the end, and says that it has stopped', async () => {

@@ -90,6 +90,8 @@ const TRY_AGAIN_MS = 5_000;
 const [FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long an adapter that failed may take to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
+/** Sends that are under way when another gateway is to serve the account get this long. */
+const HAND_OVER_GRACE_MS = 3_000;
 
 /**
  * Opens one account: connects it as soon as no other gateway is, and again whenever it has lost it to
@@ -175,20 +177,21 @@ class OpenAccount implements ChannelAccount {
   async #live(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      this.#right = await this.#rights.obtain(
+      const right = await this.#rights.obtain(
         this.#name,
         (holder) => this.#standBy(holder),
         signal,
       );
-      if (this.#right === null) break;
+      this.#right = right;
+      if (right === null) break;
       this.#deps.pass('account-taken');
       try {
-        await this.#serve(this.#right);
+        await this.#serve(right);
       } catch (error) {
         this.#deps.log.error({ error }, 'channel could not be opened');
         await this.#adapter?.stop();
         this.#adapter = undefined;
-        await this.#release(this.#right);
+        await this.#release(right);
         this.#settled.reject(error);
         await sleep(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
@@ -196,7 +199,7 @@ class OpenAccount implements ChannelAccount {
     this.#settled.resolve();
   }
 
-  /** Until the right is lost or the account is stopped; then the session is left to `close`. */
+  /** Until the right is lost or recalled, or the account is stopped; then the session is left to `close`. */
   async #serve(right: AccountRight): Promise<void> {
     for (let faults = 0; ; faults += 1) {
       this.#adapter ??= await this.#makeAdapter();
@@ -208,23 +211,27 @@ class OpenAccount implements ChannelAccount {
       this.#session = session;
       this.#settled.resolve();
       const began = this.#deps.clock();
-      await eitherOf(right.lost, this.#stopping.signal, fault);
+      await eitherOf(right.lost, right.recalled, this.#stopping.signal, fault);
       if (this.#stopping.signal.aborted) return;
       this.#session = undefined;
       this.#adapter = undefined;
       if (!fault.aborted) this.#report({ kind: 'starting' });
-      const ended = Promise.all([session.stopReceiving(), session.close(0)]);
+      const graceMs = fault.aborted || right.lost.aborted ? 0 : HAND_OVER_GRACE_MS;
+      const ended = Promise.all([session.stopReceiving(), session.close(graceMs)]);
       // What is broken may never end by itself.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
+      const isGone = AbortSignal.any([right.lost, right.recalled]);
+      if (!isGone.aborted) {
+        if (this.#deps.clock() - began >= PEACE_MS) faults = 0;
+        await this.#backOff(faults, fault.reason, isGone);
+      }
+      if (right.recalled.aborted && !right.lost.aborted) await this.#release(right);
       this.#adapter = await this.#makeAdapter();
-      if (right.lost.aborted) return;
-      if (this.#deps.clock() - began >= PEACE_MS) faults = 0;
-      await this.#backOff(faults, fault.reason, right.lost);
-      if (right.lost.aborted || this.#stopping.signal.aborted) return;
+      if (isGone.aborted || this.#stopping.signal.aborted) return;
     }
   }
 
-  async #backOff(faults: number, error: unknown, lost: AbortSignal): Promise<void> {
+  async #backOff(faults: number, error: unknown, isGone: AbortSignal): Promise<void> {
     const { clock, random } = this.#deps;
     const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** faults);
     const afterMs = Math.round(full * (0.5 + random() / 2));
@@ -234,7 +241,7 @@ class OpenAccount implements ChannelAccount {
       reason: `the adapter failed: ${reasonOf(error)}`,
       nextAttemptAt,
     });
-    const signal = AbortSignal.any([lost, this.#stopping.signal]);
+    const signal = AbortSignal.any([isGone, this.#stopping.signal]);
     await sleep(afterMs, undefined, { signal }).catch(() => undefined);
   }
 
@@ -262,6 +269,7 @@ class OpenAccount implements ChannelAccount {
   }
 
   async #release(right: AccountRight): Promise<void> {
+    this.#right = null;
     await right.release().catch((error: unknown) => {
       this.#deps.log.warn({ reason: reasonOf(error) }, 'others must wait for this account');
     });

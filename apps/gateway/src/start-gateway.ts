@@ -134,11 +134,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     address: http.address,
     status,
     async stopReceiving() {
+      rights?.leave();
       await Promise.all([...open.values()].map((account) => account.stopReceiving()));
     },
     async close(graceMs) {
       await tidying.stop();
       await closeAll(open, http, graceMs);
+      await rights?.close();
       presence.close();
     },
   };

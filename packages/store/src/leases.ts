@@ -6,6 +6,16 @@ export interface NamedLease {
   readonly epoch: number;
 }
 
+/** A row of the table: a lease that is held, or was. */
+export interface LeaseRow {
+  readonly name: string;
+  readonly epoch: number;
+  /** Null once it was released. */
+  readonly owner: string | null;
+  /** When it ends (ms since 1970); without an owner: until when it is reserved for a successor. */
+  readonly until: number | null;
+}
+
 /** Who holds what, for people. */
 export interface HeldLease {
   readonly name: string;
@@ -20,7 +30,7 @@ export interface HeldLease {
  */
 export interface LeaseRepository {
   /**
-   * Takes the lease if it is free or has run out. `busy` tells who holds it, also when that is the
+   * Takes the lease if it is free or has run out; a reservation is for the caller to respect. `busy` tells who holds it, also when that is the
    * asker, and how long (ms from `now`) it still runs.
    */
   acquire(
@@ -34,8 +44,10 @@ export interface LeaseRepository {
   >;
   /** Prolongs the lease; false when it was lost. */
   renew(lease: NamedLease, until: number): Promise<boolean>;
-  /** Gives it back; harmless when it was lost. */
-  release(lease: NamedLease): Promise<void>;
+  /** Prolongs leases of one owner, those that were lost excepted, and returns the whole table as it is then. */
+  renewAll(owner: string, names: readonly string[], until: number): Promise<readonly LeaseRow[]>;
+  /** Gives it back, to a successor alone before `reservedUntil`; harmless when it was lost. */
+  release(lease: NamedLease, reservedUntil?: number): Promise<void>;
   /** What is held at `now`, by name. */
   held(now: number): Promise<readonly HeldLease[]>;
 }

@@ -10,6 +10,8 @@ export interface AccountName {
 export interface AccountRight {
   /** Fires when it is lost, a little before another gateway can have it: nothing may be sent any more. */
   readonly lost: AbortSignal;
+  /** Fires when another gateway is to serve it: the account is left in good order, then released. */
+  readonly recalled: AbortSignal;
   /** The outbox as whoever has this right may change it. */
   readonly outbox: OutboxRepository;
   /** Whether another gateway may go on at once with what is not sent yet. */
@@ -30,16 +32,23 @@ export interface AccountRights {
   ): Promise<AccountRight | null>;
   /** The process that has the right now, as far as it is known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
+  /** This gateway ends: it takes no more accounts, and what it releases is kept for its successor. */
+  leave(): void;
+  /** Ends everything; rights that are not released by then run out. */
+  close(): Promise<void>;
 }
 
 /** A gateway that has its database to itself, or an account that any number may serve, needs no leave. */
 export function everyRight(outbox: OutboxRepository): AccountRights {
+  const never = new AbortController().signal;
   return {
     areShared: false,
     obtain: async (_name, _standby, signal) =>
       signal.aborted
         ? null
-        : { lost: new AbortController().signal, outbox, isShared: false, release: async () => {} },
+        : { lost: never, recalled: never, outbox, isShared: false, release: async () => {} },
     holder: async () => null,
+    leave: () => {},
+    close: async () => {},
   };
 }

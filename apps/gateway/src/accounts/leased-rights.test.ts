@@ -1,7 +1,7 @@
 import { recordingLogger } from '@parley/contracts';
 import { openStore, type Store, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AccountRight } from './account-rights.ts';
+import type { AccountRight, AccountRights } from './account-rights.ts';
 import { leasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
@@ -12,6 +12,7 @@ describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
   const given: AccountRight[] = [];
+  const gateways: AccountRights[] = [];
   beforeEach(async () => {
     store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
     stop = new AbortController();
@@ -19,12 +20,19 @@ describe('the right to serve an account', () => {
   afterEach(async () => {
     stop.abort();
     for (const right of given.splice(0)) await right.release();
+    for (const gateway of gateways.splice(0)) await gateway.close();
     await store.close();
   });
 
-  async function obtain(owner: string, holders: string[] = [], on = store): Promise<AccountRight> {
+  function open(owner: string, on = store): AccountRights {
     const { log } = recordingLogger();
     const rights = leasedRights({ store: on, owner, clock: Date.now, log, leaseMs: LEASE_MS });
+    gateways.push(rights);
+    return rights;
+  }
+
+  async function obtain(owner: string, holders: string[] = [], on = store): Promise<AccountRight> {
+    const rights = open(owner, on);
     const right = await rights.obtain(NAME, (holder) => void holders.push(holder), stop.signal);
     if (right === null) throw new Error('stopped');
     given.push(right);
@@ -63,8 +71,12 @@ describe('the right to serve an account', () => {
   });
 
   it('[D09] is lost before another can have it, when the database does not answer', async () => {
-    const renew = () => Promise.reject(new StoreError('store-unreachable', 'away'));
-    const right = await obtain('a', [], { ...store, leases: { ...store.leases, renew } });
+    let isAway = false;
+    const away = () => Promise.reject(new StoreError('store-unreachable', 'away'));
+    const renewAll: typeof store.leases.renewAll = (...asked) =>
+      isAway ? away() : store.leases.renewAll(...asked);
+    const right = await obtain('a', [], { ...store, leases: { ...store.leases, renewAll } });
+    isAway = true;
     const lostAt = await new Promise<number>((lost) => {
       right.lost.addEventListener('abort', () => lost(Date.now()));
     });
@@ -87,9 +99,68 @@ describe('the right to serve an account', () => {
     await expect(waiting).rejects.toThrow('stopped');
   });
 
+  /** A gateway that serves whichever of these accounts it may, as real ones do. */
+  function serve(owner: string, names: readonly string[], serves: Set<string>) {
+    const rights = open(owner);
+    const own = new Set<string>();
+    const ending = new AbortController();
+    const signal = AbortSignal.any([stop.signal, ending.signal]);
+    const hold = async (account: string): Promise<void> => {
+      while (!signal.aborted) {
+        const right = await rights.obtain({ channel: 'test', account }, () => {}, signal);
+        if (right === null) return;
+        if (serves.has(account)) throw new Error(`${account} is served twice`);
+        serves.add(account);
+        own.add(account);
+        await new Promise((end) => {
+          for (const over of [right.recalled, right.lost, signal]) {
+            over.addEventListener('abort', end);
+          }
+        });
+        serves.delete(account);
+        own.delete(account);
+        await right.release();
+      }
+    };
+    const running = Promise.all(names.map(hold));
+    const end = async () => {
+      rights.leave();
+      ending.abort();
+      await running;
+      await rights.close();
+    };
+    return { own, end };
+  }
+
+  it('[D14] is shared: a second gateway gets half of the accounts, its successor what it had', async () => {
+    const names = ['1', '2', '3', '4', '5', '6'];
+    const serves = new Set<string>();
+    const first = serve('a', names, serves);
+    await vi.waitFor(() => expect(first.own.size).toBe(6));
+    const second = serve('b', names, serves);
+    await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 5_000);
+    const before = [...second.own].toSorted();
+    await second.end();
+    const successor = serve('c', names, serves);
+    await vi.waitFor(() => expect([...successor.own].toSorted()).toEqual(before), 5_000);
+    expect(first.own.size).toBe(3);
+    await successor.end();
+    await vi.waitFor(() => expect(first.own.size).toBe(6), 5_000);
+  });
+
+  it('[D14] comes back when the gateway it was handed over for does not take it', async () => {
+    const names = ['1', '2', '3'];
+    const able = serve('a', names, new Set());
+    await vi.waitFor(() => expect(able.own.size).toBe(3));
+    const unable = serve('b', ['4'], new Set());
+    await vi.waitFor(() => expect(able.own.size).toBe(2), 5_000);
+    await vi.waitFor(() => expect(able.own.size).toBe(3), 5_000);
+    await new Promise((wake) => setTimeout(wake, 3 * LEASE_MS));
+    expect([able.own.size, unable.own.size]).toEqual([3, 1]);
+  });
+
   it('tells the process that has it', async () => {
-    const { log } = recordingLogger();
-    const rights = leasedRights({ store, owner: 'b', clock: Date.now, log });
+    const rights = open('b');
     expect(await rights.holder(NAME)).toBeNull();
     await store.leases.acquire(LEASE, 'a', Date.now(), 1_000);
     expect(await rights.holder(NAME)).toBeNull();

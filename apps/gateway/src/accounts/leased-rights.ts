@@ -1,66 +1,378 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store } from '@parley/store';
+import {
+  type LeaseRow,
+  type NamedLease,
+  PROCESS_GONE_AFTER_MS,
+  type RunningProcess,
+  type Store,
+} from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
-import { keepRight } from './keep-right.ts';
+import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
-/** What deciding by leases needs. */
+/** What sharing accounts by leases needs. */
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
   /** Id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** `LEASE_MS` when absent; tests cannot wait that long. */
+  /** `LEASE_MS` when absent; tests cannot wait that long. All other times are parts of it. */
   readonly leaseMs?: number | undefined;
 }
 
-/** A dead gateway's accounts are free after this; another one asks every second (D09: 10 s). In ms. */
-const LEASE_MS = 6_000;
-const ASK_AGAIN_MS = 1_000;
+/**
+ * A dead gateway's accounts are free after this, so that another one serves them within six seconds. It is also
+ * how long a gateway that ends keeps its place for a successor, and how long nothing is moved after a gateway
+ * has come or gone. In ms.
+ */
+const LEASE_MS = 5_000;
+const SETTLED_AFTER = 1;
+const LOOK_EVERY = 1 / 5;
+/** A query that takes longer is not waited for, so that the next one may still come in time. */
+const ANSWER_WITHIN = 2 / 5;
+/** A right counts as lost this much before its lease runs out: sends are ended before another gateway begins. */
+const LOST_BEFORE_END = 1 / 6;
+/** What was handed over is reserved for its new gateway that long. */
+const HANDED_OVER_WITHIN = 3 / 5;
+/** A gateway whose account nobody took does not hand over any for this long. */
+const REST_AFTER_REFUSAL = 120;
 
-/** One gateway at a time per account, by leases in the database that all of them share. */
+/** Shares the accounts among the gateways of a database, each account to one gateway at a time (D09, D14). */
 export function leasedRights(deps: LeasedRightsDeps): AccountRights {
-  const { store, owner, clock, log, leaseMs = LEASE_MS } = deps;
-  const processes = (): Promise<readonly RunningProcess[]> =>
-    store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
-  const ask = async (
+  return new LeasedRights(deps);
+}
+
+interface Waiting {
+  readonly give: (right: AccountRight) => void;
+  readonly standby: (holder: string) => void;
+}
+
+interface Held {
+  readonly lease: NamedLease;
+  readonly lost: AbortController;
+  readonly recalled: AbortController;
+}
+
+/** Rounds of looking at all leases, each of which prolongs this gateway's own and then decides about the others. */
+class LeasedRights implements AccountRights {
+  readonly areShared = true;
+  readonly #deps: LeasedRightsDeps;
+  readonly #leaseMs: number;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #held = new Map<string, Held>();
+  readonly #closed = new AbortController();
+  #seat: NamedLease | null = null;
+  #isLeaving = false;
+  #rounds: Promise<void> | undefined;
+  #wakeUp: () => void = () => {};
+  #deadline: NodeJS.Timeout | undefined;
+  #released: Promise<unknown> = Promise.resolve();
+  /** Places and accounts as they were in the last round. */
+  #seen: { readonly seats: readonly Seat[]; readonly accounts: readonly SeenAccount[] } | undefined;
+  #freeSince: ReadonlyMap<string, number> = new Map();
+  #processes: ReadonlyMap<string, RunningProcess> = new Map();
+  #gateways = { names: '', changedAt: 0 };
+  readonly #handedOver = new Set<string>();
+  #restsUntil = 0;
+  #reservedUntil: number | undefined;
+
+  constructor(deps: LeasedRightsDeps) {
+    this.#deps = deps;
+    this.#leaseMs = deps.leaseMs ?? LEASE_MS;
+  }
+
+  async obtain(
     name: AccountName,
     standby: (holder: string) => void,
-  ): Promise<AccountRight | number> => {
+    signal: AbortSignal,
+  ): Promise<AccountRight | null> {
+    if (signal.aborted) return null;
+    const lease = leaseNameOf(name);
+    const { promise, resolve } = Promise.withResolvers<AccountRight | null>();
+    const giveUp = (): void => {
+      this.#waiting.delete(lease);
+      resolve(null);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#waiting.set(lease, { give: resolve, standby });
+    this.#rounds ??= this.#run();
+    this.#wakeUp();
+    return promise.finally(() => signal.removeEventListener('abort', giveUp));
+  }
+
+  async holder(name: AccountName): Promise<RunningProcess | null> {
+    const { store, clock } = this.#deps;
+    const held = await store.leases.held(clock());
+    const owner = held.find((lease) => lease.name === leaseNameOf(name))?.owner;
+    const processes = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+    return processes.find(({ id }) => id === owner) ?? null;
+  }
+
+  leave(): void {
+    const { clock, owner } = this.#deps;
+    this.#isLeaving = true;
+    if (this.#seen !== undefined && awaitsSuccessor({ self: owner, ...this.#seen })) {
+      this.#reservedUntil = clock() + this.#leaseMs;
+    }
+    if (this.#seat !== null) this.#released = this.#release(this.#seat);
+    this.#seat = null;
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#wakeUp();
+    await this.#rounds;
+    await this.#released;
+    clearTimeout(this.#deadline);
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#deps;
+    while (!this.#closed.signal.aborted) {
+      const { promise: woken, resolve } = Promise.withResolvers<void>();
+      this.#wakeUp = resolve;
+      const pauseMs = await this.#round().catch((error: unknown) => {
+        log.warn({ reason: reasonOf(error) }, 'cannot ask who serves which account');
+        return this.#leaseMs * LOOK_EVERY;
+      });
+      const timer = new AbortController();
+      await Promise.race([sleep(pauseMs, undefined, timer).catch(() => undefined), woken]);
+      timer.abort();
+    }
+  }
+
+  /** Returns after how long the next round is due, in ms. */
+  async #round(): Promise<number> {
+    const { store, clock, owner } = this.#deps;
     const at = clock();
-    const asked = await store.leases.acquire(leaseNameOf(name), owner, at, leaseMs);
-    if (asked.kind === 'held') return keepRight({ ...deps, leaseMs }, asked.lease, at + leaseMs);
-    standby(nameOf(asked.owner, await processes()));
-    return Math.min(asked.retryInMs, ASK_AGAIN_MS);
-  };
-  return {
-    areShared: true,
-    async obtain(name, standby, signal) {
-      while (!signal.aborted) {
-        const answer = await ask(name, standby).catch((error: unknown) => {
-          log.warn({ ...name, reason: reasonOf(error) }, 'cannot ask who serves this account');
-          return ASK_AGAIN_MS;
-        });
-        if (typeof answer !== 'number') return answer;
-        await sleep(answer, undefined, { signal }).catch(() => undefined);
+    const names = [...this.#held.keys(), ...(this.#seat === null ? [] : [this.#seat.name])];
+    const asked = store.leases.renewAll(owner, names, at + this.#leaseMs);
+    const rows = await this.#inTime(asked);
+    this.#countDown(at);
+    for (const [name, { lease }] of this.#held) {
+      if (names.includes(name) && !isOwn(rows, lease, owner)) this.#lose(name);
+    }
+    if (this.#seat !== null && !isOwn(rows, this.#seat, owner)) this.#seat = null;
+    if (!this.#isLeaving) await this.#share(rows);
+    return this.#nextRoundIn(rows);
+  }
+
+  async #share(rows: readonly LeaseRow[]): Promise<void> {
+    const { owner: self } = this.#deps;
+    await this.#learnProcesses(rows);
+    if (this.#seat === null) await this.#takeSeat(rows);
+    if (this.#seat === null) return;
+    const seats = this.#seats(rows);
+    const accounts = this.#accounts(rows);
+    this.#seen = { seats, accounts };
+    const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
+    const { take, handOver } = shareAccounts(deployment);
+    await Promise.all(take.map((name) => this.#take(name)));
+    for (const name of handOver) {
+      this.#handedOver.add(name);
+      this.#held.get(name)?.recalled.abort();
+    }
+    this.#notify(accounts);
+  }
+
+  /** The places of living gateways, and those that wait for a successor. */
+  #seats(rows: readonly LeaseRow[]): readonly Seat[] {
+    const { owner: self, clock } = this.#deps;
+    const isCurrent = ({ name, until }: LeaseRow): boolean =>
+      isSeat(name) && name !== this.#seat?.name && (until ?? 0) > clock();
+    const owners = rows.filter(isCurrent).map(({ owner }) => owner);
+    const living = new Set(owners.filter((owner) => owner !== null));
+    if (this.#seat === null) living.delete(self);
+    else living.add(self);
+    const startOf = (id: string): number => this.#processes.get(id)?.startedAt ?? Infinity;
+    return [
+      ...[...living].map((gateway) => ({ gateway, startedAt: startOf(gateway) })),
+      ...owners
+        .filter((owner) => owner === null)
+        .map((gateway) => ({ gateway, startedAt: Infinity })),
+    ];
+  }
+
+  /** The place of a predecessor if there is one, else any that is free, else a new one. */
+  async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
+    const now = this.#deps.clock();
+    const places = rows.filter(({ name }) => isSeat(name));
+    const free = places.filter((row) => isFree(row, now));
+    const reservedFirst = free.toSorted((one, other) => (other.until ?? 0) - (one.until ?? 0));
+    const next = places.reduce((most, { name }) => Math.max(most, numberOf(name)), 0) + 1;
+    for (const name of [...reservedFirst.map((row) => row.name), `${SEAT}${next}`]) {
+      this.#seat = await this.#acquire(name);
+      if (this.#seat !== null && this.#isLeaving) this.leave();
+      if (this.#seat !== null || this.#isLeaving) return;
+    }
+  }
+
+  /** All accounts that are served, and the free ones that this gateway could serve. */
+  #accounts(rows: readonly LeaseRow[]): readonly SeenAccount[] {
+    const now = this.#deps.clock();
+    const since = new Map<string, number>();
+    const known = new Map(rows.map((row) => [row.name, row]));
+    const held = rows.filter((row) => row.name.startsWith(ACCOUNT) && !isFree(row, now));
+    const names = new Set([...held.map(({ name }) => name), ...this.#waiting.keys()]);
+    const accounts = [...names].map((name) => {
+      const row = known.get(name);
+      const epoch = row?.epoch ?? 0;
+      if (row !== undefined && !isFree(row, now)) {
+        return { name, holder: row.owner, epoch, freeForMs: 0 };
       }
-      return null;
-    },
-    async holder(name) {
-      const held = await store.leases.held(clock());
-      const owner = held.find((lease) => lease.name === leaseNameOf(name))?.owner;
-      return (await processes()).find(({ id }) => id === owner) ?? null;
-    },
-  };
+      const isReserved = (row?.until ?? 0) > now;
+      if (!isReserved) since.set(name, this.#freeSince.get(name) ?? now);
+      return { name, holder: null, epoch, freeForMs: now - (since.get(name) ?? now) };
+    });
+    this.#freeSince = since;
+    return accounts;
+  }
+
+  #isSettled(seats: readonly Seat[]): boolean {
+    const now = this.#deps.clock();
+    const names = seats.map(({ gateway }) => gateway ?? '').toSorted();
+    const joined = names.join();
+    if (joined !== this.#gateways.names) {
+      this.#gateways = { names: joined, changedAt: now };
+      this.#handedOver.clear();
+      this.#restsUntil = 0;
+    }
+    const settledAt = this.#gateways.changedAt + this.#leaseMs * SETTLED_AFTER;
+    return now >= settledAt && now >= this.#restsUntil;
+  }
+
+  async #take(name: string): Promise<void> {
+    const lease = await this.#acquire(name);
+    if (lease === null) return;
+    const waiting = this.#waiting.get(name);
+    if (waiting === undefined) return this.#release(lease);
+    this.#waiting.delete(name);
+    if (this.#handedOver.delete(name)) {
+      this.#deps.log.warn({ lease: name }, 'no other gateway took this account over');
+      this.#restsUntil = this.#deps.clock() + this.#leaseMs * REST_AFTER_REFUSAL;
+    }
+    const held = { lease, lost: new AbortController(), recalled: new AbortController() };
+    this.#held.set(name, held);
+    waiting.give({
+      lost: held.lost.signal,
+      recalled: held.recalled.signal,
+      outbox: this.#deps.store.outbox.under(lease),
+      isShared: true,
+      release: async () => {
+        if (this.#held.get(name) === held) this.#held.delete(name);
+        await this.#release(lease, held.recalled.signal.aborted);
+      },
+    });
+  }
+
+  async #acquire(name: string): Promise<NamedLease | null> {
+    const { store, owner, clock } = this.#deps;
+    const asked = await this.#inTime(store.leases.acquire(name, owner, clock(), this.#leaseMs));
+    return asked.kind === 'held' ? asked.lease : null;
+  }
+
+  async #release(lease: NamedLease, isHandedOver = false): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const until = this.#isLeaving
+      ? this.#reservedUntil
+      : isHandedOver
+        ? clock() + this.#leaseMs * HANDED_OVER_WITHIN
+        : undefined;
+    await store.leases.release(lease, until).catch((error: unknown) => {
+      log.warn({ lease: lease.name, reason: reasonOf(error) }, 'others must wait for this lease');
+    });
+  }
+
+  /** Everything that is held is lost unless it is prolonged again in time, whether the database answers or not. */
+  #countDown(from: number): void {
+    clearTimeout(this.#deadline);
+    const end = from + this.#leaseMs * (1 - LOST_BEFORE_END);
+    this.#deadline = setTimeout(
+      () => {
+        this.#seat = null;
+        for (const name of this.#held.keys()) this.#lose(name);
+      },
+      Math.max(0, end - this.#deps.clock()),
+    );
+  }
+
+  #lose(name: string): void {
+    const held = this.#held.get(name);
+    this.#held.delete(name);
+    this.#deps.log.warn({ lease: name }, 'another gateway may serve this account now');
+    held?.lost.abort();
+  }
+
+  /** Reads who the others are, when there is one that is not known yet. */
+  async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
+    const { store, clock, owner: self } = this.#deps;
+    const shown = rows.filter(({ name }) => isSeat(name) || name.startsWith(ACCOUNT));
+    const ids = new Set([
+      self,
+      ...shown.flatMap((row) => (isFree(row, clock()) ? [] : (row.owner ?? []))),
+    ]);
+    if ([...ids].every((id) => this.#processes.has(id))) return;
+    const listed = await this.#inTime(store.processes.list(clock() - PROCESS_GONE_AFTER_MS));
+    const known = [...this.#processes.values(), ...listed].filter(({ id }) => ids.has(id));
+    this.#processes = new Map(known.map((process) => [process.id, process]));
+  }
+
+  #notify(accounts: readonly SeenAccount[]): void {
+    for (const { name, holder } of accounts) {
+      if (holder === null || holder === this.#deps.owner) continue;
+      this.#handedOver.delete(name);
+      const process = this.#processes.get(holder);
+      const told =
+        process === undefined
+          ? 'another gateway'
+          : `the gateway on ${process.host} (${process.pid})`;
+      this.#waiting.get(name)?.standby(told);
+    }
+  }
+
+  /** A round comes at the very moment at which something that is waited for runs out. */
+  #nextRoundIn(rows: readonly LeaseRow[]): number {
+    const now = this.#deps.clock();
+    const ends = rows
+      .filter(({ name, until }) => this.#waiting.has(name) && (until ?? 0) > now)
+      .map(({ until }) => (until ?? now) - now);
+    return Math.max(10, Math.min(this.#leaseMs * LOOK_EVERY, ...ends));
+  }
+
+  async #inTime<T>(query: Promise<T>): Promise<T> {
+    const timer = new AbortController();
+    const ms = this.#leaseMs * ANSWER_WITHIN;
+    const late = sleep(ms, undefined, timer).then(() => {
+      throw new Error(`the database has not answered for ${ms} ms`);
+    });
+    return Promise.race([query, late]).finally(() => {
+      late.catch(() => undefined);
+      timer.abort();
+    });
+  }
 }
+
+const ACCOUNT = 'account:';
+const SEAT = 'gateway:';
 
 function leaseNameOf({ channel, account }: AccountName): string {
-  return `account:${channel}/${account}`;
+  return `${ACCOUNT}${channel}/${account}`;
 }
 
-/** For people. */
-function nameOf(id: string, processes: readonly RunningProcess[]): string {
-  const found = processes.find((process) => process.id === id);
-  return found === undefined ? 'another gateway' : `the gateway on ${found.host} (${found.pid})`;
+function isSeat(name: string): boolean {
+  return name.startsWith(SEAT);
+}
+
+function numberOf(seat: string): number {
+  return Number(seat.slice(SEAT.length));
+}
+
+/** Nobody has it; it may be reserved all the same. */
+function isFree({ owner, until }: LeaseRow, now: number): boolean {
+  return owner === null || until === null || until <= now;
+}
+
+function isOwn(rows: readonly LeaseRow[], { name, epoch }: NamedLease, owner: string): boolean {
+  return rows.some((row) => row.name === name && row.epoch === epoch && row.owner === owner);
 }

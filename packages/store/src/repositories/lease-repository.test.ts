@@ -53,6 +53,26 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
+    it('[D14] that is reserved is there for a successor, and free for all after a while', async () => {
+      const lease = await take('a', 0);
+      await store.leases.release(lease, 500);
+      expect(await store.leases.renewAll('b', [], 0)).toEqual([
+        { name: NAME, epoch: 1, owner: null, until: 500 },
+      ]);
+      expect(await store.leases.held(50)).toEqual([]);
+      expect((await take('b', 50)).epoch).toBe(2);
+    });
+
+    it('[D14] is prolonged with all others of its owner, unless it was lost; never shortened', async () => {
+      await take('a', 0);
+      const others = ['account:b', 'account:c'];
+      for (const name of others) await store.leases.acquire(name, 'b', 0, 100);
+      const untils = async (until: number) =>
+        (await store.leases.renewAll('b', [NAME, 'account:b'], until)).map((row) => row.until);
+      expect(await untils(300)).toEqual([300, 100, 100]);
+      expect(await untils(200)).toEqual([300, 100, 100]);
+    });
+
     it('of one name has nothing to do with that of another', async () => {
       await take('a', 0);
       expect(await store.leases.acquire('workspace:main', 'b', 0, 100)).toMatchObject({

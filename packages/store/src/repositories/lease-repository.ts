@@ -19,11 +19,30 @@ export function leaseRepository(database: Database): LeaseRepository {
         return result.numUpdatedRows > 0n;
       }, 'process'),
 
-    release: ({ name, epoch }) =>
+    renewAll: (owner, names, until) =>
+      database.write(async (sql) => {
+        if (names.length > 0) {
+          await sql
+            .updateTable('lease')
+            .set({ lease_until: until })
+            .where('owner', '=', owner)
+            .where('name', 'in', names)
+            // A query that was late must not shorten what a later one has prolonged.
+            .where('lease_until', '<', until)
+            .execute();
+        }
+        return sql
+          .selectFrom('lease')
+          .select(['name', 'epoch', 'owner', 'lease_until as until'])
+          .orderBy('name')
+          .execute();
+      }, 'process'),
+
+    release: ({ name, epoch }, reservedUntil) =>
       database.write(async (sql) => {
         await sql
           .updateTable('lease')
-          .set({ owner: null, lease_until: null })
+          .set({ owner: null, lease_until: reservedUntil ?? null })
           .where('name', '=', name)
           .where('epoch', '=', epoch)
           .execute();
@@ -64,9 +83,7 @@ async function acquire(
       conflict
         .column('name')
         .doUpdateSet((eb) => ({ epoch: eb('lease.epoch', '+', 1), owner, lease_until: until }))
-        .where((eb) =>
-          eb.or([eb('lease.lease_until', 'is', null), eb('lease.lease_until', '<=', now)]),
-        ),
+        .where((eb) => eb.or([eb('lease.owner', 'is', null), eb('lease.lease_until', '<=', now)])),
     )
     .returning('epoch')
     .executeTakeFirst();

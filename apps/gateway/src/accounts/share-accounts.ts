@@ -1,0 +1,129 @@
+/** A gateway that is connected to the deployment, or the place that one left a moment ago for its successor. */
+export interface Seat {
+  /** Process id; null for a place that waits for a successor. */
+  readonly gateway: string | null;
+  /** When the process started (ms since 1970); `Infinity` for a successor, and while it is not known yet. */
+  readonly startedAt: number;
+}
+
+/** An account as one gateway sees it. */
+export interface SeenAccount {
+  readonly name: string;
+  /** Process id of the gateway that serves it; null when it is free. */
+  readonly holder: string | null;
+  /** Grows each time the account moves. */
+  readonly epoch: number;
+  /** For how long it has been free to everybody, in ms; 0 while it is held, or reserved for a successor. */
+  readonly freeForMs: number;
+}
+
+/** What one gateway knows when it decides. */
+export interface Deployment {
+  /** Process id of the gateway that decides. */
+  readonly self: string;
+  readonly seats: readonly Seat[];
+  readonly accounts: readonly SeenAccount[];
+  /** Whether no gateway has come or gone for a while. */
+  readonly isSettled: boolean;
+}
+
+/** What a gateway does next: connect as these accounts, leave those to others. */
+export interface ShareDecision {
+  readonly take: readonly string[];
+  readonly handOver: readonly string[];
+}
+
+/** A free account that its gateway has not taken after this is taken by any other, in ms. */
+const LEFT_OVER_AFTER_MS = 1_000;
+
+/**
+ * Decides which accounts a gateway takes and which it hands over (D14). All gateways decide alike from what
+ * they see; leases settle what they see differently.
+ *
+ * Free accounts go to the gateway with the fewest accounts, the newest one first. A place that waits for a
+ * successor counts as the newest gateway: in a rolling restart the successor gets what its predecessor
+ * had, and no account moves twice. Accounts that are held move only once no gateway has come or gone
+ * for a while, from the oldest gateways first, those that have moved least often first.
+ */
+export function shareAccounts({ self, ...deployment }: Deployment): ShareDecision {
+  const { seats, accounts, isSettled } = deployment;
+  const counts = countBySeat(deployment);
+  const free = accounts.filter(({ holder }) => holder === null);
+  const own = assign(free, counts).find(({ seat }) => seat.gateway === self)?.assigned;
+  const take = free
+    .filter(({ name, freeForMs }) => own?.has(name) || freeForMs >= LEFT_OVER_AFTER_MS)
+    .map(({ name }) => name);
+  const living = new Set(seats.map(({ gateway }) => gateway));
+  const isMoving = living.has(null) || accounts.some(({ holder }) => !living.has(holder));
+  if (!isSettled || isMoving) return { take, handOver: [] };
+  const surplus = surplusOf(self, counts);
+  const handOver = accounts
+    .filter(({ holder }) => holder === self)
+    .toSorted((one, other) => one.epoch - other.epoch || compare(one.name, other.name))
+    .slice(0, surplus)
+    .map(({ name }) => name);
+  return { take, handOver };
+}
+
+/**
+ * Whether the place of a gateway that ends is kept for a successor. Not when that one is here already: a
+ * newer gateway that has not got its share yet.
+ */
+export function awaitsSuccessor({
+  self,
+  ...deployment
+}: Pick<Deployment, 'self' | 'seats' | 'accounts'>): boolean {
+  const free = deployment.accounts.filter(({ holder }) => holder === null);
+  const counts = assign(free, countBySeat(deployment));
+  const startedAt = counts.find(({ seat }) => seat.gateway === self)?.seat.startedAt ?? 0;
+  const share = Math.floor(deployment.accounts.length / counts.length);
+  return !counts.some(({ seat, count }) => count < share && seat.startedAt > startedAt);
+}
+
+interface Count {
+  readonly seat: Seat;
+  readonly count: number;
+}
+
+/** How many accounts each has, the newest gateway first. */
+function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
+  const held = Map.groupBy(accounts, ({ holder }) => holder);
+  return seats
+    .map((seat) => {
+      const count = seat.gateway === null ? 0 : (held.get(seat.gateway)?.length ?? 0);
+      return { seat, count };
+    })
+    .toSorted(({ seat: one }, { seat: other }) =>
+      one.startedAt === other.startedAt
+        ? compare(one.gateway ?? '', other.gateway ?? '')
+        : other.startedAt - one.startedAt,
+    );
+}
+
+/** Gives each free account to the gateway with the fewest, the newest of these. */
+function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
+  const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
+  for (const name of free.map((account) => account.name).toSorted(compare)) {
+    const least = shares.reduce((one, other) => (other.count < one.count ? other : one));
+    least.count += 1;
+    least.assigned.add(name);
+  }
+  return shares;
+}
+
+/** How many more accounts a gateway has than its share. The newest may have the ones that do not divide. */
+function surplusOf(self: string, counts: readonly Count[]): number {
+  const all = counts.reduce((sum, { count }) => sum + count, 0);
+  const share = Math.floor(all / counts.length);
+  const withMore = counts
+    .toSorted((one, other) => Math.min(other.count, share + 1) - Math.min(one.count, share + 1))
+    .slice(0, all % counts.length);
+  const own = counts.find(({ seat }) => seat.gateway === self);
+  if (own === undefined) return 0;
+  return Math.max(0, own.count - share - (withMore.includes(own) ? 1 : 0));
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
