@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { inNewFolder } from './bench-room.ts';
 import { startModelSide, startTelegramSide } from './doubles.ts';
 import {
@@ -15,6 +16,8 @@ import { settingsFor } from './subject.ts';
 /** What a deployment costs while nobody writes. */
 export interface IdleFigures {
   readonly name: string;
+  /** Of each process, in MB (proportional). */
+  readonly memoryMb: ByPart;
   /** Processor time in seconds an hour, by part. */
   readonly cpuSeconds: ByPart;
   /** A second; absent where there are no servers. */
@@ -22,10 +25,13 @@ export interface IdleFigures {
   readonly transactions: number | undefined;
 }
 
-const TOPOLOGIES: readonly Topology[] = [
-  { kind: 'embedded' },
-  { kind: 'roles', workers: 1 },
-  { kind: 'roles', workers: 4 },
+const INSTALLATIONS: readonly { readonly topology: Topology; readonly accounts: number }[] = [
+  { topology: { kind: 'embedded' }, accounts: 1 },
+  { topology: { kind: 'roles', workers: 1 }, accounts: 1 },
+  { topology: { kind: 'roles', workers: 4 }, accounts: 1 },
+  // What a gateway needs for each of the accounts that it serves.
+  { topology: { kind: 'roles', workers: 1 }, accounts: 50 },
+  { topology: { kind: 'roles', workers: 1 }, accounts: 200 },
 ];
 /** What a start puts off takes about so long. */
 const SETTLE_MS = 15_000;
@@ -35,9 +41,9 @@ export async function measureIdle(idleMs: number): Promise<IdleFigures[]> {
   const model = await startModelSide();
   const figures: IdleFigures[] = [];
   try {
-    for (const topology of TOPOLOGIES) {
-      process.stderr.write(`  idle: ${nameOf(topology)} …\n`);
-      figures.push(await measureOne(topology, model.baseUrl, idleMs));
+    for (const installation of INSTALLATIONS) {
+      process.stderr.write(`  idle: ${titleOf(installation)} …\n`);
+      figures.push(await measureOne(installation, model.baseUrl, idleMs));
     }
   } finally {
     await model.close();
@@ -45,8 +51,12 @@ export async function measureIdle(idleMs: number): Promise<IdleFigures[]> {
   return figures;
 }
 
+function titleOf({ topology, accounts }: (typeof INSTALLATIONS)[number]): string {
+  return `${nameOf(topology)}${accounts === 1 ? '' : `, ${accounts} accounts`}`;
+}
+
 async function measureOne(
-  topology: Topology,
+  one: (typeof INSTALLATIONS)[number],
   modelUrl: string,
   idleMs: number,
 ): Promise<IdleFigures> {
@@ -55,7 +65,21 @@ async function measureOne(
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
     const settings = settingsFor({ telegram, modelUrl });
-    const installation = await startInstallation({ topology, folder, settings });
+    const { access, ...first } = settings.channels.telegram;
+    const accounts: Record<string, object> = { default: first };
+    for (let number = 1; number < one.accounts; number += 1) {
+      const botToken = `${7_100_000_000 + number}:double-token-for-tests-and-trying-out`;
+      const { token, apiRoot, close } = await startTelegramDouble({ botToken });
+      opened.defer(close);
+      accounts[`bot-${number}`] = { token, apiRoot };
+    }
+    const channels = { telegram: { access, accounts } };
+    const { topology } = one;
+    const installation = await startInstallation({
+      topology,
+      folder,
+      settings: { ...settings, channels },
+    });
     opened.defer(installation.stop);
     await telegram.firstPoll();
     await telegram.oneByOne(5);
@@ -71,7 +95,8 @@ async function measureOne(
       counts && countsBefore && (counts[of] - countsBefore[of]) / seconds;
     const anHour = (ms: number) => (ms / 1_000 / seconds) * 3_600;
     return {
-      name: nameOf(topology),
+      name: titleOf(one),
+      memoryMb: installation.residentMb(),
       cpuSeconds: Object.fromEntries(Object.entries(cpu).map(([part, ms]) => [part, anHour(ms)])),
       redisCommands: perSecond('redisCommands'),
       transactions: perSecond('transactions'),
@@ -81,15 +106,27 @@ async function measureOne(
 
 /** What nobody’s writing costs, as a table for people. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
-  const head = ['nobody writes', 'CPU s an hour', 'by part', 'Redis commands/s', 'transactions/s'];
-  const rows = figures.map(({ name, cpuSeconds, redisCommands, transactions }) => [
+  const head = [
+    'nobody writes',
+    'CPU s an hour',
+    'by part',
+    'MB',
+    'Redis commands/s',
+    'transactions/s',
+  ];
+  const rows = figures.map(({ name, cpuSeconds, memoryMb, redisCommands, transactions }) => [
     name,
     round(Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0)),
-    Object.entries(cpuSeconds)
-      .map(([part, seconds]) => `${part} ${round(seconds)}`)
-      .join(', '),
+    listed(cpuSeconds),
+    listed(memoryMb),
     redisCommands === undefined ? '' : round(redisCommands),
     transactions === undefined ? '' : round(transactions),
   ]);
   return table([head, ...rows]);
+}
+
+function listed(parts: ByPart): string {
+  return Object.entries(parts)
+    .map(([part, value]) => `${part} ${round(value)}`)
+    .join(', ');
 }

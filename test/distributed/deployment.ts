@@ -26,6 +26,7 @@ export interface Member {
 /** Gateways and workers on a database, a Redis and a workspace of their own. */
 export interface Deployment {
   readonly token: string;
+  readonly storeUrl: string;
   /** At a free port where none is given. */
   start(role: Member['role'], port?: number): Promise<Member>;
   /** Those that were started and have not ended. */
@@ -66,6 +67,7 @@ export async function openDeployment(services: Services, settings: object): Prom
   };
   return {
     token,
+    storeUrl: database.url,
     members: () => [...members],
     async start(role, port = 0) {
       const place = ['--data', home(), '--config', config, '--port', String(port)];

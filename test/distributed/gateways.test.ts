@@ -14,8 +14,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
 
   it('[D09] [D01] hold an account one at a time; another takes over when the first ends or dies', async () => {
     const { deployment, stateOf, ask } = scene;
-    const first = await deployment.start('gateway');
-    await deployment.start('worker');
+    const [first] = await Promise.all([deployment.start('gateway'), deployment.start('worker')]);
     const second = await deployment.start('gateway');
     expect(await stateOf(first)).toMatchObject({ kind: 'connected' });
     const holder = expect.stringContaining(`(${first.pid})`);
@@ -28,14 +27,14 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       expect(out).toMatch(new RegExp(`^process {3}${role} on .* \\(${pid}\\) at http://`, 'm'));
     }
     expect(await first.end()).toMatchObject({ code: 0 });
-    await ask('two');
-    expect(await stateOf(second)).toMatchObject({ kind: 'connected' });
     const third = await deployment.start('gateway');
-    expect(await stateOf(third)).toMatchObject({ kind: 'standby' });
-    await second.end('SIGKILL');
+    await ask('two');
+    const isServedByThird = (await stateOf(third)).kind === 'connected';
+    const [killed, last] = isServedByThird ? [third, second] : [second, third];
+    await killed.end('SIGKILL');
     await ask('three');
-    expect(await stateOf(third)).toMatchObject({ kind: 'connected' });
-    expect(await stateOf(third, 'discord')).toMatchObject({ kind: 'connected' });
+    expect(await stateOf(last)).toMatchObject({ kind: 'connected' });
+    await expect.poll(() => stateOf(last, 'discord')).toMatchObject({ kind: 'connected' });
     expect(scene.answers()).toEqual(['You said: one', 'You said: two', 'You said: three']);
   });
 

@@ -9,7 +9,6 @@ import { type AccountDeps, type ChannelAccount, openAccount } from './channel-ac
 
 /** Rights that a test gives and takes. */
 class GivenRights implements AccountRights {
-  readonly areShared = true;
   readonly released: number[] = [];
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];

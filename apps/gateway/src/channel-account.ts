@@ -65,6 +65,8 @@ export interface AccountDeps {
   readonly media: MediaLimits;
   /** Keeps secrets out of what is sent to chats. */
   readonly scrub: Scrub;
+  /** Id of this process where other gateways may work on the same database; absent: there is none. */
+  readonly sharedAs?: string | undefined;
   /** Which gateway is connected as which account; absent: this one, as there is no other. */
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */
@@ -246,13 +248,13 @@ class OpenAccount implements ChannelAccount {
   }
 
   #makeAdapter(): Promise<ChannelAdapter> {
-    const { areShared } = this.#deps.rights ?? this.#rights;
+    const { sharedAs } = this.#deps;
     const fault = new AbortController();
     this.#fault = fault;
     return makeAdapter(
       {
         ...this.#deps,
-        isShared: areShared && this.#plan.definition.servedByAll === true,
+        isShared: sharedAs !== undefined && this.#plan.definition.servedByAll === true,
         wakeFiles: () => this.#session?.wakeFiles(),
         // One that failed and was replaced has nothing more to say.
         report: (state) => {

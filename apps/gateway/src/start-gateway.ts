@@ -41,8 +41,6 @@ export type PlannedAccount =
 
 /** What a gateway is started with. */
 export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
-  /** Id of this process where other gateways may work on the same database; absent: there is none. */
-  readonly sharedAs?: string | undefined;
   readonly accounts: readonly PlannedAccount[];
   readonly http: {
     readonly host: string;
@@ -146,10 +144,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Loaded where there are others only. */
+/** Loaded only where there are other gateways, and accounts that one gateway at a time may serve. */
 async function rightsOf(options: GatewayOptions): Promise<AccountRights | undefined> {
-  const { sharedAs: owner } = options;
-  if (owner === undefined) return undefined;
+  const { sharedAs: owner, accounts } = options;
+  const isNeeded = accounts.some(
+    (account) => account.kind === 'ready' && account.plan.definition.servedByAll !== true,
+  );
+  if (owner === undefined || !isNeeded) return undefined;
   const { leasedRights } = await import('./accounts/leased-rights.ts');
   return leasedRights({ ...options, owner });
 }

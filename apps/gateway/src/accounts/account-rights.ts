@@ -22,8 +22,6 @@ export interface AccountRight {
 
 /** Decides which gateway is connected as which account: one at a time (D09). */
 export interface AccountRights {
-  /** Whether there may be other gateways at all. */
-  readonly areShared: boolean;
   /** Waits for the right; `standby` hears who has it meanwhile. Null once the signal fires. */
   obtain(
     name: AccountName,
@@ -42,7 +40,6 @@ export interface AccountRights {
 export function everyRight(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;
   return {
-    areShared: false,
     obtain: async (_name, _standby, signal) =>
       signal.aborted
         ? null

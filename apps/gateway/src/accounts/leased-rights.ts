@@ -38,7 +38,10 @@ const HANDED_OVER_WITHIN = 3 / 5;
 /** A gateway whose account nobody took does not hand over any for this long. */
 const REST_AFTER_REFUSAL = 120;
 
-/** Shares the accounts among the gateways of a database, each account to one gateway at a time (D09, D14). */
+/**
+ * Shares the accounts among the gateways of a database, each account to one gateway at a time (D09, D14). Takes
+ * its place among them at once; a predecessor keeps one for it for a few seconds only.
+ */
 export function leasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
 }
@@ -56,7 +59,6 @@ interface Held {
 
 /** Rounds of looking at all leases, each of which prolongs this gateway's own and then decides about the others. */
 class LeasedRights implements AccountRights {
-  readonly areShared = true;
   readonly #deps: LeasedRightsDeps;
   readonly #leaseMs: number;
   readonly #waiting = new Map<string, Waiting>();
@@ -64,7 +66,7 @@ class LeasedRights implements AccountRights {
   readonly #closed = new AbortController();
   #seat: NamedLease | null = null;
   #isLeaving = false;
-  #rounds: Promise<void> | undefined;
+  readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
@@ -80,6 +82,7 @@ class LeasedRights implements AccountRights {
   constructor(deps: LeasedRightsDeps) {
     this.#deps = deps;
     this.#leaseMs = deps.leaseMs ?? LEASE_MS;
+    this.#rounds = this.#run();
   }
 
   async obtain(
@@ -96,7 +99,6 @@ class LeasedRights implements AccountRights {
     };
     signal.addEventListener('abort', giveUp, { once: true });
     this.#waiting.set(lease, { give: resolve, standby });
-    this.#rounds ??= this.#run();
     this.#wakeUp();
     return promise.finally(() => signal.removeEventListener('abort', giveUp));
   }

@@ -77,13 +77,14 @@ describe('sharing accounts among gateways', () => {
   });
 });
 
-const STEP_MS = 500;
+const STEP_MS = 1_000;
+const RUNS = { numRuns: 30 };
 const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });
-/** In ms; under five seconds, as a successor must be quick. */
-const SOON = fc.integer({ min: 0, max: 4_500 });
-const LATE = fc.integer({ min: 0, max: 60_000 });
+/** In ms: what a gateway has seen is at most a second old, and a place is kept for five. */
+const SOON = fc.integer({ min: 1_000, max: 4_500 });
+const LATE = fc.integer({ min: 1_000, max: 60_000 });
 
 describe('a deployment', () => {
   it('[D14] serves all accounts, evenly and unmoved, once its gateways are left alone', () => {
@@ -109,6 +110,7 @@ describe('a deployment', () => {
         deployment.run(60_000);
         expect(deployment.shares()).toEqual(settled);
       }),
+      RUNS,
     );
   });
 
@@ -121,28 +123,39 @@ describe('a deployment', () => {
         deployment.run(LEASE_MS + 2 * STEP_MS);
         expect(deployment.shares()).not.toContain(null);
       }),
+      RUNS,
     );
   });
 
   it.each([
-    ['each successor comes soon after its predecessor has ended', 'stop first', SOON, LATE, 1],
-    ['each predecessor ends soon after its successor has come', 'start first', SOON, SOON, 1],
-  ] as const)(
-    '[D14] a rolling restart moves each account once where %s',
-    (_how, order, between, then, most) => {
+    ['each successor comes soon after its predecessor has ended', 'stop first'],
+    ['each predecessor ends soon after its successor has come', 'start first'],
+  ] as const)('[D14] a rolling restart moves each account once where %s', (_how, order) => {
+    fc.assert(
+      fc.property(GATEWAYS, ACCOUNTS, pausesOf(SOON), (gateways, accounts, pauses) => {
+        expect(mostMoves(order, gateways, accounts, pauses)).toBe(1);
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(['stop first', 'start first'] as const)(
+    '[D14] a slow rolling restart (%s) moves no account more often than there are gateways',
+    (order) => {
       fc.assert(
-        fc.property(
-          GATEWAYS,
-          ACCOUNTS,
-          fc.array(fc.tuple(between, then), { minLength: 5, maxLength: 5 }),
-          (gateways, accounts, pauses) => {
-            expect(mostMoves(order, gateways, accounts, pauses)).toBe(most);
-          },
-        ),
+        fc.property(GATEWAYS, ACCOUNTS, pausesOf(LATE), (gateways, accounts, pauses) => {
+          expect(mostMoves(order, gateways, accounts, pauses)).toBeLessThanOrEqual(gateways);
+        }),
+        RUNS,
       );
     },
   );
 });
+
+/** Between the two halves of each step, and after it. */
+function pausesOf(between: fc.Arbitrary<number>) {
+  return fc.array(fc.tuple(between, LATE), { minLength: 5, maxLength: 5 });
+}
 
 function settled(gateways: number, accounts: number): Simulated {
   const deployment = new Simulated(accounts);
