@@ -33,6 +33,8 @@ const LOOK_EVERY = 1 / 5;
 const ANSWER_WITHIN = 2 / 5;
 /** A right counts as lost this much before its lease runs out: sends are ended before another gateway begins. */
 const LOST_BEFORE_END = 1 / 6;
+/** Accounts that are taken in one round, so that it does not keep the next renewal waiting. */
+const TAKEN_AT_ONCE = 50;
 /** What was handed over is reserved for its new gateway that long. */
 const HANDED_OVER_WITHIN = 3 / 5;
 /** A gateway whose account nobody took does not hand over any for this long. */
@@ -163,14 +165,15 @@ class LeasedRights implements AccountRights {
   async #share(rows: readonly LeaseRow[]): Promise<void> {
     const { owner: self } = this.#deps;
     await this.#learnProcesses(rows);
-    if (this.#seat === null) await this.#takeSeat(rows);
+    if (this.#seat === null && !this.#isLeaving) await this.#takeSeat(rows);
     if (this.#seat === null) return;
     const seats = this.#seats(rows);
     const accounts = this.#accounts(rows);
     this.#seen = { seats, accounts };
     const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
     const { take, handOver } = shareAccounts(deployment);
-    await Promise.all(take.map((name) => this.#take(name)));
+    await Promise.all(take.slice(0, TAKEN_AT_ONCE).map((name) => this.#take(name)));
+    if (take.length > TAKEN_AT_ONCE) this.#wakeUp();
     for (const name of handOver) {
       this.#handedOver.add(name);
       this.#held.get(name)?.recalled.abort();
@@ -281,7 +284,7 @@ class LeasedRights implements AccountRights {
       : isHandedOver
         ? clock() + this.#leaseMs * HANDED_OVER_WITHIN
         : undefined;
-    await store.leases.release(lease, until).catch((error: unknown) => {
+    await this.#inTime(store.leases.release(lease, until)).catch((error: unknown) => {
       log.warn({ lease: lease.name, reason: reasonOf(error) }, 'others must wait for this lease');
     });
   }
