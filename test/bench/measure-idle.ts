@@ -65,15 +65,15 @@ async function measureOne(
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
     const settings = settingsFor({ telegram, modelUrl });
-    const { access, ...first } = settings.channels.telegram;
+    const first = settings.channels.telegram;
     const accounts: Record<string, object> = { default: first };
     for (let number = 1; number < one.accounts; number += 1) {
       const botToken = `${7_100_000_000 + number}:double-token-for-tests-and-trying-out`;
       const { token, apiRoot, close } = await startTelegramDouble({ botToken });
       opened.defer(close);
-      accounts[`bot-${number}`] = { token, apiRoot };
+      accounts[`bot-${number}`] = { ...first, token, apiRoot };
     }
-    const channels = { telegram: { access, accounts } };
+    const channels = { telegram: { accounts } };
     const { topology } = one;
     const installation = await startInstallation({
       topology,
