@@ -4,6 +4,7 @@ import { realAmbience, type TelegramAmbience } from './ambience.ts';
 import { createMessageFacet } from './change-messages.ts';
 import { createDrafts } from './drafts.ts';
 import { fetchFile, MAX_DOWNLOAD_BYTES } from './fetch-file.ts';
+import { findSent } from './find-sent.ts';
 import { laneOf } from './lane-of.ts';
 import { keepMenu } from './menu.ts';
 import { MAX_TEXT } from './plain-text.ts';
@@ -70,6 +71,7 @@ export function createTelegramAdapter(
       context.report({ kind: 'stopped' });
     },
     tellsBegun: true,
+    findSent: (part, before, signal) => findSent(api, part, before, signal),
     async send(part, signal, begun) {
       // A draft that came after the message would show its text once more.
       if (part.turnId !== null) await finish(part.turnId);

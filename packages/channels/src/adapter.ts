@@ -9,6 +9,7 @@ import type {
   RenderedPart,
 } from '@parley/contracts';
 import type { PrefixRenderer } from '@parley/markup';
+import type { BeforePart } from '@parley/store';
 import type { z } from 'zod';
 import type { HistoryEntry } from './history.ts';
 import type { IngressOutcome } from './ingress/outcome.ts';
@@ -136,6 +137,15 @@ export interface ChannelAdapter {
   stop(): Promise<void>;
   /** Sends one part. Throws only `ChannelError`. `begun` is called before its first byte may leave (`tellsBegun`). */
   send(part: OutboundPart, signal: AbortSignal, begun?: () => void): Promise<Receipt>;
+  /**
+   * Looks whether a part is in its chat that a killed process may have sent; gives back the id of its message.
+   * Undefined: it was not found, which proves nothing. Changes nothing that people see.
+   */
+  findSent?(
+    part: OutboundPart,
+    before: BeforePart,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
   /** `send` calls `begun`: what it has not been called for did not arrive, also after a crash. */
   readonly tellsBegun?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */

@@ -1,3 +1,4 @@
+export type { BeforePart } from '@parley/store';
 export type {
   ChannelAdapter,
   ChannelContext,

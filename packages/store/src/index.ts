@@ -58,6 +58,7 @@ export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type {
+  BeforePart,
   ChatKey,
   DuePart,
   OutboxEntry,

@@ -34,6 +34,19 @@ export interface OutboxEntry {
   readonly error: string | null;
 }
 
+/** What is known about the time before a part was sent, from the newest messages of its account. */
+export interface BeforePart {
+  /** Messages that the platform had numbered before; `at` in ms. */
+  readonly known: readonly {
+    readonly chatId: string;
+    readonly messageId: string;
+    readonly direction: 'in' | 'out';
+    readonly at: number;
+  }[];
+  /** When another part of the same chat was last called uncertain, in ms; null: none ever was. */
+  readonly uncertainAt: number | null;
+}
+
 /** Words for a chat in which no turn answers, such as a message to somebody else. */
 export interface Post {
   /** Whoever posts under a key again changes nothing. */
@@ -65,6 +78,8 @@ export interface OutboxRepository {
   markSending(partId: string, now: number): Promise<boolean>;
   /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
   takeOver(partId: string): Promise<boolean>;
+  /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
+  before(partId: string): Promise<BeforePart>;
   /** sending → sent, with the platform's id. */
   markSent(partId: string, platformMessageId: string, now: number): Promise<void>;
   /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */

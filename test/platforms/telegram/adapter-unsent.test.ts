@@ -1,12 +1,14 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Server } from 'node:net';
+import type { OutboundPart } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { selfSignedCertificate } from '../whatsapp/media/self-signed-certificate.ts';
 import { failureOf, part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 
 const ANN = 501;
+const BO = 502;
 /** The handshake that does not end is given up then, in ms. */
 const GIVE_UP_MS = 1_000;
 
@@ -75,6 +77,31 @@ describe('a part that Telegram cannot have', () => {
     for (let sends = 0; sends < 2; sends += 1)
       await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), begun);
     expect(before).toEqual([0, 1]);
+  });
+
+  it('[D04] is found in its chat after a crash if it arrived, and changes nothing there', async () => {
+    const { double, adapter } = await scene();
+    const question = double.say({ chat: ANN, text: 'q' });
+    double.say({ chat: BO, text: 'another question' });
+    const buttons = [{ label: 'Yes', data: 'yes' }];
+    const pressed = part(ANN, 'with a button', { buttons });
+    const find = async (sought: OutboundPart, messageId: number | string | undefined) =>
+      adapter.findSent?.(
+        sought,
+        {
+          known: [{ chatId: String(ANN), messageId: String(messageId), direction: 'in', at: 0 }],
+          uncertainAt: null,
+        },
+        AbortSignal.timeout(GIVE_UP_MS),
+      );
+    expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
+    const first = await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await find(part(ANN, 'a'), question.message_id)).toBe(first.platformMessageId);
+    const second = await adapter.send(pressed, AbortSignal.timeout(GIVE_UP_MS));
+    expect(await find(pressed, first.platformMessageId)).toBe(second.platformMessageId);
+    expect(double.conversation(ANN).at(-1)?.buttons).toEqual(['Yes']);
+    double.fault({ kind: 'refuse', code: 429, description: 'Too Many Requests' });
+    expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
   });
 
   it('[D04] is told from one on a connection that was kept, which it may have', async () => {

@@ -69,6 +69,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<Deli
     ...deps,
     outbox,
     capabilities: adapter.capabilities,
+    findSent: adapter.findSent,
     notes: adapter.tellsBegun ? deps.sendNotes : undefined,
     send: async (...[part, signal, begun]: Parameters<ChannelAdapter['send']>) => {
       // Whoever has the right now sends this part.

@@ -8,7 +8,7 @@ import {
   recordingLogger,
   silentMeter,
 } from '@parley/contracts';
-import { StoreError } from '@parley/store';
+import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -318,6 +318,27 @@ describe('a part that was being sent when the process died', () => {
     expect(seen()).toEqual(['one', 'two']);
     expect(await scene.states('c')).toEqual(['sent', 'sent']);
   });
+
+  it.each([
+    ['m9', ['sent', 'sent']],
+    [undefined, ['unknown', 'sent', 'sent']],
+  ])(
+    '[D04] is looked for at the platform where that can be asked (found: %s)',
+    async (found, states) => {
+      await scene.owe('c', ['one', 'two']);
+      await dieWhileSending(true);
+      const asked: BeforePart[] = [];
+      const findSent: DeliveryDeps['findSent'] = async (_part, before) => {
+        asked.push(before);
+        return found;
+      };
+      await deliver({ findSent });
+      expect(await scene.states('c')).toEqual(states);
+      expect(scene.sends.slice(0, 2)).toEqual(['c: one', 'c: two']);
+      const question = { chatId: 'c', messageId: 'turn-1', direction: 'in', at: 0 };
+      expect(asked).toEqual([{ known: [question], uncertainAt: null }]);
+    },
+  );
 
   it('[D04] is uncertain when its request had begun', async () => {
     const notes = notesOnDisk();

@@ -16,6 +16,7 @@ import {
 } from '@parley/contracts';
 import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
+import type { ChannelAdapter } from '../adapter.ts';
 import { afterFailure } from './after-failure.ts';
 import { canBeTold, type Notice, refusedNotice, uncertainNotice } from './delivery-notices.ts';
 import type { Pacer } from './pacer.ts';
@@ -29,6 +30,8 @@ export interface DeliveryDeps {
   readonly whenUncertain?: 'tell' | 'resend' | undefined;
   readonly pacer: Pacer;
   send(part: OutboundPart, signal: AbortSignal, begun: () => void): Promise<Receipt>;
+  /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
+  readonly findSent?: ChannelAdapter['findSent'] | undefined;
   /** Absent: after a crash every part that was marked as being sent is uncertain. */
   readonly notes?: SendNotes | undefined;
   /** Wakes the delivery of another chat of this account: where a group has moved to. */
@@ -89,16 +92,26 @@ function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): 
 async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promise<void> {
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
-  if (note?.kind === 'arrived') {
-    await deps.outbox.markSent(part.id, note.platformMessageId, deps.clock());
-    return;
-  }
-  if (note?.kind === 'marked' || mayRepeat(deps, part)) {
-    await deps.outbox.retryLater(part.id, deps.clock(), 'interrupted while sending', 'free');
-    return;
-  }
   const reason = 'interrupted while sending';
+  if (note?.kind === 'marked' || mayRepeat(deps, part))
+    return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
+  const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
+  if (messageId !== undefined) return deps.outbox.markSent(part.id, messageId, deps.clock());
   await giveUp(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+}
+
+/** People wait behind it, so an answer that takes longer is none. In ms. */
+const FIND_WITHIN_MS = 10_000;
+
+async function findSent(deps: DeliveryDeps, part: OutboundPart): Promise<string | undefined> {
+  if (deps.findSent === undefined) return undefined;
+  const before = await deps.outbox.before(part.id);
+  try {
+    return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
+  } catch (error) {
+    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
+    return undefined;
+  }
 }
 
 /**

@@ -54,6 +54,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.release(lease);
     }
 
+    it('[D04] sends a part again once, by its key, to whoever it answers', async () => {
+      await store.inbox.accept(message('q'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.lanes.commit(lease, answer('t1', ['answer']), 1);
+      await giveUp('unknown');
+      const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
+      const resend = async (id: string, senderId?: string) => {
+        const effect = { kind: 'resend', key, ...(senderId && { senderId }) } as const;
+        return (await store.inbox.command(message(id), effect, () => [])).resend;
+      };
+      expect(await resend('r1', 'somebody else')).toBe('others');
+      expect(await resend('r2', 'u1')).toBe('resent');
+      expect(await resend('r3')).toBe('settled');
+      expect(await nextText()).toBe('answer');
+    });
+
     it('[D06] are parts that were given up, with what was to be said and why it was not', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);

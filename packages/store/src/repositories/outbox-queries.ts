@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts';
-import type { ChatKey, DuePart, OutboxEntry, PartState } from '../outbox.ts';
+import type { BeforePart, ChatKey, DuePart, OutboxEntry, PartState } from '../outbox.ts';
 import { UNFINISHED } from './literals.ts';
 import { OUTBOX_COLUMNS, readPart } from './outbox-row.ts';
 
@@ -46,6 +46,47 @@ export async function nextPart(sql: Sql, chat: ChatKey): Promise<DuePart | null>
     createdAt: row.created_at,
     ...(row.trace === null ? {} : { trace: row.trace }),
   };
+}
+
+/** Messages of each direction that tell how far the platform had numbered. */
+const KNOWN_BEFORE = 50;
+
+/** What was known of an account before a part was marked as being sent. */
+export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+  const part = await sql
+    .selectFrom('outbox')
+    .select(['channel', 'account', 'chat_id as chatId', 'sending_at'])
+    .where('id', '=', partId)
+    .executeTakeFirstOrThrow();
+  const until = part.sending_at ?? 0;
+  const sent = await sql
+    .selectFrom('outbox')
+    .select(['chat_id as chatId', 'platform_message_id as messageId', 'sent_at as at'])
+    .where('channel', '=', part.channel)
+    .where('account', '=', part.account)
+    .where('state', '=', 'sent')
+    .where('sent_at', '<=', until)
+    .orderBy('seq', 'desc')
+    .limit(KNOWN_BEFORE)
+    .execute();
+  const received = await sql
+    .selectFrom('inbox')
+    .select(['chat_id as chatId', 'message_id as messageId', 'received_at as at'])
+    .where('channel', '=', part.channel)
+    .where('account', '=', part.account)
+    .where('received_at', '<=', until)
+    .orderBy('seq', 'desc')
+    .limit(KNOWN_BEFORE)
+    .execute();
+  const uncertain = await partsOf(sql, part)
+    .select((eb) => eb.fn.max('updated_at').as('at'))
+    .where('state', '=', 'unknown')
+    .executeTakeFirst();
+  const out = sent.flatMap(({ chatId, messageId, at }) =>
+    messageId === null || at === null ? [] : [{ chatId, messageId, at, direction: 'out' as const }],
+  );
+  const known = [...out, ...received.map((row) => ({ ...row, direction: 'in' as const }))];
+  return { known, uncertainAt: uncertain?.at ?? null };
 }
 
 /** The newest parts of a chat, oldest first. */

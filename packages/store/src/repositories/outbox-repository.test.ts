@@ -49,6 +49,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
+    it('[D04] tells what the platform had numbered before a part was sent, and what is uncertain', async () => {
+      await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
+      await store.outbox.markSent(await sending(C2), '41', 1);
+      const lost = await sending();
+      await store.outbox.giveUp(lost, 'unknown', 'killed', 1, null);
+      const sought = await sending();
+      expect(await store.outbox.before(sought)).toEqual({
+        known: [{ chatId: 'c2', messageId: '41', direction: 'out', at: 1 }],
+        uncertainAt: 1,
+      });
+      await store.outbox.markSent(sought, '42', 2);
+      expect((await store.outbox.before(sought)).known).toHaveLength(1);
+    });
+
     it('[D04] gives every part a key of its own that any platform takes', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => part('same')),

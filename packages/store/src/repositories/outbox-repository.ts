@@ -6,7 +6,7 @@ import { enterSending, takeOverSending } from './enter-sending.ts';
 import { type Change, leaveSending, type Tried } from './leave-sending.ts';
 import { migrateChat } from './migrate-chat.ts';
 import { insertParts } from './new-parts.ts';
-import { chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
+import { beforePart, chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
 import { postParts } from './post-parts.ts';
 import { recordDeadPart } from './record-dead-letter.ts';
 
@@ -24,6 +24,8 @@ export function outboxRepository(
 
     markSending: (partId, now) => database.write((sql) => enterSending(sql, partId, lease, now)),
     takeOver: (partId) => database.write((sql) => takeOverSending(sql, partId, lease)),
+
+    before: (partId) => database.read((sql) => beforePart(sql, partId)),
 
     // A power cut that undoes this leaves the part in `sending`, which is told as uncertain.
     markSent: async (partId, platformMessageId, now) => {

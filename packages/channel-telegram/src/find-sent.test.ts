@@ -1,0 +1,62 @@
+import type { BeforePart } from '@parley/channels';
+import { describe, expect, it } from 'vitest';
+import { firstNumber } from './find-sent.ts';
+
+const SUPERGROUP = '-1001234567890';
+const message = (chatId: string, messageId: string, direction: 'in' | 'out', at = 5) => ({
+  chatId,
+  messageId,
+  direction,
+  at,
+});
+const before = (known: BeforePart['known'], uncertainAt: number | null = null): BeforePart => ({
+  known,
+  uncertainAt,
+});
+
+describe('the first number that a message of the bot can have', () => {
+  it.each<[what: string, chatId: string, before: BeforePart, number: number | undefined]>([
+    ['nothing known', '7', before([]), undefined],
+    ['a question', '7', before([message('7', '10', 'in')]), 11],
+    [
+      'a later answer in another chat',
+      '7',
+      before([message('7', '10', 'in'), message('8', '12', 'out')]),
+      13,
+    ],
+    ['a pressed button', '7', before([message('7', '10:99', 'in')]), 11],
+    [
+      'a supergroup, which numbers its own',
+      '7',
+      before([message('7', '10', 'in'), message(SUPERGROUP, '900', 'out')]),
+      11,
+    ],
+    [
+      'in a supergroup',
+      SUPERGROUP,
+      before([message('7', '10', 'in'), message(SUPERGROUP, '900', 'in')]),
+      901,
+    ],
+    [
+      'in a supergroup of which nothing is known',
+      SUPERGROUP,
+      before([message('7', '10', 'in')]),
+      undefined,
+    ],
+    [
+      'an uncertain part, and nothing sent since',
+      '7',
+      before([message('7', '10', 'in'), message('7', '9', 'out', 3)], 4),
+      undefined,
+    ],
+    [
+      'an uncertain part before the last answer',
+      '7',
+      before([message('7', '10', 'in'), message('7', '9', 'out')], 4),
+      11,
+    ],
+    ['no number', '7', before([message('7', 'x', 'in')]), undefined],
+  ])('[D04] %s', (_what, chatId, known, number) => {
+    expect(firstNumber(chatId, known)).toBe(number);
+  });
+});
