@@ -59,6 +59,7 @@ export function createTelegramAdapter(
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
+  let looking: Promise<unknown> = Promise.resolve();
   return {
     capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
     async start() {
@@ -71,7 +72,12 @@ export function createTelegramAdapter(
       context.report({ kind: 'stopped' });
     },
     tellsBegun: true,
-    findSent: (part, before, signal) => findSent(api, part, before, signal),
+    findSent(part, before, signal) {
+      // One after another, which keeps to Telegram's rates.
+      const found = looking.then(() => findSent(api, part, before, signal));
+      looking = found;
+      return found;
+    },
     async send(part, signal, begun) {
       // A draft that came after the message would show its text once more.
       if (part.turnId !== null) await finish(part.turnId);

@@ -5,8 +5,8 @@ import { keyboardOf } from './keyboard.ts';
 import { messageNumber } from './place.ts';
 import type { TelegramApi } from './telegram-api.ts';
 
-/** So many messages of other chats may have been numbered at the same time. */
-const MOST_LOOKS = 30;
+/** So many messages of other chats, and such that waited unread, may have been numbered in between. */
+const MOST_LOOKS = 120;
 /** Supergroups and channels number their own messages; all other chats of a bot share one row of numbers. */
 const OWN_NUMBERS = /^-100\d{10}/;
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
+import https from 'node:https';
 
 /** A call that failed before a connection was ready for it: no byte of it left. */
 export class Unsent extends Error {
@@ -21,7 +21,7 @@ export interface WatchedConnections {
 
 interface Call {
   isReady: boolean;
-  readonly begun: (() => void) | undefined;
+  begun: (() => void) | undefined;
 }
 
 /**
@@ -32,28 +32,26 @@ interface Call {
 export function watchConnections(address: string): WatchedConnections {
   const calls = new AsyncLocalStorage<Call>();
   const isTls = address.startsWith('https:');
-  // As Node's own agent, which drops idle connections before a server may close them under a send.
-  const agent = new (isTls ? TlsAgent : Agent)({
-    keepAlive: true,
-    scheduling: 'lifo',
-    timeout: 5_000,
-  });
+  // As Node's own agent: it knows the proxy, and drops idle connections before a server closes them under a send.
+  const { options } = https.globalAgent;
+  const agent = isTls
+    ? new https.Agent(options)
+    : new Agent({ ...options, defaultPort: 80, protocol: 'http:' });
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const call = calls.getStore();
-    const socket = connect(options, callback);
-    if (call === undefined) return socket;
-    socket?.once('connect', () => call.begun?.());
-    socket?.once(isTls ? 'secureConnect' : 'connect', () => {
-      call.isReady = true;
+    // Called without an error when a tunnel through a proxy is ready, and nothing else tells that.
+    const socket = connect(options, (error, made) => {
+      if (!error) ready(call);
+      callback?.(error, made);
     });
+    socket?.once('connect', () => begin(call));
+    socket?.once(isTls ? 'secureConnect' : 'connect', () => ready(call));
     return socket;
   };
   const reuse = agent.reuseSocket.bind(agent);
   agent.reuseSocket = (socket, request) => {
-    const call = calls.getStore();
-    call?.begun?.();
-    if (call !== undefined) call.isReady = true;
+    ready(calls.getStore());
     reuse(socket, request);
   };
   return {
@@ -67,4 +65,15 @@ export function watchConnections(address: string): WatchedConnections {
       }
     },
   };
+}
+
+function ready(call: Call | undefined): void {
+  if (call === undefined) return;
+  begin(call);
+  call.isReady = true;
+}
+
+function begin(call: Call | undefined): void {
+  call?.begun?.();
+  if (call !== undefined) call.begun = undefined;
 }

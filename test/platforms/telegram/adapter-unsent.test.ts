@@ -1,8 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, setGlobalProxyFromEnv } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer, type Server } from 'node:net';
+import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { OutboundPart } from '@parley/contracts';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { selfSignedCertificate } from '../whatsapp/media/self-signed-certificate.ts';
 import { failureOf, part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
@@ -102,6 +103,38 @@ describe('a part that Telegram cannot have', () => {
     expect(double.conversation(ANN).at(-1)?.buttons).toEqual(['Yes']);
     double.fault({ kind: 'refuse', code: 429, description: 'Too Many Requests' });
     expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
+  });
+
+  it('[D04] is told from one that a proxy has passed on', async () => {
+    const { certificate, privateKey: key } = selfSignedCertificate(Date.now());
+    const trusted = getCACertificates('default');
+    const telegram = await listening(
+      createTlsServer({ cert: certificate, key }, (request) => {
+        requests += 1;
+        request.socket.destroy();
+      }),
+    );
+    let passes = false;
+    const proxy = createServer().on('connect', (_request, client: Socket) => {
+      if (!passes) return client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+      const { hostname, port } = new URL(`https://${telegram}`);
+      const onward = connect(Number(port), hostname, () => {
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        onward.pipe(client).pipe(onward);
+      });
+      for (const socket of [client, onward]) socket.on('error', () => {});
+    });
+    const restore = setGlobalProxyFromEnv({ https_proxy: `http://${await listening(proxy)}` });
+    setDefaultCACertificates([...trusted, certificate]);
+    onTestFinished(() => {
+      restore();
+      setDefaultCACertificates(trusted);
+    });
+    const { adapter } = await scene({ settings: () => ({ apiRoot: `https://${telegram}` }) });
+    const send = () => failureOf(adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS)));
+    expect([await send(), requests]).toEqual([{ kind: 'transient', untried: true }, 0]);
+    passes = true;
+    expect([await send(), requests]).toEqual([{ kind: 'unknown-outcome' }, 1]);
   });
 
   it('[D04] is told from one on a connection that was kept, which it may have', async () => {

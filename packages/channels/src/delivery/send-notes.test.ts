@@ -37,6 +37,7 @@ describe('notes about sends', () => {
     first.write({ partId: 'part_2', at: 8 }, ARRIVED);
     first.write({ partId: 'part_3', at: 9 }, { kind: 'marked' });
     first.remove('part_3');
+    first.write(PART, { kind: 'begun' });
     const next = open();
     expect(next.read(PART)).toEqual({ kind: 'begun' });
     expect(next.read({ partId: 'part_2', at: 8 })).toEqual(ARRIVED);

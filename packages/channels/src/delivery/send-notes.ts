@@ -52,10 +52,13 @@ export function openSendNotes(
   const lines = new Map(readLines(path, boot, now));
   let file: number | undefined;
   let size = 0;
+  // Removals wait for the next line: one that is lost does no harm, and a write costs more than its text.
+  let removals = '';
   const append = (text: string): void => {
     if (file === undefined) return;
     try {
-      size += writeSync(file, text);
+      size += writeSync(file, removals + text);
+      removals = '';
       if (size > LARGEST_FILE) rewrite();
     } catch (error) {
       log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
@@ -69,6 +72,7 @@ export function openSendNotes(
     const next = openSync(`${path}.new`, 'w', 0o600);
     const kept = [...lines.values()].map((line) => `${JSON.stringify(line)}\n`);
     size = writeSync(next, [`${boot}\n`, ...kept].join(''));
+    removals = '';
     renameSync(`${path}.new`, path);
     if (file !== undefined) closeSync(file);
     file = next;
@@ -93,7 +97,7 @@ export function openSendNotes(
           : [partId, at, note.kind],
       ),
     remove(partId) {
-      if (lines.delete(partId)) append(`${JSON.stringify([partId])}\n`);
+      if (lines.delete(partId)) removals += `${JSON.stringify([partId])}\n`;
     },
     close() {
       if (file !== undefined) closeSync(file);
