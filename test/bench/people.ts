@@ -11,7 +11,7 @@ export interface Crowd {
 }
 
 /** How long a bot may be silent before the benchmark gives up. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** The next message is written when the one before is answered. Gives back the ms of each. */
 export async function oneByOne(
