@@ -1,15 +1,15 @@
 import { defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
 
-// The files of packages share a process per worker: nothing in them lives at module level, and loading
-// their modules once more for each file took most of their time. Each file that starts whole processes
-// or replaces globals has one of its own.
+// Files share a process per worker: nothing lives at module level, and loading the modules once more for
+// each file took much of the time.
 export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
     reporters: ['default', new MissingServicesReporter()],
     // The default leaves one core free, which halves a two-core machine.
     maxWorkers: '100%',
+    isolate: false,
     // Generous, because a busy machine is slow and no test asserts speed.
     testTimeout: 20_000,
     hookTimeout: 30_000,
@@ -20,7 +20,6 @@ export default defineConfig({
         test: {
           name: 'packages',
           include: ['packages/**/src/**/*.test.ts'],
-          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
