@@ -6,7 +6,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 
@@ -77,4 +77,4 @@ export const noted = ({ folder }: Started) => {
 };
 /** The record of questions as `parley approvals` prints it. */
 export const record = async ({ folder }: Started) =>
-  (await runParley(['--data', folder.path, 'approvals', '--last', '5'])).out;
+  (await runCommand(['--data', folder.path, 'approvals', '--last', '5'])).out;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -35,7 +35,7 @@ const saidBy = (words: string, chat = ANN) =>
   scene.answers(chat).filter((text) => text.includes(words));
 const until = (words: string, chat = ANN) =>
   scene.telegram.waitFor(() => saidBy(words, chat).length > 0, 25_000);
-const cli = (...args: string[]) => runParley(['--data', scene.folder.path, 'cron', ...args]);
+const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cron', ...args]);
 
 describe('a reminder', () => {
   it('[H08] that was asked for in a chat comes there once, also when Parley was killed meanwhile', async () => {

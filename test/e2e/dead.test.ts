@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const cli = (...args: string[]) => runParley(['--data', scene.folder.path, ...args]);
+const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
 const dead = (...args: string[]) => cli('dead', ...args);
 /** The open letters once there are as many. */
 async function letters(count: number): Promise<readonly { id: number; kind: string }[]> {

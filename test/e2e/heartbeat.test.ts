@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { textOf } from '../model/chat-request.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
@@ -37,7 +37,7 @@ async function say(text: string, chat = ANN): Promise<string> {
   return (await scene.untilAnswers(chat, before + 1)).slice(before).join('\n');
 }
 
-const cli = (...words: string[]) => runParley(['--data', scene.folder.path, ...words]);
+const cli = (...words: string[]) => runCommand(['--data', scene.folder.path, ...words]);
 const report = async () => Report.parse(JSON.parse((await cli('heartbeat', '--json')).out));
 const lastState = async () => (await report()).tasks[0]?.last.state;
 const seen = () => scene.answers(ANN).join('\n');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { freePort } from '../services/free-port.ts';
-import { runParley, writeSettings } from './parley-process.ts';
+import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const { resolve: find } = createRequire(import.meta.url);
@@ -35,7 +35,7 @@ async function withServers(mcp: object, settled: RegExp): Promise<void> {
 }
 
 async function status(): Promise<string> {
-  return (await runParley(['--data', scene.folder.path, 'status'])).out;
+  return (await runCommand(['--data', scene.folder.path, 'status'])).out;
 }
 
 const results = ({ messages }: ChatRequest) =>

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -95,7 +95,7 @@ describe('memory in Telegram', () => {
     expect(lastRequest()).not.toContain('heronpie');
     expect(lastRequest()).toContain('[forgotten]');
     expect(await say(ANN, '/memory')).toContain('nothing about you');
-    const listed = await runParley(['--data', scene.folder.path, 'prompt', '--list']);
+    const listed = await runCommand(['--data', scene.folder.path, 'prompt', '--list']);
     expect(listed.out).not.toContain('heronpie');
     await scene.parley.end('SIGTERM');
     expect(filesWith('heronpie')).toEqual([]);
@@ -135,9 +135,9 @@ describe('memory in Telegram', () => {
   it('[G14] parley memory lists, finds and makes the index anew', async () => {
     await say(ANN, 'I like heron pie.');
     const data = ['--data', scene.folder.path, 'memory'];
-    expect((await runParley([...data, 'list'])).out).toMatch(/memory\/user\.md[\s\S]*heron pie/);
-    expect((await runParley([...data, 'search', 'pies'])).out).toContain('heron pie');
-    expect((await runParley([...data, 'search', 'tea'])).code).toBe(1);
-    expect((await runParley([...data, 'rebuild'])).out).toContain('1 memory');
+    expect((await runCommand([...data, 'list'])).out).toMatch(/memory\/user\.md[\s\S]*heron pie/);
+    expect((await runCommand([...data, 'search', 'pies'])).out).toContain('heron pie');
+    expect((await runCommand([...data, 'search', 'tea'])).code).toBe(1);
+    expect((await runCommand([...data, 'rebuild'])).out).toContain('1 memory');
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { main } from '../../apps/parley/src/main.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 /** A start that takes longer has failed; generous, because a busy machine is slow. */
@@ -52,7 +53,22 @@ export function writeSettings(data: string, settings: object): void {
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings, null, 2));
 }
 
-/** Runs one command to its end. */
+/**
+ * Runs one command to its end in this process, beside the Parley it asks. Loading the program anew takes
+ * most of a command's time; `runParley` does that where the start itself, or plugins, are looked at.
+ */
+export async function runCommand(args: readonly string[]): Promise<Ended> {
+  const begun = Date.now();
+  let out = '';
+  let err = '';
+  const code = await main(args, {
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+  });
+  return { code, out, err, ms: Date.now() - begun };
+}
+
+/** Runs one command to its end as a process of its own. */
 export async function runParley(args: readonly string[]): Promise<Ended> {
   const child = launch(args);
   const begun = Date.now();

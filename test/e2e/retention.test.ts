@@ -6,7 +6,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
-  runParley,
+  runCommand,
   startParleyProcess,
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
@@ -93,14 +93,14 @@ it('[D15] old rows are removed while people are answered; what is not sent yet s
   }
   await removed;
 
-  const { out } = await runParley(['--data', folder.path, 'storage', '--json']);
+  const { out } = await runCommand(['--data', folder.path, 'storage', '--json']);
   const { tables, lastRun } = JSON.parse(out);
   const use = (name: string) => tables.find(({ table }: { table: string }) => table === name);
   expect(use('inbox')).toMatchObject({ rows: asked, old: { rows: 0 }, bound: ['messages'] });
   expect(use('inbox').bytes).toBeGreaterThan(0);
   expect(use('outbox').rows).toBe(asked + 1);
   expect(lastRun).toMatchObject({ cutoff: null });
-  const text = (await runParley(['--data', folder.path, 'storage'])).out;
+  const text = (await runCommand(['--data', folder.path, 'storage'])).out;
   expect(text).toMatch(/^database {3}.* \(at most 20000 MB\).* free/m);
   expect(text).toMatch(/^inbox .* 20 days \(retention.messageDays\)$/m);
 }, 60_000);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
@@ -48,7 +48,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? {} }));
 }
 
-const status = async () => (await runParley(['--data', scene.folder.path, 'status'])).out;
+const status = async () => (await runCommand(['--data', scene.folder.path, 'status'])).out;
 
 beforeAll(async () => {
   server = createServer((request, response) => void answer(request, response));
@@ -96,9 +96,9 @@ describe('[G18] what an MCP server was asked with', () => {
     const asked = JSON.stringify(scene.model.requests.map(({ body }) => body));
     expect(asked).toContain('api_key=[secret]');
     expect(asked).not.toMatch(CANARY);
-    const shown = await runParley(['--data', scene.folder.path, 'prompt', 'last']);
+    const shown = await runCommand(['--data', scene.folder.path, 'prompt', 'last']);
     expect(
-      shown.out + (await runParley(['--data', scene.folder.path, 'why', 'last'])).out,
+      shown.out + (await runCommand(['--data', scene.folder.path, 'why', 'last'])).out,
     ).not.toMatch(CANARY);
   });
 

@@ -6,7 +6,7 @@ import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Closing, start } from './approval-scene.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -76,7 +76,7 @@ async function scene(soul: object = {}) {
     return JSON.stringify(model.requests.at(-1)?.body.messages);
   };
   const soulCommand = (...args: readonly string[]) =>
-    runParley(['--data', parley.process().data, 'soul', ...args]);
+    runCommand(['--data', parley.process().data, 'soul', ...args]);
   return { telegram, model, parley, file, inUse, said, until, say, soulCommand };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PATIENCE_MS, putFile, withStore } from '../heartbeat/beat-scene.ts';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
-import { type Ended, runParley } from './parley-process.ts';
+import { type Ended, runCommand } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const PAGE = `# Memory
@@ -27,7 +27,7 @@ const isUpkeep = ({ messages }: ChatRequest) =>
 const asked = () => scene.model.requests.map(({ body }) => body).filter(isUpkeep);
 const page = () => readFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), 'utf8');
 const memory = (...args: readonly string[]): Promise<Ended> =>
-  runParley(['--data', scene.folder.path, 'memory', ...args]);
+  runCommand(['--data', scene.folder.path, 'memory', ...args]);
 
 /** The number in front of the line with these words. */
 function idOf(request: ChatRequest, words: string): string {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { NOTE } from './approval-scene.ts';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
@@ -66,7 +66,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await page.reload();
     await page.getByText('You chose Approve.').waitFor();
     expect(await button(page, 'Approve').count()).toBe(0);
-    const record = await runParley(['--data', scene.folder.path, 'approvals']);
+    const record = await runCommand(['--data', scene.folder.path, 'approvals']);
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   }, 90_000);
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
@@ -18,7 +18,7 @@ describe.runIf(chromiumPath)('signing in to the page', () => {
   });
   afterAll(() => scene.close());
 
-  const parley = (...args: string[]) => runParley(['--data', scene.folder.path, ...args]);
+  const parley = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
   const connected = (page: Page) => page.getByText('Connected', { exact: true }).waitFor();
   const signInForm = (page: Page) => page.getByRole('heading', { name: 'This chat is private' });
   const fits = (page: Page) =>

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { startWebScene, type WebScene } from './web-scene.ts';
 
@@ -29,7 +29,7 @@ describe.runIf(chromiumPath)('SOUL.md on the page', () => {
   async function propose(text: string, reason: string): Promise<void> {
     const file = join(scene.folder.path, 'new-soul.md');
     writeFileSync(file, text);
-    await runParley(['--data', scene.folder.path, 'soul', 'propose', file, '--reason', reason]);
+    await runCommand(['--data', scene.folder.path, 'soul', 'propose', file, '--reason', reason]);
   }
   const names = () => page.locator('.turn-link .turn-where').allInnerTexts();
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -69,7 +69,7 @@ describe.runIf(chromiumPath)('SOUL.md on the page', () => {
     await press('Refresh');
     await page.getByRole('link', { name: /^v4/ }).click();
     await page.getByRole('button', { name: 'Veto it' }).waitFor();
-    await runParley(['--data', scene.folder.path, 'soul', 'apply', '4']);
+    await runCommand(['--data', scene.folder.path, 'soul', 'apply', '4']);
     await press('Veto it');
     await told('in use already');
     await propose(`${first}\n- Love the hills.`, 'The hills');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runParley } from './parley-process.ts';
+import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
@@ -24,7 +24,7 @@ describe.runIf(chromiumPath)('why, on the page and on the command line', () => {
 
   const sheet = () => page.locator('.why-sheet').innerText();
   const why = (message: string, ...more: string[]) =>
-    runParley(['--data', scene.folder.path, 'why', message, ...more]);
+    runCommand(['--data', scene.folder.path, 'why', message, ...more]);
 
   it('[D08] [U03] shows every stage of the newest message, and none of its words', async () => {
     await page.getByRole('heading', { name: 'Answered.' }).waitFor();

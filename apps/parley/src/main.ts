@@ -26,8 +26,17 @@ interface GlobalFlags {
   readonly config?: string;
 }
 
+/** Where a command writes: the process, or whoever runs it within another program. */
+export interface CommandStreams {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
 /** The command line. Resolves with the exit code: 0 fine, 1 failed, 2 wrong usage, 3 not running. */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(
+  args: readonly string[],
+  { stdout, stderr }: CommandStreams = process,
+): Promise<number> {
   let code = 0;
   let scrub = (text: string): string => text;
   const action = (run: Run) => async () => {
@@ -38,7 +47,7 @@ export async function main(args: readonly string[]): Promise<number> {
       scrub = (await import('./scrubbed-output.ts')).scrubOf(folder, process.env);
       return run(folder);
     });
-  const print = (text: string) => void process.stdout.write(`${scrub(text)}\n`);
+  const print = (text: string) => void stdout.write(`${scrub(text)}\n`);
   const program = describeProgram({ bare: action, action: scrubbed, print });
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -46,7 +55,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof ParleyError) {
-      process.stderr.write(`\n${scrub(error.message)}\n`);
+      stderr.write(`\n${scrub(error.message)}\n`);
       return 1;
     }
     throw error;
