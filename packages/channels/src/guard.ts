@@ -95,3 +95,33 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
     },
   });
 }
+
+/**
+ * Where an adapter has what it does not declare, or declares what it does not have (F04). Empty: it
+ * keeps its word. What the core offers people follows the declaration alone.
+ */
+export function undeclared(adapter: ChannelAdapter): readonly string[] {
+  const { capabilities, typing, streaming, messages } = adapter;
+  const pairs: readonly [name: string, declared: boolean, there: boolean][] = [
+    ['typing', capabilities.typing, typing !== undefined],
+    ['streaming', capabilities.streaming !== 'none', streaming !== undefined],
+    ['edit', capabilities.edit, messages?.edit !== undefined],
+    ['delete', capabilities.delete, messages?.delete !== undefined],
+    ['react', capabilities.react, messages?.react !== undefined],
+  ];
+  return pairs.flatMap(([name, declared, there]) => {
+    if (declared === there) return [];
+    return [declared ? `"${name}" is declared and missing` : `"${name}" is there and not declared`];
+  });
+}
+
+/**
+ * The same JSON without fields that are null, for the schemas of what a platform sends: a field that it
+ * calls optional may as well come as null, and a message must not be lost over that.
+ */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
+}

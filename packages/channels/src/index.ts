@@ -29,7 +29,15 @@ export {
 } from './delivery/delivery-worker.ts';
 export { scrubPart } from './delivery/scrub-part.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
-export { blameAdapter, guardAdapter, guarded, handling, type OnFault } from './guard.ts';
+export {
+  blameAdapter,
+  guardAdapter,
+  guarded,
+  handling,
+  type OnFault,
+  undeclared,
+  withoutNulls,
+} from './guard.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
 export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
@@ -55,5 +63,3 @@ export {
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
 export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
 export { type SenderNow, type SenderNowDeps, senderNow } from './sender-now.ts';
-export { undeclared } from './undeclared.ts';
-export { withoutNulls } from './without-nulls.ts';

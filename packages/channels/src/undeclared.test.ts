@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChannelAdapter } from './adapter.ts';
+import { undeclared } from './guard.ts';
 import { CAPABILITIES } from './testing/capabilities.ts';
-import { undeclared } from './undeclared.ts';
 
 const typing = { repeatMs: 1, show: () => Promise.resolve() };
 const bare: ChannelAdapter = {

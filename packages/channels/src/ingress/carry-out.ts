@@ -38,7 +38,6 @@ import { welcomeParts } from './pair.ts';
 import { partsOf } from './parts-of.ts';
 import type { SkillCommands } from './skill-commands.ts';
 import type { Standing } from './standing.ts';
-import { withoutSecret } from './without-secret.ts';
 
 /** What commands work with. */
 export interface CommandDeps {
@@ -250,4 +249,11 @@ function effectOf(
     default:
       return { kind: 'none' };
   }
+}
+
+/** The message as it is kept: what is to be forgotten must not be stored with the wish to forget it. */
+function withoutSecret(admitted: AdmittedMessage, { name }: TypedCommand): AdmittedMessage {
+  if (name !== 'forget') return admitted;
+  const { replyTo: _replyTo, ...message } = admitted.message;
+  return { ...admitted, message: { ...message, text: '/forget' } };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger, ReplyRoute } from '@parley/contracts';
+import { BoundedMap, type Clock, type Logger, type ReplyRoute } from '@parley/contracts';
 import type {
   AdmittedMessage,
   InboxRepository,
@@ -8,7 +8,6 @@ import type {
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing-notices.ts';
 import { partsOf } from './parts-of.ts';
-import { createSeldom } from './seldom.ts';
 
 /** Tells people why a message of theirs was not taken (D07), seldom enough to be no nuisance. */
 export interface Explainer {
@@ -91,4 +90,20 @@ async function askOwner(deps: ExplainerDeps, admitted: AdmittedMessage) {
   deps.log.info({}, 'a stranger asks to be let in; "parley pair" shows the code');
   if (to !== null) await deps.deliver(to);
   return asked;
+}
+
+/** Says yes once per key and interval: an explanation is kind once and spam the tenth time. */
+export function createSeldom(
+  intervalMs: number,
+  clock: Clock,
+  capacity = 1_000,
+): (key: string) => boolean {
+  const last = new BoundedMap<string, number>(capacity);
+  return (key) => {
+    const now = clock();
+    const before = last.get(key);
+    if (before !== undefined && now - before < intervalMs) return false;
+    last.set(key, now);
+    return true;
+  };
 }

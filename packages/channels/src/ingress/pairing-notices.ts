@@ -1,7 +1,6 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { CommandResult, PairingRequest } from '@parley/store';
 import { personId } from './access.ts';
-import { named } from './named.ts';
 
 const VALID = 'It is valid for an hour.';
 
@@ -46,4 +45,10 @@ function waitingLine(request: PairingRequest): string {
 
 function who({ channel, senderId, senderName }: PairingRequest): string {
   return `${named(senderName)} (\`${channel}:${senderId}\`)`;
+}
+
+/** A name somebody gave themselves, as code: it cannot look like a part of our own words. */
+export function named(name: string): string {
+  const plain = name.replace(/[\p{C}`]/gu, '').trim();
+  return plain === '' ? 'Somebody' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }

@@ -1,5 +1,6 @@
+import type { InboundMessage } from '@parley/contracts';
 import { busyIn, silentTracer } from '@parley/contracts';
-import type { AdmittedMessage } from '@parley/store';
+import type { AdmittedMessage, OverheardRepository } from '@parley/store';
 import type { SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
 import { carryOut, rankOf } from './carry-out.ts';
@@ -7,7 +8,6 @@ import type { IngressDecision } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressOutcome } from './outcome.ts';
-import { overhear } from './overhear.ts';
 import type { Standing } from './standing.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
@@ -174,4 +174,23 @@ export async function recordRefusal(
     at: receivedAt,
     sentAt: message.sentAt,
   });
+}
+
+/** Keeps what a group says without addressing the bot, for its next turn (F06). */
+async function overhear(
+  overheard: OverheardRepository,
+  { conversationId, message, receivedAt }: AdmittedMessage,
+): Promise<void> {
+  const { channel, account, chat, messageId, sender } = message;
+  await overheard.keep(
+    { conversationId, channel, account, chatId: chat.id },
+    { messageId, senderId: sender.id, senderName: sender.name, text: wordsOf(message) },
+    receivedAt,
+  );
+}
+
+/** Files are named by their kind: whoever refers to "the picture" is understood. */
+function wordsOf({ text, attachments = [] }: InboundMessage): string {
+  const files = attachments.map(({ kind }) => `[${kind}]`);
+  return [text.trim() === '' ? [] : [text], files].flat().join(' ');
 }
