@@ -65,7 +65,7 @@ const REFER_TO_TURN: readonly (readonly [table: keyof Tables, column: string])[]
  * What is removed when it is old; rows that refer to others stand before them. Attachments go with their
  * message. A table that grows and is not here is named in `BOUNDED_OTHERWISE`; a test knows all tables.
  */
-export const RETENTION_RULES: readonly RetentionRule[] = [
+const RULES = [
   {
     table: 'turn_prompt',
     keeps: ['prompts'],
@@ -188,10 +188,13 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
     isSorted: true,
     isDay: true,
   },
-];
+] as const satisfies readonly RetentionRule[];
+export const RETENTION_RULES: readonly RetentionRule[] = RULES;
 
 /** What keeps all other tables small, for `parley storage`. */
-export const BOUNDED_OTHERWISE: Readonly<Record<Exclude<keyof Tables, RuledTable>, string>> = {
+export const BOUNDED_OTHERWISE: Readonly<
+  Record<Exclude<keyof Tables, (typeof RULES)[number]['table']>, string>
+> = {
   conversation: 'one row for each chat and each run of a sub-agent; kept',
   attachment: 'with its message; the bytes for a day',
   overheard: 'the last 50 of each group',
@@ -211,24 +214,6 @@ export const BOUNDED_OTHERWISE: Readonly<Record<Exclude<keyof Tables, RuledTable
   retention_run: 'one row',
   parley_migration: 'one row for each step',
 };
-
-type RuledTable =
-  | 'turn_prompt'
-  | 'prompt_text'
-  | 'decision'
-  | 'transcript'
-  | 'summary'
-  | 'session_pin'
-  | 'todo_list'
-  | 'dead_letter'
-  | 'turn_step'
-  | 'approval'
-  | 'sub_agent'
-  | 'beat'
-  | 'outbox'
-  | 'inbox'
-  | 'turn'
-  | 'spend';
 
 /** Rows of this rule are old when they are older than this. */
 export function beforeOf({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {

@@ -233,8 +233,8 @@ describe.each([
       for (let day = 1; day <= days; day += 1) {
         now = day * DAY;
         const at = (nth: number) => liveThrough(store, now + nth, `c${nth}`, `m${day}-${nth}`);
-        await Promise.all([at(0), at(1)]);
-        if (day % 3 > 0) continue;
+        if (day % 2 === 0) await Promise.all([at(0), at(1), at(2)]);
+        if (day % 5 > 0) continue;
         await store.retention.run({ ages, bytes: FOREVER }, { clock: () => now, pause });
         if (day % 15 === 0) sizes.push(await sizeOf(store));
       }
@@ -247,6 +247,7 @@ describe.each([
       }
       await store.close();
     },
+    60_000,
   );
 });
 
