@@ -257,6 +257,20 @@ describe('removing rows', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
 
+  it('[D15] gives the disk back what is free beyond some megabytes and a quarter of the file', async () => {
+    await database.openBare();
+    const store = await openStore({ url: database.url(), clock: () => 0 });
+    for (let nth = 0; nth < 8; nth += 1) {
+      const one = message(`m${nth}`);
+      const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
+      await store.inbox.command(long, { kind: 'stop' }, () => []);
+    }
+    const pace = { clock: () => NOW, pause: async () => true };
+    await store.retention.run({ ages: AGES, bytes: FOREVER }, pace);
+    await store.close();
+    expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);
+  });
+
   it('[D15] makes no removal slower: rows that refer to another one are found by an index', async () => {
     await (await database.openEmpty()).close();
     const look = new DatabaseSync(pathOf(database));

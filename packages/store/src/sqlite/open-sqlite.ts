@@ -30,10 +30,10 @@ export interface SqliteOptions {
 export function openSqlite(options: SqliteOptions): Database {
   const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
   try {
-    if (options.path !== IN_MEMORY) keepPrivate(options.path);
+    const isNew = options.path !== IN_MEMORY && keepPrivate(options.path);
     const sqlite = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      configure(sqlite);
+      configure(sqlite, isNew);
     } catch (reason) {
       sqlite.close();
       throw reason;
@@ -44,11 +44,13 @@ export function openSqlite(options: SqliteOptions): Database {
   }
 }
 
-/** SQLite gives its side files the mode of the database, so the database must have it first. */
-function keepPrivate(path: string): void {
+/** SQLite gives its side files the mode of the database, so the database must have it first. True: it is empty. */
+function keepPrivate(path: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  const { mode, size } = statSync(path);
+  if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
+  return size === 0;
 }
 
 /**
@@ -61,7 +63,9 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   process: 'pragma synchronous = normal',
 };
 
-function configure(sqlite: DatabaseSync): void {
+function configure(sqlite: DatabaseSync, isNew: boolean): void {
+  // So that retention can give free pages back to the disk. In a file that has this it would be a write.
+  if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
   // A long reader, such as a backup, makes the log grow; it becomes small again with the next checkpoint.
   sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
   sqlite.exec(SYNCHRONOUS['power-cut']);
