@@ -11,9 +11,9 @@ export async function ensureConversation(sql: Sql, id: string, now: number): Pro
 }
 
 /**
- * Reads a conversation and keeps every other writer of it waiting until this transaction ends.
- * All who write to a lane begin here, so they cannot wait for each other in a circle, and the
- * growing numbers of one lane become visible in their order.
+ * Reads a conversation and keeps every other writer of it waiting until this transaction ends, in the
+ * lock order of this package (README). Rows that merely refer to it are not kept waiting: the check of
+ * a foreign key asks for `key share`, which `for update` would block.
  */
 export async function lockConversation(database: Database, sql: Sql, id: string) {
   const query = sql
@@ -21,7 +21,7 @@ export async function lockConversation(database: Database, sql: Sql, id: string)
     .select(['epoch', 'session', 'lease_owner', 'lease_until', 'mode', 'plan', 'plan_run'])
     .where('id', '=', id);
   // On SQLite the transaction itself keeps the others out.
-  const locking = database.dialect === 'postgres' ? query.forUpdate() : query;
+  const locking = database.dialect === 'postgres' ? query.forNoKeyUpdate() : query;
   return await locking.executeTakeFirst();
 }
 

@@ -31,7 +31,7 @@ export async function endBeat(
     .where('state', '=', RUNNING)
     .executeTakeFirst();
   if (run === undefined) return 'fenced';
-  // From the conversation with people down to the lane: the order in which all lock them.
+  // Before the lane: the lock order.
   await lockConversation(database, sql, run.target);
   const { commit, alert } = turn;
   const committed = await commitTurn(database, sql, { lease, commit, now, newId });
@@ -85,16 +85,27 @@ export async function releaseBeats(
   now: number,
   newId: NewId,
 ): Promise<readonly ReplyRoute[]> {
+  const due = sql
+    .selectFrom('beat')
+    .select('target')
+    .distinct()
+    .where('state', '=', HELD_ALERT)
+    .where('held_until', '<=', now)
+    .orderBy('target');
+  // All of them first, and by id: the lock order.
+  const targets = (await due.execute()).map(({ target }) => target);
+  for (const target of targets) await lockConversation(database, sql, target);
+  if (targets.length === 0) return [];
   const rows = await sql
     .updateTable('beat')
     .set({ state: 'alerted' })
     .where('state', '=', HELD_ALERT)
     .where('held_until', '<=', now)
+    .where('target', 'in', targets)
     .returning(['id', 'target', 'turn_id', 'entry', 'parts', 'finished_at'])
     .execute();
   const routes: ReplyRoute[] = [];
   for (const row of rows.toSorted(byEnd)) {
-    await lockConversation(database, sql, row.target);
     const parts = fromCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
     const entry = fromCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
     const turnId = row.turn_id ?? '';

@@ -30,7 +30,7 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
-    renew: (leases, until) => database.write((sql) => renewLeases(sql, leases, until), 'process'),
+    renew: (leases, until) => renewLeases(database, leases, until),
 
     release: (lease, blameless) =>
       database.write(async (sql) => {
@@ -83,32 +83,65 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
 /** Leases in one query: far below what a query may hold, far above what one worker has. */
 const AT_ONCE = 200;
 
+/**
+ * A transaction that holds many leases must not wait for one more, or two of them wait in a circle:
+ * rows that are locked at this moment are left out, and asked for one by one afterwards.
+ */
 async function renewLeases(
-  sql: Sql,
+  database: Database,
   leases: readonly Lease[],
   until: number,
 ): Promise<readonly string[]> {
-  const renewed: string[] = [];
+  const renew = (some: readonly Lease[], wait: boolean) =>
+    database.write((sql) => renewSome(database, sql, { leases: some, until, wait }), 'process');
+  const renewed = new Set<string>();
   for (let from = 0; from < leases.length; from += AT_ONCE) {
-    const some = leases.slice(from, from + AT_ONCE);
-    const ids = some.map(({ conversationId }) => conversationId);
-    const rows = await sql
-      .updateTable('conversation')
-      .set({ lease_until: until })
-      .where('id', 'in', ids)
-      .where('lease_owner', 'is not', null)
-      .where((eb) =>
-        eb.or(
-          some.map(({ conversationId, epoch }) =>
-            eb.and([eb('id', '=', conversationId), eb('epoch', '=', epoch)]),
-          ),
-        ),
-      )
-      .returning('id')
-      .execute();
-    renewed.push(...rows.map(({ id }) => id));
+    for (const id of await renew(leases.slice(from, from + AT_ONCE), false)) renewed.add(id);
   }
-  return renewed;
+  const left = leases.filter(({ conversationId }) => !renewed.has(conversationId));
+  if (database.dialect === 'postgres') {
+    for (const lease of left) for (const id of await renew([lease], true)) renewed.add(id);
+  }
+  return [...renewed];
+}
+
+interface Renewal {
+  readonly leases: readonly Lease[];
+  readonly until: number;
+  readonly wait: boolean;
+}
+
+async function renewSome(
+  database: Database,
+  sql: Sql,
+  { leases, until, wait }: Renewal,
+): Promise<readonly string[]> {
+  if (leases.length === 0) return [];
+  const held = sql
+    .selectFrom('conversation')
+    .select('id')
+    .where(
+      'id',
+      'in',
+      leases.map(({ conversationId }) => conversationId),
+    )
+    .where('lease_owner', 'is not', null)
+    .where((eb) =>
+      eb.or(
+        leases.map(({ conversationId, epoch }) =>
+          eb.and([eb('id', '=', conversationId), eb('epoch', '=', epoch)]),
+        ),
+      ),
+    );
+  // Locked by the lookup, which sees a row as it is after the wait, not as it was before.
+  const locking = wait ? held.forNoKeyUpdate() : held.forNoKeyUpdate().skipLocked();
+  const rows = await sql
+    .updateTable('conversation')
+    .set({ lease_until: until })
+    .where('id', 'in', database.dialect === 'postgres' ? locking : held)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 interface LaneWork {

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { BeatOrder, BeatTurn } from './heartbeats.ts';
+import type { ClaimedTurn, Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, message, part } from './testing/messages.ts';
+
+/** So often each of the loops below does its work. */
+const ROUNDS = 60;
+const CHATS = ['c1', 'c2', 'c3'];
+const AGENTS = ['main', 'second'];
+const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
+
+// SQLite has one writer at a time.
+for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+  describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    it('[D02] [H01] never wait in a circle: heartbeats begin and end while messages come in, turns run, leases are stolen and renewed', {
+      timeout: 60_000,
+    }, async () => {
+      let made = 0;
+      const held = new Map<string, Lease>();
+      const newId = (prefix: string): string => {
+        made += 1;
+        return `${prefix}${made}`;
+      };
+      const chat = (): string => CHATS[(made * 7) % CHATS.length] ?? '';
+
+      const begin = (agent: string) => async () => {
+        const order = orderOf(newId('b'), agent, chat());
+        await store.heartbeats.begin(order, null, Date.now());
+      };
+      const endTurn = async (turn: ClaimedTurn, lease: Lease): Promise<unknown> => {
+        if (!turn.conversationId.startsWith('beat:')) {
+          return store.lanes.commit(lease, answer(turn.turnId, ['x']), Date.now());
+        }
+        const id = turn.messages[0]?.message.messageId ?? '';
+        return store.heartbeats.commit(lease, alerting(id, turn.turnId), Date.now());
+      };
+      const work = (owner: string) => async () => {
+        const conversationId = LANES[(made * 3) % LANES.length] ?? '';
+        // Half of the leases are over at once, and taken from a worker that has not noticed.
+        const leaseMs = made % 2 === 0 ? 0 : 1_000;
+        const lane = { conversationId, owner, leaseMs };
+        const begun = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
+        if (begun.kind !== 'turn') return;
+        held.set(conversationId, begun.lease);
+        await endTurn(begun.turn, begun.lease);
+        await store.lanes.release(begun.lease);
+      };
+      const renew = (all: (leases: Lease[]) => Lease[]) => async () => {
+        await store.lanes.renew(all([...held.values()]), Date.now() + 1_000);
+      };
+      const accept = async () => void (await store.inbox.accept(message(newId('m'), chat())));
+      const stop = async () => {
+        await store.inbox.command(message(newId('m'), chat()), { kind: 'stop' }, () => []);
+      };
+      const loops = [
+        ...AGENTS.flatMap((agent) => [begin(agent), begin(agent)]),
+        ...['w1', 'w2', 'w1', 'w2'].map(work),
+        renew((leases) => leases),
+        renew((leases) => leases.toReversed()),
+        accept,
+        stop,
+        async () => void (await store.heartbeats.release(Date.now())),
+      ];
+      const over = await Promise.allSettled(loops.map((once) => repeat(once)));
+      expect(over.filter(({ status }) => status === 'rejected')).toEqual([]);
+    });
+  });
+}
+
+async function repeat(once: () => Promise<void>): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await once();
+    // What has nothing to do leaves the others their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function orderOf(id: string, agent: string, chatId: string): BeatOrder {
+  const lane = `beat:${agent}`;
+  const asked = message(id, chatId);
+  const inLane = { ...asked.message, chat: { id: lane, type: 'direct' as const } };
+  return {
+    id,
+    agent,
+    task: 'mail',
+    target: `web:${chatId}`,
+    message: { ...asked, conversationId: lane, message: { ...inLane, occasion: 'heartbeat' } },
+  };
+}
+
+/** Told at once, or held for a moment and told by `release`. */
+function alerting(id: string, turnId: string): BeatTurn {
+  const isHeld = id.length % 2 === 0;
+  return {
+    id,
+    commit: answer(turnId, []),
+    state: 'alerted',
+    reason: null,
+    alert: {
+      text: 'a',
+      fingerprint: 'f',
+      entry: { role: 'assistant', content: 'a' },
+      parts: [part('a')],
+      ...(isHeld && { heldUntil: Date.now() + 5 }),
+    },
+  };
+}
