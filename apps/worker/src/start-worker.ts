@@ -40,7 +40,7 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly beforeCompact?: (compacting: Compacting) => Promise<void>;
 }
 
-const SWEEP_MS = 5_000;
+const SWEEP_MS = 3_000;
 
 /** Starts the process role that runs turns. */
 export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {

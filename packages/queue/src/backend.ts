@@ -21,6 +21,9 @@ export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 export interface WakeUpJobs {
   add(name: string, data: WakeUp, options: JobsOptions): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  getDeduplicationJobId(id: string): Promise<string | null>;
+  getJobState(jobId: string): Promise<string>;
+  removeDeduplicationKey(id: string): Promise<unknown>;
   getJobCounts(...states: JobType[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -33,6 +36,8 @@ export interface WakeUpConsumer {
     listener: (job: { readonly data: WakeUp } | undefined, error: Error) => void,
   ): unknown;
   waitUntilReady(): Promise<unknown>;
+  pause(doNotWaitActive: boolean): Promise<void>;
+  resume(): Promise<void>;
   cancelAllJobs(reason: string): void;
   close(): Promise<void>;
 }

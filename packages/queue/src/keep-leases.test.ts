@@ -69,6 +69,22 @@ describe('the leases of a worker', () => {
     await expect.poll(() => lost).toContain('late');
   });
 
+  it('[D13] are lost once, and not renewed when the database is back', async () => {
+    let isAway = true;
+    const asked: string[] = [];
+    const { add, lost } = keeping(async (leases) => {
+      if (isAway) throw new Error('away');
+      asked.push(...namesOf(leases));
+      return namesOf(leases);
+    });
+    add('a');
+    await expect.poll(() => lost).toEqual(['a']);
+    isAway = false;
+    add('b');
+    await expect.poll(() => asked).toContain('b');
+    expect({ lost, asked: new Set(asked) }).toEqual({ lost: ['a'], asked: new Set(['b']) });
+  });
+
   it('are not renewed any more once they were given back', async () => {
     let asked = 0;
     const { add } = keeping(async (leases) => {

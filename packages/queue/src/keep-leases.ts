@@ -1,8 +1,14 @@
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import type { LaneRepository, Lease } from '@parley/store';
 
-/** How long a lease lives without renewal, in ms; a dead worker's lane is free again after this. */
-export const LEASE_MS = 10_000;
+/**
+ * How long a lease lives without renewal, in ms. After this the lane of a dead or stuck worker is free,
+ * and with the sweep that finds it (3 s) another worker answers within 15 s (D13).
+ */
+export const LEASE_MS = 8_000;
+/** How often a worker looks for leases that ran out, and of those looks, which one renews. */
+const LOOKS_IN_A_LIFE = 10;
+const LOOKS_TO_RENEW = 3;
 
 /** What renewing needs. */
 export interface KeepLeasesDeps {
@@ -15,7 +21,8 @@ export interface KeepLeasesDeps {
 
 /**
  * Renews a lease that was asked for at `askedAt` (ms) until the returned function is called. `lost` is
- * called when another worker has it, or when it ran out because the database did not answer.
+ * called once: when another worker has it, or when it ran out because the database did not answer. It is
+ * not renewed any more then, even if the database would allow it.
  */
 export type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
@@ -33,6 +40,17 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
   const kept = new Set<Kept>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
+  let looks = 0;
+  const drop = (one: Kept): void => {
+    kept.delete(one);
+    if (kept.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const lose = (one: Kept): void => {
+    drop(one);
+    one.lost();
+  };
   const renew = async (): Promise<void> => {
     const all = [...kept];
     const until = clock() + leaseMs;
@@ -42,7 +60,7 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
       const renewed = new Set(await lanes.renew(leases, until));
       for (const one of all) {
         if (renewed.has(one.lease.conversationId)) one.until = until;
-        else if (kept.has(one)) one.lost();
+        else if (kept.has(one)) lose(one);
       }
     } catch (error) {
       log.warn({ leases: all.length, reason: reasonOf(error) }, 'leases not renewed');
@@ -51,19 +69,15 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
     }
   };
   const tick = (): void => {
-    for (const { until, lost } of [...kept]) if (clock() >= until) lost();
+    for (const one of [...kept]) if (clock() >= one.until) lose(one);
+    looks = (looks + 1) % LOOKS_TO_RENEW;
     // A renewal that takes longer than this is waited for: another one would only be in its way.
-    if (!renewing) void renew();
+    if (looks === 0 && !renewing && kept.size > 0) void renew();
   };
   return (lease, askedAt, lost) => {
     const one = { lease, until: askedAt + leaseMs, lost };
     kept.add(one);
-    timer ??= setInterval(tick, leaseMs * 0.3);
-    return () => {
-      kept.delete(one);
-      if (kept.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
-    };
+    timer ??= setInterval(tick, leaseMs / LOOKS_IN_A_LIFE);
+    return () => drop(one);
   };
 }

@@ -161,9 +161,10 @@ describe('a worker of lanes', () => {
     let handler: WakeUpHandler = async () => null;
     const queue: WakeUpQueue = {
       kick: async () => {},
+      rekick: async () => {},
       async work(given) {
         handler = given;
-        return { close: async () => {} };
+        return { pause() {}, resume() {}, close: async () => {} };
       },
       depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       close: async () => {},
@@ -222,6 +223,66 @@ describe('a worker of lanes', () => {
     await scene.stop('to-stop');
     await expect.poll(() => reason).toBe('stopped');
     expect(await scene.outcomes('to-stop')).toEqual(['stopped', 'stopped']);
+  });
+});
+
+describe('a worker of lanes that is stuck', () => {
+  it('[D13] [D04] lets a lane go whose lease is lost, although its turn never ends, and that turn writes nothing', async () => {
+    const stuck = Promise.withResolvers<void>();
+    const wrote: boolean[] = [];
+    let turns = 0;
+    await startWorker(async (turn, lease) => {
+      turns += 1;
+      if (turns > 1) return void (await scene.answer(turn, lease));
+      await scene.loseLease('deaf');
+      await stuck.promise;
+      wrote.push(await scene.answer(turn, lease));
+    }, 'deaf to its signal');
+    await scene.write('deaf');
+    await scene.queues.lanes.kick('deaf');
+    await expect
+      .poll(() => scene.outcomes('deaf'), { timeout: 20_000, interval: 50 })
+      .toEqual(['answered']);
+    stuck.resolve();
+    await expect.poll(() => wrote).toEqual([false]);
+  });
+
+  it('[D13] keeps no message from others while it cannot reach the database, and takes part again afterwards', async () => {
+    let isAway = true;
+    const never = new Promise<never>(() => undefined);
+    const { lanes } = scene.store;
+    const reach = <T>(work: () => Promise<T>): Promise<T> => (isAway ? never : work());
+    const cut: typeof lanes = { ...lanes, begin: (...args) => reach(() => lanes.begin(...args)) };
+    const by: string[] = [];
+    const answeredBy =
+      (name: string): RunTurn =>
+      async (turn, lease) => {
+        by.push(name);
+        await scene.answer(turn, lease);
+      };
+    const options = { queue: scene.queues.lanes, bus: scene.bus, concurrency: 20, sweepMs: 60_000 };
+    const deps = scene.laneDeps(answeredBy('cut off'), { owner: 'cut off', lanes: cut });
+    workers.push(await startLaneWorker(deps, options));
+    const chats = Array.from({ length: 10 }, (_, index) => `kept-${index}`);
+    for (const chat of chats) {
+      await scene.write(chat);
+      await scene.queues.lanes.kick(chat);
+    }
+    await expect
+      .poll(async () => (await scene.queues.depths()).get('lanes')?.active)
+      .toBe(chats.length);
+    await startWorker(answeredBy('healthy'), 'healthy');
+    const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
+    await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
+    expect(new Set(by)).toEqual(new Set(['healthy']));
+    isAway = false;
+    await workers.pop()?.close(1_000);
+    await scene.write('later');
+    await scene.queues.lanes.kick('later');
+    await expect
+      .poll(() => scene.outcomes('later'), { timeout: 20_000, interval: 50 })
+      .toEqual(['answered']);
+    expect(by.at(-1)).toBe('cut off');
   });
 });
 

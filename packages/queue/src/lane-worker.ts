@@ -1,9 +1,11 @@
-import type { LiveBus } from '@parley/contracts';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LiveBus, reasonOf } from '@parley/contracts';
 import { keepLeases } from './keep-leases.ts';
-import { type LaneDeps, runLane } from './lane.ts';
-import type { StopReason } from './stop-reason.ts';
+import { isCutOff, type LaneDeps, runLane } from './lane.ts';
+import { type StopReason, stopReasonOf } from './stop-reason.ts';
 import { startSweep } from './sweep.ts';
-import type { WakeUpQueue } from './wake-up-queue.ts';
+import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */
 export interface LaneWorker {
@@ -23,41 +25,110 @@ export interface LaneWorkerOptions {
 const SWEEP_BATCH = 500;
 /** When to ask again for a lane that an earlier run of this very process has not left yet. */
 const STILL_HERE_MS = 500;
+/** How long a turn has to end after its signal fired, before its lane is let go all the same. */
+const LET_GO_MS = 1_000;
+/** How often a worker that is cut off from the database looks whether it still is. */
+const CUT_OFF_LOOK_MS = 500;
 
-/** Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. */
+/**
+ * Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. A lane
+ * whose lease is lost is let go whatever its turn does, and without the database nothing is taken: in
+ * both cases another worker goes on (D13), and the fence keeps the abandoned turn from writing.
+ */
 export async function startLaneWorker(
   deps: LaneDeps,
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
   const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps };
   const running = new Map<string, AbortController>();
+  const cutOff = watchDatabase(deps, () => worker);
   const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);
   const unsubscribe = options.bus.subscribe((event) => {
     if (event.type === 'stop-turn') end(running.get(event.conversationId), 'stopped');
   });
+  const run = async (conversationId: string, stop: AbortController): Promise<number | null> => {
+    try {
+      return await runLane(lanes, conversationId, stop);
+    } catch (error) {
+      if (isCutOff(error)) cutOff.suspect();
+      throw error;
+    } finally {
+      if (running.get(conversationId) === stop) running.delete(conversationId);
+    }
+  };
   const worker = await options.queue.work(async (conversationId, signal) => {
     // A wake-up that looked dead is handed out again; its first run must leave the lane before.
-    if (running.has(conversationId)) return STILL_HERE_MS;
+    if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
     const stop = new AbortController();
     const handBack = (): void => end(stop, 'handed-back');
     signal.addEventListener('abort', handBack, { once: true });
     running.set(conversationId, stop);
+    const done = run(conversationId, stop);
     try {
-      return await runLane(lanes, conversationId, stop);
+      return await Promise.race([done, whenDeaf(stop.signal)]);
     } finally {
-      running.delete(conversationId);
       signal.removeEventListener('abort', handBack);
+      if (running.get(conversationId) === stop) {
+        running.delete(conversationId);
+        if (stopReasonOf(stop.signal) === 'lease-lost') cutOff.suspect();
+        deps.log.warn({ conversation: conversationId }, 'a turn that does not end was abandoned');
+        done.catch(() => undefined);
+      }
     }
   }, options.concurrency);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {
     for (const id of await deps.lanes.withWork(deps.clock(), SWEEP_BATCH))
-      await options.queue.kick(id);
+      await options.queue.rekick(id);
   });
   return {
     async close(graceMs) {
+      cutOff.close();
       await sweep.stop();
       await worker.close(graceMs);
       unsubscribe();
+    },
+  };
+}
+
+/** After how many ms another worker may look at a lane whose turn goes on although it was told to end. */
+async function whenDeaf(signal: AbortSignal): Promise<number> {
+  if (!signal.aborted) await once(signal, 'abort');
+  // Work that is handed back has the time that the process still has.
+  if (stopReasonOf(signal) === 'handed-back') return new Promise(() => undefined);
+  await sleep(LET_GO_MS, undefined, { ref: false });
+  return 1;
+}
+
+/** Pauses a worker that cannot reach the database, until it can. */
+function watchDatabase({ lanes, clock, log }: LaneDeps, worker: () => WakeUpWorker) {
+  let suspected = false;
+  let closed = false;
+  const untilItAnswers = async (): Promise<void> => {
+    for (let failed = 0; !closed; failed += 1) {
+      try {
+        await lanes.withWork(clock(), 1);
+        if (failed > 0) log.info({}, 'the database answers; conversations are taken again');
+        return;
+      } catch (error) {
+        const reason = reasonOf(error);
+        if (failed === 0) log.warn({ reason }, 'no conversations are taken without the database');
+        await sleep(CUT_OFF_LOOK_MS, undefined, { ref: false });
+      }
+    }
+  };
+  return {
+    isSuspected: () => suspected,
+    suspect() {
+      if (suspected || closed) return;
+      suspected = true;
+      worker().pause();
+      void untilItAnswers().then(() => {
+        suspected = false;
+        if (!closed) worker().resume();
+      });
+    },
+    close() {
+      closed = true;
     },
   };
 }

@@ -71,6 +71,24 @@ function behaviour(url: string): void {
     expect({ runs, most }).toEqual({ runs: 2, most: 1 });
   });
 
+  it('[D13] of a sweep are not kept away by a worker that is stuck, and count once while they wait', async () => {
+    const stuck = Promise.withResolvers<null>();
+    let runs = 0;
+    const { queue } = await served(async () => {
+      runs += 1;
+      return runs === 1 ? stuck.promise : null;
+    });
+    await queue.kick('held');
+    await expect.poll(() => runs).toBe(1);
+    await queue.kick('held');
+    await queue.rekick('held');
+    await expect.poll(() => runs).toBeGreaterThan(1);
+    stuck.resolve(null);
+    const idle = queues.deliveries('test', randomUUID());
+    for (let i = 0; i < 3; i += 1) await idle.rekick('waits');
+    expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
+  });
+
   it('count once while they wait', async () => {
     const queue = queues.deliveries('test', randomUUID());
     for (let i = 0; i < 5; i += 1) await queue.kick('waiting');

@@ -9,6 +9,9 @@ export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
+  /** Takes no new keys until `resume`; what runs goes on. One that was on its way may still come. */
+  pause(): void;
+  resume(): void;
   /** Takes no new keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
 }
@@ -23,12 +26,20 @@ export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', numbe
 export interface WakeUpQueue {
   /** Never throws: a wake-up that could not be stored is logged and made up for by the sweep. */
   kick(key: string): Promise<void>;
+  /**
+   * `kick` for a sweep, which knows that no living worker has this key: work on it that seems to go on
+   * is that of a stuck worker, and does not count as its wake-up. Never throws.
+   */
+  rekick(key: string): Promise<void>;
   /** Ready once the worker is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** How many wake-ups there are, by state; rejects when the queue does not answer. */
   depth(): Promise<QueueDepth>;
   close(): Promise<void>;
 }
+
+/** Wake-ups that some worker will get; any other is being worked on, or a trace of one that is gone. */
+const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prioritized']);
 
 /**
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
@@ -37,7 +48,7 @@ export interface WakeUpQueue {
  * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
  */
 const TUNING = {
-  lockDuration: 10_000,
+  lockDuration: 8_000,
   stalledInterval: 2_000,
   maxStalledCount: 20,
   // A command that failed for good is tried again after this, not after 15 s as BullMQ does by itself.
@@ -50,23 +61,33 @@ const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
   const queue = backend.newQueue(name);
   queue.on('error', (error) => backend.onError(name, error));
+  const guarded = async (key: string, store: () => Promise<unknown>): Promise<void> => {
+    try {
+      await store();
+    } catch (error) {
+      log.warn(
+        { queue: name, key, reason: reasonOf(error) },
+        'wake-up not stored; the sweep will find the work',
+      );
+    }
+  };
+  const add = (key: string): Promise<unknown> => {
+    // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
+    const deduplication = { id: key, keepLastIfActive: true };
+    const ends = { removeOnComplete: true, removeOnFail: true };
+    return queue.add('wake', { key }, { deduplication, ...ends, ...RETRY });
+  };
   return {
-    async kick(key) {
-      try {
-        // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
-        const deduplication = { id: key, keepLastIfActive: true };
-        await queue.add(
-          'wake',
-          { key },
-          { deduplication, removeOnComplete: true, removeOnFail: true, ...RETRY },
-        );
-      } catch (error) {
-        log.warn(
-          { queue: name, key, reason: reasonOf(error) },
-          'wake-up not stored; the sweep will find the work',
-        );
-      }
-    },
+    kick: (key) => guarded(key, () => add(key)),
+    rekick: (key) =>
+      guarded(key, async () => {
+        const jobId = await queue.getDeduplicationJobId(key);
+        if (jobId !== null) {
+          if (STILL_TO_COME.has(await queue.getJobState(jobId))) return;
+          await queue.removeDeduplicationKey(key);
+        }
+        await add(key);
+      }),
     async depth() {
       const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
       const { waiting = 0, active = 0, delayed = 0 } = counts;
@@ -106,6 +127,8 @@ async function startWorker(
   );
   await worker.waitUntilReady();
   return {
+    pause: () => void worker.pause(true),
+    resume: () => void worker.resume(),
     async close(graceMs) {
       const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
       try {

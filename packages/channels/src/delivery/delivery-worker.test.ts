@@ -111,9 +111,10 @@ describe('the deliveries of an account', () => {
     let handler: WakeUpHandler = async () => null;
     const queue: WakeUpQueue = {
       kick: async () => {},
+      rekick: async () => {},
       async work(given) {
         handler = given;
-        return { close: async () => {} };
+        return { pause() {}, resume() {}, close: async () => {} };
       },
       depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
       close: async () => {},
