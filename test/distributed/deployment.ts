@@ -26,9 +26,16 @@ export interface Member {
 /** Gateways and workers on a database, a Redis and a workspace of their own. */
 export interface Deployment {
   readonly token: string;
+<<<<<<< HEAD
   readonly storeUrl: string;
   /** At a free port where none is given. */
   start(role: Member['role'], port?: number): Promise<Member>;
+=======
+  /** The database that all use. */
+  readonly storeUrl: string;
+  /** At a free port where none is given; at `storeUrl` where no other way to the database is given. */
+  start(role: Member['role'], port?: number, storeUrl?: string): Promise<Member>;
+>>>>>>> c2b6435 (Tests: a worker cut off from the database or stopped is answered for within 15 s, and nothing is doubled when it is back)
   /** Those that were started and have not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
@@ -47,16 +54,19 @@ export interface Services {
 export async function openDeployment(services: Services, settings: object): Promise<Deployment> {
   const database: FreshDatabase = await freshDatabase(services.postgresUrl);
   const folder = mkdtempSync(join(tmpdir(), 'parley-distributed-'));
-  const config = join(folder, 'settings.yaml');
   const token = randomBytes(24).toString('hex');
   const shared = {
     http: { token },
     agent: { workspace: join(folder, 'workspace') },
-    store: { url: database.url },
     queue: { url: services.redisUrl, prefix: `test-${randomBytes(8).toString('hex')}` },
     ...settings,
   };
-  writeFileSync(config, JSON.stringify(shared, null, 2));
+  const configFor = (url: string): string => {
+    const path = join(folder, `settings-${encodeURIComponent(url)}.yaml`);
+    writeFileSync(path, JSON.stringify({ ...shared, store: { url } }, null, 2));
+    return path;
+  };
+  const config = configFor(database.url);
   const members = new Set<Member>();
   let homes = 0;
   const home = (): string => {
@@ -69,8 +79,8 @@ export async function openDeployment(services: Services, settings: object): Prom
     token,
     storeUrl: database.url,
     members: () => [...members],
-    async start(role, port = 0) {
-      const place = ['--data', home(), '--config', config, '--port', String(port)];
+    async start(role, port = 0, storeUrl = database.url) {
+      const place = ['--data', home(), '--config', configFor(storeUrl), '--port', String(port)];
       const member = await startMember(role, place);
       members.add(member);
       const { end } = member;
