@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { imagesOf } from '../model/chat-request.ts';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import type { Member } from './deployment.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
@@ -9,12 +11,19 @@ const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'lat
 describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder of its own', () => {
   let scene: Scene;
   let workers: readonly Member[];
+  let redis: FaultyProxy;
+  let postgres: FaultyProxy;
   beforeAll(async () => {
-    scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
+    redis = await startFaultyProxy(redisUrl ?? '');
+    postgres = await startFaultyProxy(postgresUrl ?? '');
+    scene = await openScene({ redisUrl: redis.url, postgresUrl: postgres.url });
     await scene.deployment.start('gateway');
     workers = [await scene.deployment.start('worker'), await scene.deployment.start('worker')];
   });
-  afterAll(() => scene.close());
+  afterAll(async () => {
+    await scene.close();
+    await Promise.all([redis.close(), postgres.close()]);
+  });
 
   it('[F12] [D09] the gateway shows typing while a worker thinks', async () => {
     const { telegram, held } = scene;
@@ -61,5 +70,32 @@ describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder 
     await telegram.waitFor(() => answers().length > before, 20_000);
     await scene.ask('what do I like?');
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('I like green tea');
+  });
+
+  it('[D10] an outage of Redis or PostgreSQL is a few lines in the log of each process', async () => {
+    const { telegram, deployment } = scene;
+    for (const server of [redis, postgres]) {
+      const members = deployment.members().map((one) => ({ one, from: one.words().length }));
+      await server.cut();
+      for (let second = 0; second < 5; second += 1) {
+        for (let chat = 0; chat < 10; chat += 1) {
+          telegram.say({ chat: 600 + chat, text: `question ${second}` });
+        }
+        await sleep(1_000);
+      }
+      await server.restore();
+      for (const { one, from } of members) {
+        const lines = () => one.words().slice(from).split('\n');
+        await expect
+          .poll(() => lines().filter((line) => /works again after \d+ s, \d+ errors/.test(line)), {
+            timeout: 20_000,
+          })
+          .toHaveLength(1);
+        const trouble = lines().filter((line) => /"level":"(warn|error)"/.test(line));
+        expect(trouble.length).toBeGreaterThan(0);
+        expect(trouble.length).toBeLessThanOrEqual(10);
+      }
+    }
+    await telegram.waitFor(() => scene.answers(609).includes('You said: question 4'), 40_000);
   });
 });

@@ -26,16 +26,10 @@ export interface Member {
 /** Gateways and workers on a database, a Redis and a workspace of their own. */
 export interface Deployment {
   readonly token: string;
-<<<<<<< HEAD
-  readonly storeUrl: string;
-  /** At a free port where none is given. */
-  start(role: Member['role'], port?: number): Promise<Member>;
-=======
   /** The database that all use. */
   readonly storeUrl: string;
   /** At a free port where none is given; at `storeUrl` where no other way to the database is given. */
   start(role: Member['role'], port?: number, storeUrl?: string): Promise<Member>;
->>>>>>> c2b6435 (Tests: a worker cut off from the database or stopped is answered for within 15 s, and nothing is doubled when it is back)
   /** Those that were started and have not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;

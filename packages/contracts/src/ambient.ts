@@ -4,7 +4,11 @@ export type Clock = () => number;
 /** Makes a fresh unique id such as `turn_01h…`; passed in so that tests can predict ids. */
 export type NewId = (prefix: string) => string;
 
-/** The least a component needs to tell operators something; secrets are removed behind it. */
+/**
+ * The least a component needs to tell operators something; secrets are removed behind it. Two facts have
+ * a meaning of their own: `outage`, the name of a server that does not answer, with each failure, and
+ * `recovered`, the same name, once it answers again. Of an outage only a few lines are written.
+ */
 export interface Logger {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;

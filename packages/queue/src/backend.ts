@@ -7,6 +7,7 @@ import {
   withBackend,
 } from 'bullmq';
 import { unknownUrl } from './open-bus.ts';
+import { QueueError } from './queue-error.ts';
 import type { RedisPlace } from './redis-place.ts';
 
 /** The body of a wake-up: what has work, and nothing else. */
@@ -53,8 +54,8 @@ export type WakeUpProcess = (
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
-  /** Tells people what went wrong in a queue or with its connection; what can be tried again is. */
-  onError(queue: string, error: Error): void;
+  /** Logs what went wrong in a queue or with its connection, and what becomes of it; gives back the error for callers. */
+  failed(error: unknown, message: string, facts: { readonly queue: string }): QueueError;
   close(): void;
 }
 
@@ -104,7 +105,16 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         connection,
         ...tracedQueue(name, telemetry),
       }),
-    onError: (queue, error) => log.warn({ queue, reason: reasonOf(error) }, 'queue error'),
+    failed(error, message, facts) {
+      const reason = reasonOf(error);
+      log.warn({ ...facts, reason }, message);
+      return new QueueError({
+        code: 'queue-failed',
+        message: reason,
+        retryable: true,
+        cause: error,
+      });
+    },
     close: () => queues.close(),
   };
 }

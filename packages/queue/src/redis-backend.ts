@@ -34,7 +34,7 @@ export async function openRedisBackend(
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
   const { Queue, Worker } = withBackend(createBackend);
-  const outage = redisOutage('queue', log);
+  const outage = redisOutage('queue', place, log);
   const open: RedisConnection[] = [];
   const connect = (use: 'ask' | 'work'): RedisConnection => {
     const connection = connectRedis(place, use);
@@ -67,8 +67,7 @@ export async function openRedisBackend(
       };
       return new Worker<WakeUp>(name, process, options);
     },
-    onError: (queue, error) =>
-      outage.note(error, `trouble in the queue ${queue}; the sweep makes up for it`),
+    failed: (error, message, facts) => outage.note(error, message, facts),
     close() {
       for (const connection of open) connection.disconnect();
     },

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type LiveEvent, type Logger, reasonOf } from '@parley/contracts';
+import type { LiveEvent } from '@parley/contracts';
 import { connectRedis, NOT_THERE, whenReady } from './connect-redis.ts';
 import { createEventBatch } from './event-batch.ts';
 import { decodeEvents, encodeEvents } from './live-event-wire.ts';
 import { createLocalBus } from './local-bus.ts';
 import type { BusOptions, OpenBus } from './open-bus.ts';
-import { redisOutage } from './redis-outage.ts';
+import { type RedisOutage, redisOutage } from './redis-outage.ts';
 import { prefixOf } from './redis-place.ts';
 
 type Topic = NonNullable<BusOptions['hears']>;
@@ -22,7 +22,7 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   const { log, hears } = options;
   const self = randomUUID();
   const local = createLocalBus(log);
-  const outage = redisOutage('live events', log);
+  const outage = redisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);
   const channel = (topic: Topic): string => `${prefixOf(options)}:live:${topic}`;
@@ -33,14 +33,14 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
   const subscribed = into
     .subscribe(...topics.map(channel))
-    .catch((error: unknown) => outage.note(error));
+    .catch((error: unknown) => void outage.note(error));
   const ping = setInterval(
-    () => into.ping().catch((error: unknown) => outage.note(error)),
+    () => into.ping().catch((error: unknown) => void outage.note(error)),
     PING_MS,
   ).unref();
   const senders = {
-    turns: createSender((text) => out.publish(channel('turns'), text), self, log),
-    orders: createSender((text) => out.publish(channel('orders'), text), self, log),
+    turns: createSender((text) => out.publish(channel('turns'), text), self, outage),
+    orders: createSender((text) => out.publish(channel('orders'), text), self, outage),
   };
   if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
   else outage.note(NOT_THERE);
@@ -72,21 +72,17 @@ interface Sender {
 function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
-  log: Logger,
+  outage: RedisOutage,
 ): Sender {
   const batch = createEventBatch();
   let sending: Promise<void> | null = null;
   let isClosed = false;
-  let isLost = false;
   const sendAll = async (): Promise<void> => {
     while (!batch.isEmpty) {
       try {
         await publish(encodeEvents(self, batch.take()));
-        isLost = false;
       } catch (error) {
-        const reason = reasonOf(error);
-        if (!isLost) log.warn({ reason }, 'live events do not reach other processes');
-        isLost = true;
+        outage.note(error, 'live events do not reach other processes');
       }
     }
     // In the same breath as the last look at the batch: nothing can be added between the two.

@@ -55,20 +55,19 @@ const TUNING = {
   runRetryDelay: 1_000,
   settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
 };
+const TROUBLE = 'trouble in a queue; the sweep makes up for it';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** Opens one named queue of wake-ups on a backend. */
 export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
   const queue = backend.newQueue(name);
-  queue.on('error', (error) => backend.onError(name, error));
+  queue.on('error', (error) => backend.failed(error, TROUBLE, { queue: name }));
   const guarded = async (key: string, store: () => Promise<unknown>): Promise<void> => {
     try {
       await store();
     } catch (error) {
-      log.warn(
-        { queue: name, key, reason: reasonOf(error) },
-        'wake-up not stored; the sweep will find the work',
-      );
+      const about = { queue: name, key };
+      backend.failed(error, 'wake-up not stored; the sweep will find the work', about);
     }
   };
   const add = (key: string): Promise<unknown> => {
@@ -89,9 +88,13 @@ export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger
         await add(key);
       }),
     async depth() {
-      const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
-      const { waiting = 0, active = 0, delayed = 0 } = counts;
-      return { waiting, active, delayed };
+      try {
+        const counts = await queue.getJobCounts('waiting', 'active', 'delayed');
+        const { waiting = 0, active = 0, delayed = 0 } = counts;
+        return { waiting, active, delayed };
+      } catch (error) {
+        throw backend.failed(error, 'how much waits in a queue is not known', { queue: name });
+      }
     },
     work: (handler, concurrency) => startWorker(name, backend, log, handler, concurrency),
     close: () => queue.close(),
@@ -118,7 +121,7 @@ async function startWorker(
     },
     { ...TUNING, concurrency },
   );
-  worker.on('error', (error) => backend.onError(name, error));
+  worker.on('error', (error) => backend.failed(error, TROUBLE, { queue: name }));
   worker.on('failed', (job, error) =>
     log.warn(
       { queue: name, key: job?.data.key, reason: reasonOf(error) },

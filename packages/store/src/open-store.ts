@@ -1,5 +1,6 @@
-import type { Clock, NewId } from '@parley/contracts';
+import { type Clock, type Logger, type NewId, silentLogger } from '@parley/contracts';
 import type { Database } from './database.ts';
+import { type WatchedDatabase, watchDatabase } from './database-trouble.ts';
 import { raw } from './kysely.ts';
 import { migrate, newerStep, refuseNewer } from './migrate.ts';
 import { hasAllSteps } from './migrations/has-all-steps.ts';
@@ -47,6 +48,8 @@ export interface StoreOptions extends PostgresLimits {
   readonly url: string;
   readonly clock: Clock;
   readonly newId?: NewId;
+  /** Hears of outages; absent where a command runs that fails by itself. */
+  readonly log?: Logger;
 }
 
 /**
@@ -69,7 +72,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.close();
     throw reason;
   }
-  return storeOn(database, options.newId ?? timedIds(options.clock));
+  const watched = watchDatabase(database, name, options.log ?? silentLogger);
+  return storeOn(watched, options.newId ?? timedIds(options.clock));
 }
 
 /** One file for each step: most starts find nothing to do, and need none of them. */
@@ -83,7 +87,7 @@ async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<
 }
 
 /** The repositories over a database that is open and migrated. */
-export function storeOn(database: Database, newId: NewId): Store {
+export function storeOn(database: WatchedDatabase, newId: NewId): Store {
   const prompts = promptRepository(database);
   return {
     inbox: inboxRepository(database, newId),
@@ -122,8 +126,13 @@ export function storeOn(database: Database, newId: NewId): Store {
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     async ping() {
-      await database.read((sql) => raw`select 1`.execute(sql));
+      // A read of nothing succeeds on a full disk; on SQLite a page is written, without a sync.
+      if (database.dialect === 'postgres') await database.read((sql) => raw`select 1`.execute(sql));
+      else await database.write((sql) => raw`pragma user_version = 0`.execute(sql), 'process');
+      const trouble = database.trouble();
+      if (trouble !== null) throw trouble;
     },
+    trouble: () => database.trouble(),
     async newerParley() {
       const applied = await database.read((sql) =>
         sql.selectFrom('parley_migration').select(['number', 'parley_version']).execute(),

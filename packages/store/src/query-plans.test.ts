@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { silentLogger } from '@parley/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchDatabase } from './database-trouble.ts';
 import type { LinkAction } from './links.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -31,7 +33,7 @@ describe('the plan of every query', () => {
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
     const store = storeOn(
-      database,
+      watchDatabase(database, path, silentLogger),
       timedIds(() => 0),
     );
     await useEverything(store);

@@ -23,6 +23,7 @@ import type { AuditRepository } from './repositories/audit-repository.ts';
 import type { RetentionRepository } from './retention.ts';
 import type { SoulRepository } from './souls.ts';
 import type { SpendRepository } from './spend.ts';
+import type { StoreError } from './store-error.ts';
 import type { SubAgentRepository } from './sub-agents.ts';
 import type { SummaryRepository } from './summaries.ts';
 import type { TodoRepository } from './todos.ts';
@@ -64,8 +65,10 @@ export interface Store {
   readonly retention: RetentionRepository;
   /** What the adapter of this account must remember. */
   adapterValues(channel: string, account: string): AdapterValues;
-  /** Resolves when the database answers; rejects with a StoreError otherwise. For `/readyz`. */
+  /** Resolves when the database can be read and written; rejects with a StoreError otherwise. For `/readyz`. */
   ping(): Promise<void>;
+  /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
+  trouble(): StoreError | null;
   /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
   newerParley(): Promise<string | null>;
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Logger } from '@parley/contracts';
 import pino from 'pino';
+import { OutageGate } from './outage-gate.ts';
 import { plainFacts } from './plain-error.ts';
 import { prettyLine } from './pretty-line.ts';
 import { scrubJsonLine } from './scrub-json.ts';
@@ -57,7 +58,11 @@ export function createLogger(options: LoggerOptions): Logger {
     options.destination ?? standardError(),
   );
   const { level } = options;
-  return facade(log, typeof level === 'function' ? level : () => level);
+  const current = typeof level === 'function' ? level : () => level;
+  const gate = new OutageGate((at, facts, message) => {
+    if (isSaid(at, current())) log[at](facts, message);
+  });
+  return facade(log, current, gate);
 }
 
 /** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
@@ -89,15 +94,23 @@ function isBusy(thrown: unknown): boolean {
 }
 
 /** Only what contracts promise, so that nobody comes to depend on pino. */
-function facade(log: pino.Logger, level: () => LogLevel): Logger {
-  const isSaid = (own: LogLevel) => LEVELS.indexOf(own) >= LEVELS.indexOf(level());
+function facade(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
+  // What an outage repeats is shown to those who look at details.
+  const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
+    const written = gate.admits(facts) ? own : 'debug';
+    if (isSaid(written, level())) log[written](facts, message);
+  };
   return {
-    debug: (facts, message) => isSaid('debug') && log.debug(facts, message),
-    info: (facts, message) => isSaid('info') && log.info(facts, message),
-    warn: (facts, message) => isSaid('warn') && log.warn(facts, message),
-    error: (facts, message) => isSaid('error') && log.error(facts, message),
-    child: (facts) => facade(log.child(facts), level),
+    debug: (facts, message) => isSaid('debug', level()) && log.debug(facts, message),
+    info: unlessRepeated('info'),
+    warn: unlessRepeated('warn'),
+    error: unlessRepeated('error'),
+    child: (facts) => facade(log.child(facts), level, gate),
   };
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
+function isSaid(own: LogLevel, level: LogLevel): boolean {
+  return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
+}

@@ -211,10 +211,9 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
     }
     const labels = { channel: part.route.channel, reason: failure.kind };
     deps.meter.count('parley_delivery_retries_total', labels);
-    // While a platform is away this repeats every few seconds for each chat; its connection reports the outage.
-    const isAway = failure.kind === 'transient' && failure.untried === true;
-    const facts = { part: part.id, afterMs, reason: error.message };
-    deps.log[isAway ? 'debug' : 'warn'](facts, 'send again later');
+    const { channel, account } = part.route;
+    const away = failure.kind === 'transient' && { outage: `${channel}/${account}` };
+    deps.log.warn({ ...away, part: part.id, afterMs, reason: error.message }, 'send again later');
     await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
     return;
   }
