@@ -136,6 +136,11 @@ if (canMountDisks()) {
     let crowded: ParleyProcess;
     let page: WebClient;
     const answer = Promise.withResolvers<string>();
+    const FULL = 'is full; nothing was written. Make room on it.';
+    const ready = async (): Promise<string> => {
+      const response = await fetch(`${crowded.address}/readyz`);
+      return `${response.status} ${(await response.text()).trim()}`;
+    };
     beforeAll(async () => {
       model.reply(({ messages }) =>
         JSON.stringify(messages.at(-1)).includes('hold on') ? answer.promise : 'a good answer',
@@ -154,15 +159,17 @@ if (canMountDisks()) {
       disk.remove();
     });
 
-    it('[D01] refuses what cannot be stored, keeps what was, and goes on once there is room', async () => {
+    it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and goes on once there is room', async () => {
       await page.post('first');
       await expect.poll(page.history).toHaveLength(2);
       disk.fill();
+      expect(await ready()).toBe('503 down: the disk of the database is full');
       const refused = await page.post(`second ${'x'.repeat(30_000)}`);
       expect(refused.status).toBe(503);
       expect(refused.body).toContain('Please try again');
-      expect(crowded.err()).toContain('is full; nothing was written. Make room on it.');
+      expect(crowded.err()).toContain(FULL);
       disk.empty();
+      expect(await ready()).toBe('200 ready');
       expect((await page.post('third')).status).toBe(200);
       await expect
         .poll(page.history)
@@ -173,9 +180,14 @@ if (canMountDisks()) {
       const asked = model.total;
       await page.post('hold on');
       await expect.poll(() => model.total).toBe(asked + 1);
+      // An outage that ends and begins again at once is one, with one line.
+      await expect
+        .poll(() => crowded.err(), { timeout: 10_000 })
+        .toContain('parley.db: works again');
+      const said = crowded.err().length;
       disk.fill();
       answer.resolve(`a long answer ${'x'.repeat(100_000)}`);
-      await expect.poll(() => crowded.err(), { timeout: 10_000 }).toContain('work failed');
+      await expect.poll(() => crowded.err().slice(said), { timeout: 10_000 }).toContain(FULL);
       disk.empty();
       const answers = async () => (await page.history()).filter((line) => line.includes('long'));
       await expect.poll(answers, { timeout: 30_000 }).toHaveLength(1);

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
+import { freePort } from '../services/free-port.ts';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
 import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  runParley,
   startParleyProcess,
 } from './parley-process.ts';
+import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
@@ -52,13 +58,13 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
     await becomes('200 ready');
     expect(await gauge('parley_database_up')).toBe(1);
     await redis.cut();
-    await becomes('503 the queue does not answer');
+    await becomes('503 down: the queue does not answer');
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
     expect(await gauge('parley_database_up')).toBe(1);
     await redis.restore();
     await becomes('200 ready');
     await postgres.cut();
-    await becomes('503 the database does not answer');
+    await becomes('503 down: the database does not answer');
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
     expect(await gauge('parley_database_up')).toBe(0);
     await postgres.restore();
@@ -66,3 +72,52 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
     expect(await gauge('parley_database_up')).toBe(1);
   });
 });
+
+describe('a SQLite file with garbled pages', () => {
+  let scene: TelegramScene;
+  beforeEach(async () => {
+    // A process that is restored starts again on the same port.
+    scene = await startTelegramScene({}, { http: { port: await freePort() } });
+  });
+  afterEach(() => scene.close());
+
+  it('[D10] is noticed at the first turn that fails on it, and said everywhere with the way back', async () => {
+    const data = ['--data', scene.folder.path];
+    const backup = join(scene.folder.path, 'backup.tar.gz');
+    scene.telegram.say({ chat: ANN, text: 'before' });
+    await scene.untilAnswers(ANN, 1);
+    expect((await runParley([...data, 'backup', backup])).code).toBe(0);
+    await scene.parley.end();
+    garble(join(scene.folder.path, 'parley.db'), 'transcript');
+    await scene.startAgain();
+    const ready = async () => {
+      const response = await fetch(`${scene.parley.address}/readyz`).catch(() => null);
+      return response && `${response.status} ${(await response.text()).trim()}`;
+    };
+    scene.telegram.say({ chat: ANN, text: 'on a garbled page' });
+    await expect.poll(ready, { timeout: 15_000 }).toBe('503 down: the database is damaged');
+    const told = scene.parley.err().match(/"level":"error".*is damaged.*parley restore FILE/g);
+    expect(told).toHaveLength(1);
+    const status = await runParley([...data, 'status']);
+    expect(status.code).toBe(1);
+    expect(status.out).toContain('health    down; the database is damaged');
+    expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
+
+    expect((await runParley([...data, 'restore', backup])).code).toBe(0);
+    await expect.poll(ready, { timeout: 20_000 }).toBe('200 ready');
+    scene.telegram.say({ chat: ANN, text: 'after' });
+    await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'), 20_000);
+  });
+});
+
+/** Overwrites the first page of a table. */
+function garble(path: string, table: string): void {
+  const sqlite = new DatabaseSync(path);
+  const row = sqlite.prepare('select rootpage from sqlite_master where name = ?').get(table);
+  const size = sqlite.prepare('pragma page_size').get();
+  sqlite.close();
+  const bytes = Number(size?.page_size);
+  const file = openSync(path, 'r+');
+  writeSync(file, randomBytes(bytes), 0, bytes, (Number(row?.rootpage) - 1) * bytes);
+  closeSync(file);
+}

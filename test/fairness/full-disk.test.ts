@@ -20,7 +20,7 @@ async function writeUntilFull(): Promise<number> {
     scene.telegram.say({ chat: ANN, text: `${LONG} long ${nth}` });
     if (nth % 10 !== 0) continue;
     await new Promise((wake) => setTimeout(wake, 200));
-    if (scene.parley.err().includes('messages cannot be stored')) return nth;
+    if (scene.parley.err().includes('is full; nothing was written')) return nth;
   }
   throw new Error(`Everything was stored:\n${scene.parley.err().slice(-2_000)}`);
 }

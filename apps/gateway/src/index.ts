@@ -2,6 +2,7 @@ export { pair } from '@parley/channels';
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
 export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
+export type { Health } from './http/health-routes.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';
 export type { RestoreWish } from './http/restore-routes.ts';
 export { scrubResponse } from './http/scrub-response.ts';

@@ -11,6 +11,7 @@ import {
 } from './channel-account.ts';
 import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
+import type { Health } from './http/health-routes.ts';
 import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
 import type { PromptInspector } from './http/prompt-routes.ts';
@@ -50,7 +51,9 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
     readonly sessions: PageSessionLimits;
   };
   /** Text of `/metrics`. */
-  readonly metrics: (channels: readonly AccountStatus[]) => Promise<string>;
+  readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+  /** How many processes that run turns are alive; absent where this one runs them. */
+  readonly workers?: (() => Promise<number>) | undefined;
   /** What `parley status` shows besides the channels. */
   readonly report: () => Promise<object>;
   /** What the page shows of past prompts. */
@@ -94,9 +97,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sessions: { repository: options.store.pageSessions, limits: options.http.sessions },
     clock: options.clock,
     log: options.log,
-    metrics: () => options.metrics(status()),
+    metrics: async (health) => options.metrics(status(), await health()),
     status,
-    report: async () => ({ channels: status(), ...(await options.report()) }),
+    report: async (health) => {
+      const [figures, now] = await Promise.all([options.report(), health()]);
+      return { channels: status(), health: now, ...figures };
+    },
     inspector: options.inspector,
     heartbeat: options.heartbeat,
     soul: options.soul,
@@ -110,6 +116,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     ping: () => options.store.ping(),
     pingQueue: () => options.queues.depths(),
+    workers: options.workers,
     channel: webRoutesOf(open, starting),
   };
   const http = await startHttp(

@@ -18,7 +18,7 @@ export async function composeHealth(
     clock,
     log,
     scrub: secrets.scrub,
-    metrics: () => scrape([]),
+    metrics: async (health) => scrape([], await health()),
     ping: () => store.ping(),
     pingQueue: () => queues.depths(),
   });

@@ -1,4 +1,6 @@
+import type { Clock } from '@parley/contracts';
 import type { GatewayOptions } from '@parley/gateway';
+import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import { cronPage } from './cron-page.ts';
 import type { OpenLog } from './open-log.ts';
 import type { Parts } from './open-parts.ts';
@@ -17,7 +19,7 @@ export function gatewayOptions(
   { loaded, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
   parts: Parts,
 ): GatewayOptions {
-  const { folder, clock, secrets, token, port, onState, onRestore } = options;
+  const { folder, clock, secrets, token, port, role, onState, onRestore } = options;
   const { settings } = loaded;
   const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
   const { inspector, soul, proactive, cron } = parts;
@@ -40,6 +42,7 @@ export function gatewayOptions(
       sessions: sessionLimits(settings.http.sessions),
     },
     metrics: scrape,
+    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store, clock) }),
     report: () => {
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;
@@ -52,6 +55,11 @@ export function gatewayOptions(
     // Where several processes share a database, whoever restores does it beside them.
     ...(!isShared(settings) && { restore: onRestore }),
   };
+}
+
+async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promise<number> {
+  const running = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+  return running.filter(({ role }) => role !== 'gateway').length;
 }
 
 /** Who answers the commands about memory, soul and standing tasks. */

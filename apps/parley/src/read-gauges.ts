@@ -1,6 +1,6 @@
 import { withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import type { AccountStatus } from '@parley/gateway';
+import type { AccountStatus, Health } from '@parley/gateway';
 import type { Queues } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { GaugeReading } from '@parley/telemetry';
@@ -15,7 +15,10 @@ export interface GaugeDeps {
 }
 
 /** Reads all gauges as they are now. */
-export type ReadGauges = (channels: readonly AccountStatus[]) => Promise<readonly GaugeReading[]>;
+export type ReadGauges = (
+  channels: readonly AccountStatus[],
+  health: Health,
+) => Promise<readonly GaugeReading[]>;
 
 /** A scrape waits no longer than this for database and queue, in ms. */
 const PATIENCE_MS = 2_000;
@@ -30,12 +33,13 @@ const SEEN_WITHIN_MS = 15_000;
  */
 export function openGauges(deps: GaugeDeps): ReadGauges {
   const lag = openLoopLag();
-  return async (channels) => {
+  return async (channels, health) => {
     const read = await Promise.all([
       attempt(deps, 'database', () => databaseGauges(deps)),
       attempt(deps, 'queue', () => queueGauges(deps)),
     ]);
-    return [channelGauge(channels), ...lagGauge(lag), ...read.flat()];
+    const ready = one('parley_ready', health.status === 'down' ? 0 : 1);
+    return [ready, channelGauge(channels), ...lagGauge(lag), ...read.flat()];
   };
 }
 

@@ -1,6 +1,6 @@
 import type { LocalTime } from '@parley/agent';
-import type { Clock } from '@parley/contracts';
-import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import { type Clock, reasonOf } from '@parley/contracts';
+import { PROCESS_GONE_AFTER_MS, type Store, StoreError } from '@parley/store';
 import { z } from 'zod';
 
 const Count = z.int().nonnegative();
@@ -36,21 +36,27 @@ export const StatusReport = z.object({
     )
     .readonly()
     .default([]),
-  /** The last 24 hours. */
-  turns: z.object({
-    answered: Count,
-    failed: Count,
-    stopped: Count,
-    inputTokens: Count,
-    outputTokens: Count,
-    /** US dollars, as far as prices are known. */
-    costUsd: z.number(),
-  }),
+  /** What is wrong with the database, and what to do about it. */
+  trouble: z.string().optional(),
+  /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
+  turns: z
+    .object({
+      answered: Count,
+      failed: Count,
+      stopped: Count,
+      inputTokens: Count,
+      outputTokens: Count,
+      /** US dollars, as far as prices are known. */
+      costUsd: z.number(),
+    })
+    .optional(),
   /** Since midnight in the time zone of the agent (G17). */
-  today: z.object({ tokens: Count, costUsd: z.number(), people: Count, groups: Count }),
-  outbox: z.object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count }),
+  today: z.object({ tokens: Count, costUsd: z.number(), people: Count, groups: Count }).optional(),
+  outbox: z
+    .object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count })
+    .optional(),
   /** What was given up and nobody has replayed or dropped (D06). */
-  dead: z.object({ refused: Count, uncertain: Count, unanswered: Count }),
+  dead: z.object({ refused: Count, uncertain: Count, unanswered: Count }).optional(),
 });
 export type StatusReport = z.infer<typeof StatusReport>;
 
@@ -66,6 +72,10 @@ const ChannelState = z.discriminatedUnion('kind', [
 
 /** The whole answer of `GET /api/status`. */
 export const GatewayStatus = StatusReport.extend({
+  health: z.object({
+    status: z.enum(['ready', 'degraded', 'down']),
+    reasons: z.array(z.string()),
+  }),
   channels: z.array(z.object({ channel: z.string(), account: z.string(), state: ChannelState })),
 });
 export type GatewayStatus = z.infer<typeof GatewayStatus>;
@@ -75,16 +85,30 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Reads the figures of a status report; days are those of the agent's calendar. */
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
-  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes'>,
+  store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble'>,
   clock: Clock,
   localTime: LocalTime,
 ): Promise<StatusReport> {
-  const [turns, today, outbox, dead, processes] = await Promise.all([
-    store.turns.totals(clock() - DAY_MS),
-    store.spend.day(localTime(clock()).date),
-    store.outbox.counts(),
-    store.deadLetters.counts(),
-    store.processes.list(clock() - PROCESS_GONE_AFTER_MS),
-  ]);
-  return { ...facts, turns, today, outbox, dead, processes };
+  try {
+    const [turns, today, outbox, dead, processes] = await Promise.all([
+      store.turns.totals(clock() - DAY_MS),
+      store.spend.day(localTime(clock()).date),
+      store.outbox.counts(),
+      store.deadLetters.counts(),
+      store.processes.list(clock() - PROCESS_GONE_AFTER_MS),
+    ]);
+    const trouble = store.trouble()?.message;
+    return {
+      ...facts,
+      ...(trouble !== undefined && { trouble }),
+      turns,
+      today,
+      outbox,
+      dead,
+      processes,
+    };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { ...facts, trouble: reasonOf(error), processes: [] };
+  }
 }

@@ -1,12 +1,22 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Logger, reasonOf } from '@parley/contracts';
 import type { Database } from './database.ts';
+import { raw } from './kysely.ts';
+import { explainSqliteFailure } from './sqlite/sqlite-failure.ts';
 import { StoreError, type StoreErrorCode } from './store-error.ts';
+import { IN_MEMORY, type StoreAddress } from './store-url.ts';
 
 /** A database and what is wrong with it now. */
 export interface WatchedDatabase extends Database {
   /** What stops it from working, and what to do about it; null while nothing is known to. */
   trouble(): StoreError | null;
+  /** Asks the database now; rejects with what is wrong. */
+  check(): Promise<void>;
 }
+
+/** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
+const LEAST_ROOM_BYTES = 256 * 1024;
 
 /** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
@@ -21,7 +31,12 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
  * Remembers that the database is away, full, not writable or damaged, from the first query that finds
  * it until it works again, and logs it as one outage. Damage stays: other pages can still be read.
  */
-export function watchDatabase(database: Database, name: string, log: Logger): WatchedDatabase {
+export function watchDatabase(
+  database: Database,
+  address: StoreAddress,
+  log: Logger,
+): WatchedDatabase {
+  const { name } = address;
   let trouble: StoreError | null = null;
   const failed = (reason: unknown): void => {
     if (!(reason instanceof StoreError) || ENDED_BY[reason.code] === undefined) return;
@@ -46,13 +61,34 @@ export function watchDatabase(database: Database, name: string, log: Logger): Wa
       throw reason;
     }
   };
+  const read: Database['read'] = (work) => watched('read', () => database.read(work));
+  const write: Database['write'] = (work, durability) =>
+    watched('write', () => database.write(work, durability));
   return {
     dialect: database.dialect,
     trouble: () => trouble,
-    read: (work) => watched('read', () => database.read(work)),
-    write: (work, durability) => watched('write', () => database.write(work, durability)),
+    async check() {
+      await read((sql) => raw`select 1`.execute(sql));
+      if (address.dialect === 'sqlite') await checkRoom(address);
+      // There may be room again, and nobody may have written since.
+      if (address.dialect === 'sqlite' && trouble !== null)
+        await write((sql) => raw`pragma user_version = 0`.execute(sql));
+      if (trouble !== null) throw trouble;
+    },
+    read,
+    write,
+    writeLong: (work) => watched('write', () => database.writeLong(work)),
     close: () => database.close(),
   };
+}
+
+/** A read succeeds on a full disk, and so may a small write where the log has room. */
+async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
+  if (path === IN_MEMORY) return;
+  const { bavail, bsize } = await statfs(dirname(path));
+  if (bavail * bsize >= LEAST_ROOM_BYTES) return;
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
+  throw explainSqliteFailure(name, full);
 }
 
 const TOLD = {

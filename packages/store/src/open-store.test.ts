@@ -74,7 +74,7 @@ describe('opening a store', () => {
     const before = digest(path);
     await expect(open(`sqlite:${path}`)).rejects.toMatchObject({
       code: 'store-damaged',
-      message: expect.stringContaining('Restore it from a backup'),
+      message: expect.stringContaining('Put a backup back with'),
     });
     expect(digest(path)).toBe(before);
   });

@@ -1,7 +1,6 @@
 import { type Clock, type Logger, type NewId, silentLogger } from '@parley/contracts';
 import type { Database } from './database.ts';
 import { type WatchedDatabase, watchDatabase } from './database-trouble.ts';
-import { raw } from './kysely.ts';
 import { migrate, newerStep, refuseNewer } from './migrate.ts';
 import { hasAllSteps } from './migrations/has-all-steps.ts';
 import type { Migration } from './migrations.ts';
@@ -72,7 +71,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.close();
     throw reason;
   }
-  const watched = watchDatabase(database, name, options.log ?? silentLogger);
+  const watched = watchDatabase(database, address, options.log ?? silentLogger);
   return storeOn(watched, options.newId ?? timedIds(options.clock));
 }
 
@@ -125,13 +124,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
     },
     pairing: pairingRepository(database, newId),
     adapterValues: (channel, account) => adapterValues(database, channel, account),
-    async ping() {
-      // A read of nothing succeeds on a full disk; on SQLite a page is written, without a sync.
-      if (database.dialect === 'postgres') await database.read((sql) => raw`select 1`.execute(sql));
-      else await database.write((sql) => raw`pragma user_version = 0`.execute(sql), 'process');
-      const trouble = database.trouble();
-      if (trouble !== null) throw trouble;
-    },
+    ping: () => database.check(),
     trouble: () => database.trouble(),
     async newerParley() {
       const applied = await database.read((sql) =>

@@ -33,7 +33,7 @@ describe('the plan of every query', () => {
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
     const store = storeOn(
-      watchDatabase(database, path, silentLogger),
+      watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger),
       timedIds(() => 0),
     );
     await useEverything(store);

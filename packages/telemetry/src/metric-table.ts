@@ -46,6 +46,7 @@ const slow = (help: string, ...labels: readonly string[]): RecordedDefinition =>
  * ever holds the id of a chat or a person.
  */
 export const PARLEY_METRICS: MetricTable = {
+  parley_ready: gauge('Whether `/readyz` answers 200 (1) or 503 (0).'),
   parley_channel_up: gauge(
     'Whether an account is connected (1) or not (0); the label says how it is.',
     'channel',

@@ -144,7 +144,9 @@ describe('the routes of the gateway', () => {
     ['is ready', 200, {}],
     ['is not ready while a channel connects', 503, { status: accountThat('starting') }],
     ['is not ready while it shuts down', 503, { status: accountThat('stopped') }],
-    ['is ready although a channel is broken', 200, { status: accountThat('failed') }],
+    ['is not ready when its only platform is broken', 503, { status: accountThat('failed') }],
+    ['is not ready while no worker is alive', 503, { workers: async () => 0 }],
+    ['is ready with a worker elsewhere', 200, { workers: async () => 1 }],
     [
       'is not ready without its database',
       503,

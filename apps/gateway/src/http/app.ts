@@ -4,7 +4,7 @@ import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import { type CronPage, cronRoutes } from './cron-routes.ts';
-import { addHealth, type HealthOptions } from './health-routes.ts';
+import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health-routes.ts';
 import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
 import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
@@ -18,9 +18,9 @@ import { addWorkRoutes, type Work } from './work-routes.ts';
 export interface HttpAppOptions extends HealthOptions, AccessOptions {
   /** Browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'limits'>;
-  readonly metrics: () => Promise<string>;
+  readonly metrics: (health: AskHealth) => Promise<string>;
   /** What `GET /api/status` answers, as JSON. */
-  readonly report: () => Promise<object>;
+  readonly report: (health: AskHealth) => Promise<object>;
   /** What `/api/prompts` tells of past turns. */
   readonly inspector: PromptInspector;
   /** What `/api/heartbeat` tells and does. */
@@ -52,11 +52,12 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const access = createAccess(options);
   const sessions = createPageSessions({ ...options, ...options.sessions });
   const page = createConsole();
+  const health = openHealth(options);
   app.use('*', async (c, next) => {
     await next();
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
-  addHealth(app, options);
+  addHealth(app, health);
   // Before the guard: a platform that calls comes by a public name and has no token of ours.
   app.all('/channels/:channel/:account/*', async (c, next) => {
     const { channel, account } = c.req.param();
@@ -77,9 +78,9 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   app.route('/api/sessions', sessionRoutes(sessions));
   app.get('/metrics', async (c) =>
-    c.body(await options.metrics(), 200, { 'content-type': METRICS_CONTENT_TYPE }),
+    c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.get('/api/status', async (c) => c.json(await options.report()));
+  app.get('/api/status', async (c) => c.json(await options.report(health)));
   const { audit } = options;
   if (audit !== undefined) app.get('/api/audit', async (c) => c.json(await audit(), 200, NOT_KEPT));
   app.route('/api/prompts', promptRoutes(options.inspector));

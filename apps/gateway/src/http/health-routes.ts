@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
 import type { Hono } from 'hono';
 import type { AccountStatus } from '../channel-account.ts';
 import type { AppEnv } from './access.ts';
@@ -7,36 +7,89 @@ import type { AppEnv } from './access.ts';
 /** What decides about health. */
 export interface HealthOptions {
   readonly log: Logger;
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not answer or cannot be written. */
   readonly ping: () => Promise<void>;
   /** Rejects when the queue does not answer. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
+  /** How many processes run turns; absent where this one does. */
+  readonly workers?: (() => Promise<number>) | undefined;
   /** The channels of this process. */
   readonly status: () => readonly AccountStatus[];
 }
 
-/** Supervisors wait for two seconds; whatever does not answer by then is as good as gone. */
+/**
+ * `degraded`: it serves, but not all of it; `down`: nobody who writes gets an answer, or the process
+ * comes or goes. The reasons hold no secret.
+ */
+export interface Health {
+  readonly status: 'ready' | 'degraded' | 'down';
+  readonly reasons: readonly string[];
+}
+
+/** Asks for it now; within the two seconds that supervisors wait. */
+export type AskHealth = () => Promise<Health>;
+
+/** Whatever does not answer by then is as good as gone. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** Health is open: a supervisor has no token, and learns nothing but yes or no (D10). */
-export function addHealth(
-  app: Hono<AppEnv>,
-  { log, ping, pingQueue, status }: HealthOptions,
-): void {
+/** Whoever opens the page is served by the process itself, also when all platforms are away. */
+const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
+const SERVED: ReadonlySet<string> = new Set(['connected', 'standby']);
+
+/** Health of a process: its database, its queue, the workers that it feeds, its channels. */
+export function openHealth({ log, ping, pingQueue, workers, status }: HealthOptions): AskHealth {
   const checks = [
-    checkWithin('the database does not answer', ping),
-    checkWithin('the queue does not answer', async () => pingQueue?.()),
+    checkWithin('the database does not answer', async () => {
+      await ping();
+      return (await workers?.()) === 0
+        ? 'no worker is alive: messages are kept, not answered'
+        : null;
+    }),
+    checkWithin('the queue does not answer', async () => {
+      await pingQueue?.();
+      return null;
+    }),
   ];
+  let last = '';
+  return async () => {
+    const failures = (await Promise.all(checks.map((check) => check()))).filter(isPresent);
+    const health = healthOf(
+      failures.map(({ name }) => name),
+      status(),
+    );
+    const words = wordsOf(health);
+    // Supervisors ask every few seconds; the log has what has changed.
+    const causes = failures.map(({ reason }) => reason);
+    if (health.status !== 'ready' && words !== last) log.warn({ causes }, words);
+    last = words;
+    return health;
+  };
+}
+
+/** Decides from the checks that failed and the state of each account. */
+export function healthOf(failures: readonly string[], accounts: readonly AccountStatus[]): Health {
+  const states = accounts.map(({ state }) => state.kind);
+  const platforms = accounts.filter(({ channel }) => !LOCAL.has(channel));
+  const away = platforms.filter(({ state }) => !SERVED.has(state.kind));
+  const reasons = away.map(({ channel, account, state }) => `${channel}/${account}: ${state.kind}`);
+  if (failures.length > 0) return { status: 'down', reasons: failures };
+  if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
+  if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
+  if (away.length === 0) return { status: 'ready', reasons };
+  return { status: away.length === platforms.length ? 'down' : 'degraded', reasons };
+}
+
+/** One line: `ready`, `degraded: telegram/work: failed`. */
+export function wordsOf({ status, reasons }: Health): string {
+  return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
+}
+
+/** Health is open: a supervisor has no token, and learns what is wrong but no secret (D10). */
+export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
-    const failures = (await Promise.all(checks.map((check) => check()))).filter(isPresent);
-    for (const { reason } of failures) log.warn({ reason }, 'not ready');
-    if (failures.length > 0) return c.text(`${failures.map(({ name }) => name).join('; ')}\n`, 503);
-    // A channel that failed stays failed until a person mends it; the others are served all the same.
-    const states = status().map(({ state }) => state.kind);
-    if (states.includes('starting')) return c.text('channels are connecting\n', 503);
-    if (states.includes('stopped')) return c.text('shutting down\n', 503);
-    return c.text('ready\n');
+    const health = await ask();
+    return c.text(`${wordsOf(health)}\n`, health.status === 'down' ? 503 : 200);
   });
 }
 
@@ -50,17 +103,30 @@ function isPresent(failure: Failure | null): failure is Failure {
   return failure !== null;
 }
 
+/** What is wrong with a database that does answer. */
+const TROUBLES: Readonly<Record<string, string>> = {
+  'store-full': 'the disk of the database is full',
+  'store-damaged': 'the database is damaged',
+  'store-unwritable': 'the database cannot be written',
+};
+
 /**
  * Resolves within the deadline: to null, or to what failed. A check that is still under way is
  * joined, so that many requests do not use up connections to a silent server.
  */
-function checkWithin(name: string, check: () => Promise<unknown>): () => Promise<Failure | null> {
+function checkWithin(
+  name: string,
+  check: () => Promise<string | null>,
+): () => Promise<Failure | null> {
   let running: Promise<Failure | null> | undefined;
   return () => {
     running ??= check()
       .then(
-        () => null,
-        (error: unknown) => ({ name, reason: reasonOf(error) }),
+        (wrong) => (wrong === null ? null : { name: wrong, reason: wrong }),
+        (error: unknown) => {
+          const code = error instanceof ParleyError ? error.code : '';
+          return { name: TROUBLES[code] ?? name, reason: reasonOf(error) };
+        },
       )
       .finally(() => {
         running = undefined;

@@ -8,7 +8,7 @@ import { GatewayStatus } from '../status-report.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
 
-/** `parley status`: how the gateway on this data folder is doing; 0 when all its channels work. */
+/** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
 export async function status(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -25,7 +25,8 @@ export async function status(
     if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
     print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
   }
-  return report.channels.every(({ state }) => WORKS.has(state.kind)) ? 0 : 1;
+  const isWhole = report.channels.every(({ state }) => WORKS.has(state.kind));
+  return isWhole && report.health.status !== 'down' ? 0 : 1;
 }
 
 /** How the running gateway does. Throws CliError when it does not tell. */
@@ -34,9 +35,11 @@ export function askGateway(gateway: FoundGateway): Promise<GatewayStatus> {
 }
 
 function statusLines(report: GatewayStatus, address: string): readonly string[] {
-  const { turns, today, outbox } = report;
+  const { health, trouble, turns, today, outbox } = report;
   return [
     `${report.agent} at ${address}`,
+    `health    ${[health.status, ...health.reasons].join('; ')}`,
+    ...(trouble === undefined ? [] : [`database  ${trouble}`]),
     `model     ${report.model}`,
     `data      ${report.dataFolder}`,
     ...report.channels.map(
@@ -48,14 +51,27 @@ function statusLines(report: GatewayStatus, address: string): readonly string[] 
     ),
     ...report.plugins.map(({ line }) => `plugin    ${line}`),
     ...report.mcp.map(({ line }) => `mcp       ${line}`),
-    `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
-    `today     ${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
-    `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
+    ...(turns
+      ? [
+          `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
+        ]
+      : []),
+    ...(today
+      ? [
+          `today     ${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
+        ]
+      : []),
+    ...(outbox
+      ? [
+          `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
+        ]
+      : []),
   ];
 }
 
 /** What somebody should look at, and how. */
 function deadLines({ dead }: GatewayStatus, folder: DataFolder): readonly string[] {
+  if (dead === undefined) return [];
   const { refused, uncertain, unanswered } = dead;
   if (refused + uncertain + unanswered === 0) return [];
   const how = commandLine('dead', folder);

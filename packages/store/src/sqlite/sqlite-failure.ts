@@ -15,7 +15,7 @@ const FULL: Explanation = [
 const DAMAGED: Explanation = [
   'store-damaged',
   (name) =>
-    `${name} is damaged or is not a database of Parley. Restore it from a backup, or move it away to start with an empty one.`,
+    `${name} is damaged or is not a database of Parley. Put a backup back with "parley restore FILE", or move it away to start with an empty one.`,
 ];
 const BUSY: Explanation = [
   'store-busy',
