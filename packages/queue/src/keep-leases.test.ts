@@ -9,14 +9,14 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Leases of 100 ms that `renew` prolongs, and the names of those that were lost. */
-function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>) {
+/** Short leases that `renew` prolongs, and the names of those that were lost. */
+function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 100) {
   const lost: string[] = [];
   const keep = keepLeases({
     lanes: { renew },
     clock: Date.now,
     log: silentLogger,
-    leaseMs: 100,
+    leaseMs,
   });
   return {
     lost,
@@ -39,10 +39,10 @@ describe('the leases of a worker', () => {
       asked.push(namesOf(leases));
       atOnce += 1;
       most = Math.max(most, atOnce);
-      await sleep(50);
+      await sleep(150);
       atOnce -= 1;
       return namesOf(leases);
-    });
+    }, 400);
     for (const name of ['a', 'b', 'c']) add(name);
     await expect.poll(() => asked.length).toBeGreaterThan(3);
     expect(asked.every((names) => names.join('') === 'abc')).toBe(true);

@@ -6,7 +6,7 @@ import type { LaneRepository, Lease } from '@parley/store';
  * and with the sweep that finds it (3 s) another worker answers within 15 s (D13).
  */
 export const LEASE_MS = 8_000;
-/** How often a worker looks for leases that ran out, and of those looks, which one renews. */
+/** How often a worker looks for leases that ran out, and after how many looks it renews all. */
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
 
@@ -70,9 +70,11 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
   };
   const tick = (): void => {
     for (const one of [...kept]) if (clock() >= one.until) lose(one);
-    looks = (looks + 1) % LOOKS_TO_RENEW;
+    looks += 1;
     // A renewal that takes longer than this is waited for: another one would only be in its way.
-    if (looks === 0 && !renewing && kept.size > 0) void renew();
+    if (looks < LOOKS_TO_RENEW || renewing || kept.size === 0) return;
+    looks = 0;
+    void renew();
   };
   return (lease, askedAt, lost) => {
     const one = { lease, until: askedAt + leaseMs, lost };

@@ -7,7 +7,7 @@ import { createLocalBus } from './local-bus.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
-/** Renewed after 300 ms, as the real lease of 10 s is after 3 s. */
+/** Renewed after 300 ms, as the real lease of 8 s is after 2.4 s. */
 const LEASE_MS = 1_000;
 
 let scene: LaneScene;
