@@ -14,6 +14,7 @@ export type StoreErrorCode =
   | 'store-closed'
   | 'store-part-state'
   | 'store-fenced'
+  | 'store-waiting'
   | 'store-failed';
 
 // The same call may succeed later by itself. A full disk is not here: somebody must make room.

@@ -1,5 +1,7 @@
+export { type CarriedOver, type CarryOrder, carryOverFile } from './carry-over.ts';
 export type { ForgottenValues, HeldBack } from './hold-back.ts';
 export {
+  commitFate,
   type RestoredStore,
   refuseUnknownSteps,
   restoreStore,

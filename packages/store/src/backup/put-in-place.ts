@@ -2,6 +2,7 @@ import type { Database, Sql } from '../database.ts';
 import { raw } from '../kysely.ts';
 import { refuseNewer } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
+import { type CarriedOver, type CarryOrder, carryOver } from './carry-over.ts';
 import { tablesOf } from './tables.ts';
 
 /** The schemas of PostgreSQL that a restore works with; null on SQLite, which has a file of its own. */
@@ -40,19 +41,32 @@ export async function enterStaging(
   return { live, staging, aside: `${live}_before_restore_${stamp}` };
 }
 
+/** `aside`: the schema of what was there before; `carried`: what of it goes on. Null where there was nothing. */
+export interface PutInPlace {
+  readonly aside: string | null;
+  readonly carried: CarriedOver | null;
+}
+
 /**
  * Exchanges the tables: what was live lies in a schema aside, whole, and nothing is deleted. Running
  * workers are fenced: the epoch of every lane is past the one they hold.
  */
-export async function putInPlace(sql: Sql, target: Staging | null): Promise<string | null> {
-  if (target === null) return null;
+export async function putInPlace(
+  database: Database,
+  sql: Sql,
+  target: Staging | null,
+  order: CarryOrder,
+): Promise<PutInPlace> {
+  if (target === null) return { aside: null, carried: null };
   const { live, staging, aside } = target;
+  let carried: CarriedOver | null = null;
   const ours = ['parley_migration', ...tablesOf(MIGRATIONS)];
   const old = await presentIn(sql, live, ours);
   if (old.length > 0) {
     const names = raw.join(old.map((table) => raw.id(live, table)));
     await raw`lock table ${names} in access exclusive mode`.execute(sql);
     if (old.includes('conversation')) await passEpochs(sql, target);
+    if (old.includes('parley_migration')) carried = await carryOver(database, sql, live, order);
     // Who holds a channel goes on holding it, and knows nothing of the exchange.
     for (const table of ['lease', 'process'].filter((name) => old.includes(name))) {
       await raw`insert into ${raw.id(staging, table)} select * from ${raw.id(live, table)}`.execute(
@@ -64,7 +78,7 @@ export async function putInPlace(sql: Sql, target: Staging | null): Promise<stri
   await move(sql, old, live, aside);
   await move(sql, ours, staging, live);
   await raw`drop schema ${raw.id(staging)}`.execute(sql);
-  return old.length > 0 ? aside : null;
+  return { aside: old.length > 0 ? aside : null, carried };
 }
 
 async function presentIn(sql: Sql, schema: string, tables: readonly string[]) {

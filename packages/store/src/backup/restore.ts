@@ -7,6 +7,7 @@ import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { StoreError } from '../store-error.ts';
 import { parseStoreUrl } from '../store-url.ts';
+import type { CarriedOver } from './carry-over.ts';
 import { freeLanes } from './free-lanes.ts';
 import { type ForgottenValues, type HeldBack, holdBack } from './hold-back.ts';
 import { enterStaging, putInPlace } from './put-in-place.ts';
@@ -26,11 +27,17 @@ export interface StoreRestore {
   readonly unfinished: 'hold' | 'go-on';
   /** Values of adapters that say how far they had read; dropped with `hold`. */
   readonly forget: readonly ForgottenValues[];
+  /** Called on PostgreSQL right before the commit, with the id by which `commitFate` knows it later. */
+  readonly beforeCommit?: (transaction: string) => void;
 }
 
-/** `aside`: the schema of PostgreSQL in which the rows from before are now; null where there were none. */
+/**
+ * `aside`: the schema of PostgreSQL in which the rows from before are now, and what of them was `carried` over;
+ * null where there were none.
+ */
 export interface RestoredStore extends HeldBack {
   readonly aside: string | null;
+  readonly carried: CarriedOver | null;
 }
 
 /**
@@ -61,8 +68,35 @@ export async function restoreStore(restore: StoreRestore): Promise<RestoredStore
       await applySteps(database, sql, unseen ?? [], clock());
       const held = await unfinishedOf(restore, sql);
       await freeLanes(sql);
-      return { ...held, aside: await putInPlace(sql, target) };
+      const placed = await putInPlace(database, sql, target, restore);
+      if (target !== null) restore.beforeCommit?.(await transactionId(sql));
+      return { ...held, ...placed };
     });
+  } finally {
+    await database.close();
+  }
+}
+
+async function transactionId(sql: Sql): Promise<string> {
+  const { rows } = await raw<{ id: string }>`select txid_current()::text as id`.execute(sql);
+  return rows[0]?.id ?? '';
+}
+
+/** What became of a transaction of PostgreSQL; null when the server no longer knows it. */
+export async function commitFate(
+  url: string,
+  transaction: string,
+): Promise<'committed' | 'aborted' | 'in progress' | null> {
+  const address = parseStoreUrl(url);
+  if (address.dialect === 'sqlite') return null;
+  const database = await openPostgres(address);
+  try {
+    const { rows } = await database.read((sql) =>
+      raw<{
+        fate: 'committed' | 'aborted' | 'in progress' | null;
+      }>`select txid_status(${transaction}::bigint) as fate`.execute(sql),
+    );
+    return rows[0]?.fate ?? null;
   } finally {
     await database.close();
   }

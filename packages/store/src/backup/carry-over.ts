@@ -1,0 +1,210 @@
+import type { Database, Sql } from '../database.ts';
+import { raw } from '../kysely.ts';
+import { MIGRATIONS } from '../migrations.ts';
+import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { StoreError } from '../store-error.ts';
+import { parseStoreUrl } from '../store-url.ts';
+import type { ForgottenValues } from './hold-back.ts';
+import { quoted } from './tables.ts';
+
+/**
+ * What was unfinished in the database that a restore replaces. `carried`: it is unfinished in the restored
+ * one now and goes on there; `letters` of the held-back ones were about the same and are gone.
+ * `unreadable`: it stayed behind, for this reason.
+ */
+export type CarriedOver =
+  | {
+      readonly kind: 'carried';
+      readonly messages: number;
+      readonly parts: number;
+      readonly letters: { readonly unanswered: number; readonly uncertain: number };
+    }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** How to treat the replaced database; values of `forget` are taken from it, since it knows them best. */
+export interface CarryOrder {
+  readonly unfinished: 'hold' | 'go-on';
+  readonly forget: readonly ForgottenValues[];
+}
+
+const PARTS = "state in ('pending', 'sending')";
+/** Heartbeat runs are repeated by their schedule. */
+const MESSAGES = "state in ('waiting', 'claimed') and conversation_id not like 'beat:%'";
+const NOTHING = {
+  kind: 'carried',
+  messages: 0,
+  parts: 0,
+  letters: { unanswered: 0, uncertain: 0 },
+} as const;
+
+/**
+ * Carries over what people still wait for: messages without an answer with their turn, its journal,
+ * approvals and sub-agents, and parts that were not sent. It runs in the transaction that ends the restore,
+ * when no process can write to `source` any more, and leaves there what a crash would leave: leases are
+ * free, epochs have moved on. So the usual recovery resumes it, and repeats nothing (G16).
+ */
+export async function carryOver(
+  { dialect }: Pick<Database, 'dialect'>,
+  sql: Sql,
+  source: string,
+  { unfinished, forget }: CarryOrder,
+): Promise<CarriedOver> {
+  const from = (table: string) => `${quoted(source)}.${quoted(table)}`;
+  const steps = await raw<{
+    number: number;
+  }>`select number from ${raw.raw(from('parley_migration'))}`.execute(sql);
+  if (steps.rows.length !== MIGRATIONS.length) {
+    return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
+  }
+  const count = async (table: string, where: string): Promise<number> => {
+    const query = raw<{ n: number }>`select count(*) as n from ${raw.raw(`${from(table)} old`)}
+      where ${raw.raw(where)}`;
+    return Number((await query.execute(sql)).rows[0]?.n ?? 0);
+  };
+  if (unfinished === 'go-on') {
+    await refuseUnknown(count);
+    return NOTHING;
+  }
+  const copy = copier(dialect, sql, from);
+  const turns = `(select id from ${from('turn')} where state = 'running' and conversation_id not like 'beat:%'
+    union select turn_id from ${from('outbox')} where ${PARTS} and turn_id is not null
+    union select parent_turn from ${from('sub_agent')} where state = 'running')`;
+  const messages = `((${MESSAGES}) or turn_id in ${turns})`;
+  const parts = `(select id from ${from('outbox')} where ${PARTS})`;
+  await copy('conversation', {
+    where: `id in (select conversation_id from ${from('inbox')} where ${messages}
+      union select conversation_id from ${from('turn')} where id in ${turns}
+      union select parent_conversation from ${from('sub_agent')} where state = 'running'
+      union select root_conversation from ${from('sub_agent')} where state = 'running')`,
+    key: 'id',
+    known: 'stays',
+    values: { epoch: 'old.epoch + 1', lease_owner: 'null', lease_until: 'null', plan: 'null' },
+  });
+  const session = '(select c.session from conversation c where c.id = old.conversation_id)';
+  await copy('turn', { where: `id in ${turns}`, key: 'id', values: { session } });
+  await copy('turn_step', { where: `turn_id in ${turns}`, key: 'turn_id, step_index' });
+  await copy('inbox', { where: messages, key: MESSAGE_KEY.join(', ') });
+  await copy('attachment', {
+    where: `inbox_seq in (select seq from ${from('inbox')} where ${messages})`,
+    key: 'inbox_seq, attachment_index',
+    values: {
+      inbox_seq: `(select now.seq from inbox now join ${from('inbox')} was
+        on ${MESSAGE_KEY.map((column) => `now.${column} = was.${column}`).join(' and ')}
+        where was.seq = old.inbox_seq)`,
+    },
+  });
+  await copy('outbox', {
+    where: PARTS,
+    key: 'id',
+    // The numbers of messages are others here.
+    values: { answers: 'null', notice_of: '(select o.id from outbox o where o.id = old.notice_of)' },
+  });
+  await copy('approval', { where: `turn_id in ${turns}`, key: 'code' });
+  await copy('sub_agent', { where: "state = 'running'", key: 'id' });
+  for (const { channel, kind } of forget) {
+    await copy('adapter_value', {
+      where: `channel = '${channel}' and kind = '${kind}'`,
+      key: 'channel, account, kind, id',
+    });
+  }
+  const letters = await dropLetters(sql, `subject in ${turns} or subject in ${parts}`);
+  await copy('dead_letter', { where: `settled is null and subject in ${turns}`, key: null });
+  return {
+    kind: 'carried',
+    messages: await count('inbox', MESSAGES),
+    parts: await count('outbox', PARTS),
+    letters,
+  };
+}
+
+/** The same between two files of SQLite that no process uses. A damaged old one is reported, not thrown. */
+export async function carryOverFile(
+  to: string,
+  from: string,
+  order: CarryOrder,
+): Promise<CarriedOver> {
+  const address = parseStoreUrl(`sqlite:${to}`);
+  if (address.dialect !== 'sqlite') throw new Error(`${to} is no file of SQLite`);
+  const database = openSqlite(address);
+  try {
+    await database.read((sql) => raw`attach database ${from} as live`.execute(sql));
+    return await database.write((sql) => carryOver(database, sql, 'live', order));
+  } catch (reason) {
+    if (reason instanceof StoreError && reason.code !== 'store-waiting') {
+      return { kind: 'unreadable', reason: reason.message };
+    }
+    throw reason;
+  } finally {
+    await database.close();
+  }
+}
+
+const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
+
+/** After a backup that is said to be the last word, nothing can wait that it does not know. */
+async function refuseUnknown(
+  count: (table: string, where: string) => Promise<number>,
+): Promise<void> {
+  const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
+  const messages = await count(
+    'inbox',
+    `${MESSAGES} and not exists (select 1 from inbox known where ${same})`,
+  );
+  const parts = await count(
+    'outbox',
+    `${PARTS} and not exists (select 1 from outbox known where known.id = old.id)`,
+  );
+  if (messages + parts === 0) return;
+  throw new StoreError(
+    'store-waiting',
+    `The database has work that the backup does not know (unanswered messages: ${messages}, unsent parts: ${parts}), so something has run since. Nothing was changed. Restore without --go-on: then it is carried over.`,
+  );
+}
+
+interface CopiedRows {
+  readonly where: string;
+  /** Columns by which a row is known in the restored database; null: no row can be known there. */
+  readonly key: string | null;
+  /** A known row is replaced unless it `stays`. */
+  readonly known?: 'stays';
+  /** Columns that get another value than `old` has. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** Both databases have the same columns. New rows take new numbers, in the old order. */
+function copier(dialect: Database['dialect'], sql: Sql, from: (table: string) => string) {
+  return async (table: string, { where, key, known, values = {} }: CopiedRows): Promise<void> => {
+    const all = await columnsOf(dialect, sql, table);
+    const columns = all.filter((column) => column !== 'seq');
+    const update = `update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+    const conflict =
+      key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
+    await raw
+      .raw(
+        `insert into ${table} (${columns.join(', ')})
+        select ${columns.map((name) => values[name] ?? `old.${name}`).join(', ')}
+        from ${from(table)} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
+        ${conflict}`,
+      )
+      .execute(sql);
+  };
+}
+
+async function columnsOf(dialect: Database['dialect'], sql: Sql, table: string) {
+  const { rows } =
+    dialect === 'sqlite'
+      ? await raw<{ name: string }>`select name from pragma_table_info(${table})`.execute(sql)
+      : await raw<{ name: string }>`select column_name as name from information_schema.columns
+          where table_schema = current_schema() and table_name = ${table}`.execute(sql);
+  return rows.map(({ name }) => name);
+}
+
+/** Letters about what goes on after all, and those whose messages have all left them. */
+async function dropLetters(sql: Sql, about: string) {
+  const { rows } = await raw<{ kind: string }>`delete from dead_letter where settled is null
+    and (${raw.raw(about)} or (kind = 'unanswered' and subject like 'restored-%'
+      and not exists (select 1 from inbox where turn_id = subject)))
+    returning kind`.execute(sql);
+  const unanswered = rows.filter(({ kind }) => kind === 'unanswered').length;
+  return { unanswered, uncertain: rows.length - unanswered };
+}
