@@ -70,7 +70,7 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] put back while Parley runs repeats nothing, holds back what was open, and goes on', async () => {
+  it('[D04] put back while Parley runs repeats nothing, holds back what was open, and answers what was asked meanwhile', async () => {
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
     const held = scene.hold('two');
@@ -85,14 +85,18 @@ describe('a backup', () => {
     truncateSync(damaged, 900);
     const refused = await parley(scene.folder, 'restore', damaged);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Nothing was changed') });
+    const waits = scene.hold('three');
     scene.telegram.say({ chat: ANN, text: 'three' });
-    await scene.untilAnswers(ANN, 3);
+    await waits.asked;
 
     const restored = await parley(scene.folder, 'restore', file);
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(restored.out).toContain(`Process ${scene.parley.pid} ends what it does`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
+    expect(restored.out).toContain('Carried over, since people wait for it: 1 unanswered message.');
+    waits.release();
+    await scene.untilAnswers(ANN, 3);
     scene.telegram.say({ chat: ANN, text: 'four' });
     const answers = await scene.untilAnswers(ANN, 4);
     expect(answers).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said: ${text}`));
@@ -139,7 +143,7 @@ describe('a backup', () => {
   });
 
   it.runIf(postgresUrl)(
-    '[D02] put back beneath a running Parley on PostgreSQL fences what it was doing',
+    '[D02] put back beneath a running Parley on PostgreSQL fences what it was doing, and does it again',
     async () => {
       const database = await freshDatabase(postgresUrl ?? '');
       await scene.parley.end();
@@ -163,8 +167,8 @@ describe('a backup', () => {
         );
         held.release();
         scene.telegram.say({ chat: ANN, text: 'four' });
-        const answers = await scene.untilAnswers(ANN, 3, 20_000);
-        expect(answers).toEqual(['one', 'two', 'four'].map((text) => `You said: ${text}`));
+        const answers = await scene.untilAnswers(ANN, 4, 20_000);
+        expect(answers).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said: ${text}`));
         const asked = JSON.stringify(scene.model.requests.at(-1));
         expect(asked.includes('You said: one')).toBe(true);
         expect(asked.includes('You said: two')).toBe(false);

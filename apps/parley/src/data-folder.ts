@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -70,21 +70,28 @@ function makeFolder(path: string): void {
  * the lock of a killed process. Throws CliError when another process has it.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
-  let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(folder.path, 'lock'), { timeout: 0 });
-    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    return lockFolder(folder.path);
   } catch (error) {
-    lock?.close();
     throw isBusy(error) ? locked(folder, error) : unwritable(folder, error);
   }
-  const held = lock;
-  return { release: () => held.close() };
+}
+
+/** Takes any folder so. Throws what SQLite throws; `isBusy` tells whether another process has it. */
+export function lockFolder(path: string): { release(): void } {
+  const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  return { release: () => lock.close() };
 }
 
 const SQLITE_BUSY = 5;
 
-function isBusy(thrown: unknown): boolean {
+export function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
 }
 
@@ -95,6 +102,13 @@ function locked(folder: DataFolder, cause: unknown): CliError {
     'data-locked',
     `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${commandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
     cause,
+  );
+}
+
+/** Whether a backup or a restore was cut off here, or is at work. */
+export function hasUnfinishedWork(folder: DataFolder): boolean {
+  return readdirSync(folder.path).some((name) =>
+    /^(restoring-|backing-up-|restore-unfinished)/.test(name),
   );
 }
 

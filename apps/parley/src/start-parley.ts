@@ -9,7 +9,12 @@ import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
 import { containErrors } from './contain-errors.ts';
-import { createDataFolder, type DataFolder, lockDataFolder } from './data-folder.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  hasUnfinishedWork,
+  lockDataFolder,
+} from './data-folder.ts';
 import { firstStates } from './first-states.ts';
 import { announceHere } from './instance-file.ts';
 import { type OpenLog, openLog } from './open-log.ts';
@@ -64,9 +69,8 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  if (existsSync(folder.restoreMarker)) {
-    (await import('./backup/exchange-files.ts')).refuseHalfRestored(folder);
-  }
+  if (hasUnfinishedWork(folder))
+    await (await import('./backup/work-folder.ts')).tidyUp(folder, env);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);

@@ -17,9 +17,9 @@ import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DataFolder, locateDataFolder } from '../data-folder.ts';
 import { checkBackup } from './check-backup.ts';
-import { refuseHalfRestored } from './exchange-files.ts';
 import { makeBackup } from './make-backup.ts';
 import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
+import { openWorkFolder, tidyUp } from './work-folder.ts';
 import { writeArchive } from './write-archive.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -111,25 +111,43 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toContain('# mine');
   });
 
-  it('that was cut off keeps Parley from starting, and is finished by doing it again', async () => {
+  it('carries over what waits in the database from before', async () => {
     const file = await backup();
-    await write(folder, 'after');
-    // As after a kill when the old files were away and the new ones not there yet.
-    const aside = join(folder.path, 'before-restore-1');
-    mkdirSync(aside);
-    execFileSync('mv', [folder.workspace, join(folder.path, 'parley.db'), aside]);
-    mkdirSync(folder.workspace);
-    writeFileSync(join(folder.workspace, 'half.md'), 'half');
-    writeFileSync(folder.restoreMarker, JSON.stringify({ aside, file }));
-    expect(() => refuseHalfRestored(folder)).toThrow(`Run "parley restore ${file}" once more`);
-    expect(await restore(file, {})).toMatchObject({ asideFolder: aside });
-    expect(() => refuseHalfRestored(folder)).not.toThrow();
+    await ask('while it was restored');
+    expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
+    const store = await openStore({ url: folder.storeUrl, clock: () => NOW });
+    expect(await store.inbox.waiting('web:c1')).toBe(1);
+    await store.close();
+    writeFileSync(join(folder.path, 'parley.db'), 'garbled');
+    const again = await restore(file, { clock: () => NOW + 60_000 });
+    expect(again).toMatchObject({ carried: { kind: 'unreadable' } });
     expect(await valueIn(folder)).toBe('before');
-    expect(existsSync(join(folder.workspace, 'half.md'))).toBe(false);
-    expect(readFileSync(join(aside, 'workspace', 'SOUL.md'), 'utf8')).toBe('soul');
-    expect(await valueIn({ ...folder, storeUrl: `sqlite:${join(aside, 'parley.db')}` })).toBe(
-      'after',
-    );
+  });
+
+  it('[D01] is refused as the last word while something waits that the backup does not know', async () => {
+    const file = await backup();
+    await ask('later');
+    const before = contentOf(folder.path);
+    const refused = restore(file, { unfinished: 'go-on' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    expect(contentOf(folder.path)).toEqual(before);
+  });
+
+  it('a backup that was killed leaves no half file after the next start', async () => {
+    await fill(folder);
+    const part = join(root, 'killed.tar.gz.part');
+    const left = join(folder.path, 'backing-up-abc');
+    mkdirSync(left);
+    writeFileSync(join(left, 'part'), part);
+    writeFileSync(part, 'half');
+    const living = openWorkFolder(folder, 'restoring-');
+    await tidyUp(folder, {});
+    expect([existsSync(part), existsSync(left), existsSync(living.path)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    living.remove();
   });
 
   it.each([
@@ -212,6 +230,23 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
 async function write({ storeUrl }: Pick<DataFolder, 'storeUrl'>, value: string): Promise<void> {
   const store = await openStore({ url: storeUrl, clock: () => NOW });
   await store.adapterValues('web', 'default').set([{ kind: 'k', id: 'i', value }]);
+  await store.close();
+}
+
+async function ask(text: string): Promise<void> {
+  const store = await openStore({ url: folder.storeUrl, clock: () => NOW });
+  const [web, id] = [{ channel: 'web', account: 'default' }, 'c1'];
+  const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
+  await store.inbox.accept({
+    conversationId: `web:${id}`,
+    route: { ...web, chatId: id, target },
+    receivedAt: NOW,
+    message: {
+      ...{ ...web, messageId: text, text, mentions: [], addressed: true, sentAt: 0, variables: {} },
+      chat: { id, type: 'direct' },
+      sender: { id: 'u1', name: 'Ada', isBot: false },
+    },
+  });
   await store.close();
 }
 

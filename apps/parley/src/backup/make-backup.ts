@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type End, FOLDERS, FORMAT, lineOf, type Manifest } from './archive-format.ts';
 import { addFiles, type BackedUpFiles } from './backed-up-files.ts';
 import { BackupError } from './backup-error.ts';
+import { openWorkFolder } from './work-folder.ts';
 import { type ArchiveWriter, writeArchive } from './write-archive.ts';
 
 /** Lines of a table are gathered into entries of about this size. */
@@ -38,6 +39,10 @@ export async function makeBackup(order: BackupOrder): Promise<BackupDone> {
   }
   const part = `${file}.part`;
   rmSync(part, { force: true });
+  // Names it for the next start, should this process be killed.
+  const work = existsSync(order.dataFolder)
+    ? openWorkFolder({ path: order.dataFolder }, 'backing-up-', part)
+    : null;
   try {
     await using snapshot = await openSnapshot(order.storeUrl);
     const archive = await writeArchive(part);
@@ -55,6 +60,8 @@ export async function makeBackup(order: BackupOrder): Promise<BackupDone> {
       `The backup ${file} could not be written: ${reasonOf(reason)}. Nothing was left behind.`,
       reason,
     );
+  } finally {
+    work?.remove();
   }
 }
 

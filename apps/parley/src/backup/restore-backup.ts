@@ -1,15 +1,22 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '@parley/contracts';
 import { type BackupRows, type RestoredStore, restoreStore } from '@parley/store/backup';
-import { createDataFolder, type DataFolder, lockDataFolder } from '../data-folder.ts';
+import { createDataFolder, type DataFolder } from '../data-folder.ts';
 import { isShared } from '../process-role.ts';
 import { readSettings } from '../read-settings.ts';
 import { FOLDERS, type Manifest } from './archive-format.ts';
 import { type CheckedBackup, checkBackup, manifestOf, rowsOf } from './check-backup.ts';
-import { type Exchange, type ExchangePlan, exchangeFiles } from './exchange-files.ts';
+import {
+  announceExchange,
+  type Exchange,
+  type ExchangePlan,
+  type ExchangeResult,
+  exchangeHere,
+} from './exchange-files.ts';
 import { readArchive } from './read-archive.ts';
 import { stageFiles } from './stage-files.ts';
+import { openWorkFolder, settingsBeside, tidyUp } from './work-folder.ts';
 
 /** What is put back, and where. */
 export interface RestoreOrder {
@@ -23,11 +30,6 @@ export interface RestoreOrder {
   readonly withSettings: boolean;
   /** Who exchanges what is ready in `staging`; this process, where it is absent. */
   readonly exchange?: (plan: ExchangePlan, staging: string) => Promise<ExchangeResult>;
-}
-
-/** Where the files from before are; null when there were none. */
-export interface ExchangeResult {
-  readonly aside: string | null;
 }
 
 /** What is there now. `asideFolder`: the old files; `aside` the old tables on PostgreSQL. */
@@ -47,14 +49,15 @@ const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
  * moved aside in the end. Throws BackupError, StoreError or CliError, having changed nothing.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
-  const { file, folder } = order;
+  const { file, folder, env } = order;
   const checked = await checkBackup(file);
   createDataFolder(folder);
+  await tidyUp(folder, env);
   const usedSettings =
     checked.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
-  const staging = mkdtempSync(join(folder.path, 'restoring-'));
-  // Beside its place, since what it says of folders is meant from there.
-  const settings = join(dirname(folder.settingsFile), `.${basename(staging)}.yaml`);
+  const work = openWorkFolder(folder, 'restoring-');
+  const staging = work.path;
+  const settings = settingsBeside(folder, staging);
   try {
     await stageFiles(file, { folder: staging, settings: usedSettings ? settings : null });
     const done = await putBack(order, {
@@ -64,8 +67,11 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
     });
     return { ...checked, ...done, usedSettings };
   } finally {
-    rmSync(staging, { recursive: true, force: true });
-    rmSync(settings, { force: true });
+    // What is half exchanged is finished with it by the next start.
+    if (!existsSync(folder.restoreMarker)) {
+      rmSync(settings, { force: true });
+      work.remove();
+    }
   }
 }
 
@@ -82,6 +88,23 @@ async function putBack(
   const { settings } = readSettings({ ...folder, settingsFile }, env);
   const isOurs = !isShared(settings);
   const database = join(staging, 'parley.db');
+  const stamp = new Date(clock()).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  const exchanges = [
+    ...(isOurs ? databaseFiles(folder, database) : []),
+    ...stagedFolders(folder, settings.agent.workspace, staging),
+    ...(settingsFile === folder.settingsFile
+      ? []
+      : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
+  ];
+  const from = databasePath(folder);
+  const plan: ExchangePlan = {
+    file,
+    staging,
+    exchanges,
+    newAside: join(folder.path, `before-restore-${stamp}`),
+    carry: isOurs ? { from, to: database, unfinished, forget: READ_SO_FAR } : null,
+    commit: null,
+  };
   const store = await restoreStore({
     url: settings.store.url ?? `sqlite:${database}`,
     clock,
@@ -89,44 +112,34 @@ async function putBack(
     rows: rowsIn(file, manifest),
     unfinished,
     forget: READ_SO_FAR,
+    beforeCommit: (transaction) =>
+      announceExchange(folder, { ...plan, commit: { transaction, settings: settingsFile } }),
   });
-  const stamp = new Date(clock()).toISOString().slice(0, 19).replaceAll(/\D/g, '');
-  const exchanges = [
-    ...(isOurs ? databaseFiles(folder, database) : []),
-    { name: 'workspace', path: settings.agent.workspace, staged: join(staging, 'workspace') },
-    ...FOLDERS.map((name) => ({
-      name,
-      path: join(folder.path, name),
-      staged: join(staging, name),
-    })),
-    ...(settingsFile === folder.settingsFile
-      ? []
-      : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
-  ];
-  const plan = { file, exchanges, newAside: join(folder.path, `before-restore-${stamp}`) };
-  const { aside } = exchange
+  const { aside, carried } = exchange
     ? await exchange(plan, staging)
-    : exchangeHere(folder, plan, isOurs ? 'locked' : 'shared');
-  return { ...store, asideFolder: aside };
+    : await exchangeHere(folder, plan);
+  return { ...store, carried: carried ?? store.carried, asideFolder: aside };
 }
 
-/** Exchanges in this process; a folder with a database in it must be nobody else's meanwhile. */
-export function exchangeHere(
-  folder: DataFolder,
-  plan: ExchangePlan,
-  how: 'locked' | 'shared',
-): ExchangeResult {
-  const lock = how === 'locked' ? lockDataFolder(folder) : null;
-  try {
-    return exchangeFiles(folder, plan);
-  } finally {
-    lock?.release();
-  }
+/** Folders that the backup lacks are moved aside all the same. */
+function stagedFolders(folder: DataFolder, workspace: string, staging: string): Exchange[] {
+  const places = [
+    { name: 'workspace', path: workspace },
+    ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
+  ];
+  return places.map(({ name, path }) => {
+    const staged = join(staging, name);
+    return { name, path, staged: existsSync(staged) ? staged : null };
+  });
+}
+
+function databasePath({ storeUrl }: DataFolder): string {
+  return storeUrl.slice('sqlite:'.length);
 }
 
 /** What SQLite keeps beside the old file belongs to it. */
 function databaseFiles(folder: DataFolder, staged: string): readonly Exchange[] {
-  const path = folder.storeUrl.slice('sqlite:'.length);
+  const path = databasePath(folder);
   return ['', '-wal', '-shm'].map((end) => ({
     name: `parley.db${end}`,
     path: `${path}${end}`,

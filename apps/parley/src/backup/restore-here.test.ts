@@ -20,6 +20,17 @@ afterEach(() => rmSync(folder.path, { recursive: true }));
 function plan(text: string): void {
   writeFileSync(planFile(join(folder.path, wish.staging)), text);
 }
+function planOf(more: object): object {
+  const [from, to] = [join(folder.path, 'none.db'), join(folder.path, 'new.db')];
+  const carry = { from, to, unfinished: 'hold', forget: [] };
+  return {
+    file: '/b.tar.gz',
+    staging: join(folder.path, wish.staging),
+    carry,
+    commit: null,
+    ...more,
+  };
+}
 const soul = () => readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8');
 
 describe('a process that takes over a restored state', () => {
@@ -27,9 +38,9 @@ describe('a process that takes over a restored state', () => {
     const newAside = join(folder.path, 'before');
     const staged = join(folder.path, wish.staging, 'workspace');
     const exchanges = [{ name: 'workspace', path: folder.workspace, staged }];
-    plan(JSON.stringify({ file: '/b.tar.gz', newAside, exchanges }));
-    const outcome = restoreHere(wish, folder);
-    expect(outcome).toEqual({ id: 'w1', aside: newAside, error: null });
+    plan(JSON.stringify(planOf({ newAside, exchanges })));
+    const outcome = await restoreHere(wish, folder);
+    expect(outcome).toEqual({ id: 'w1', aside: newAside, carried: null, error: null });
     expect(soul()).toBe('restored');
     expect(readFileSync(join(newAside, 'workspace', 'SOUL.md'), 'utf8')).toBe('mine');
     expect(existsSync(folder.restoreMarker)).toBe(false);
@@ -37,12 +48,12 @@ describe('a process that takes over a restored state', () => {
     expect(await outcomeOf('w1', folder, 400)).toBeNull();
   });
 
-  it('goes on with its own when there is no plan, or somebody else has the folder', () => {
+  it('goes on with its own when there is no plan, or somebody else has the folder', async () => {
     plan('{"file": "/b.tar.gz"}');
-    expect(restoreHere(wish, folder).error).toContain('newAside');
-    plan(JSON.stringify({ file: '/b.tar.gz', newAside: join(folder.path, 'x'), exchanges: [] }));
+    expect((await restoreHere(wish, folder)).error).toContain('newAside');
+    plan(JSON.stringify(planOf({ newAside: join(folder.path, 'x'), exchanges: [] })));
     const lock = lockDataFolder(folder);
-    expect(restoreHere(wish, folder).error).toContain('Another Parley is running');
+    expect((await restoreHere(wish, folder)).error).toContain('Another Parley is running');
     lock.release();
     expect(soul()).toBe('mine');
   });

@@ -5,12 +5,12 @@ import { reasonOf } from '@parley/contracts';
 import type { RestoreWish } from '@parley/gateway';
 import { z } from 'zod';
 import type { DataFolder } from '../data-folder.ts';
-import { ExchangePlan } from './exchange-files.ts';
-import { exchangeHere } from './restore-backup.ts';
+import { Carried, ExchangePlan, exchangeHere } from './exchange-files.ts';
 
 const Outcome = z.object({
   id: z.string(),
   aside: z.string().nullable(),
+  carried: Carried.nullable(),
   /** Why nothing was changed; null when all of it was. */
   error: z.string().nullable(),
 });
@@ -30,18 +30,25 @@ function outcomeFile(folder: DataFolder): string {
  * Exchanges the state between two starts of the same process, and leaves word of it for whoever asked. A
  * failure is told there and changes nothing, so that the process goes on with what it had.
  */
-export function restoreHere({ id, staging }: RestoreWish, folder: DataFolder): RestoreOutcome {
-  const outcome = attempt(id, join(folder.path, staging), folder);
-  writeFileSync(outcomeFile(folder), JSON.stringify(outcome), { mode: 0o600 });
+export async function restoreHere(
+  { id, staging }: RestoreWish,
+  folder: DataFolder,
+): Promise<RestoreOutcome> {
+  const outcome = await attempt(id, join(folder.path, staging), folder);
+  leaveWord(folder, outcome);
   return outcome;
 }
 
-function attempt(id: string, staging: string, folder: DataFolder): RestoreOutcome {
+export function leaveWord(folder: DataFolder, outcome: RestoreOutcome): void {
+  writeFileSync(outcomeFile(folder), JSON.stringify(outcome), { mode: 0o600 });
+}
+
+async function attempt(id: string, staging: string, folder: DataFolder): Promise<RestoreOutcome> {
   try {
     const plan = ExchangePlan.parse(JSON.parse(readFileSync(planFile(staging), 'utf8')));
-    return { id, ...exchangeHere(folder, plan, 'locked'), error: null };
+    return { id, ...(await exchangeHere(folder, plan)), error: null };
   } catch (error) {
-    return { id, aside: null, error: reasonOf(error) };
+    return { id, aside: null, carried: null, error: reasonOf(error) };
   }
 }
 

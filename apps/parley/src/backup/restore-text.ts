@@ -5,7 +5,9 @@ import type { RestoreDone } from './restore-backup.ts';
 
 /** What was put back, where the old state is, and what has to be known. */
 export function restoreText(done: RestoreDone, folder: DataFolder): string {
-  const { manifest, rows, files, parts, turns, jobs, aside, asideFolder } = done;
+  const { manifest, rows, files, jobs, aside, asideFolder, carried } = done;
+  const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
+  const [turns, parts] = [done.turns - gone.unanswered, done.parts - gone.uncertain];
   const made = new Date(manifest.madeAt).toISOString().slice(0, 16).replace('T', ' ');
   const held = [
     ...(turns > 0 ? [countOf(turns, 'unanswered conversation')] : []),
@@ -20,6 +22,7 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
     ...(done.usedSettings || !done.hasSettings
       ? []
       : ['The settings were left as they are; --with-settings takes those of the backup.']),
+    ...carriedText(carried),
     ...(held.length === 0
       ? []
       : [
@@ -28,4 +31,20 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
     ...(jobs > 0 ? [`Paused, since they were due meanwhile: ${countOf(jobs, 'reminder')}.`] : []),
     'What was written since the backup is not known any more; WhatsApp may have to be linked again.',
   ].join('\n');
+}
+
+function carriedText(carried: RestoreDone['carried']): readonly string[] {
+  if (carried === null) return [];
+  if (carried.kind === 'unreadable') {
+    return [
+      `What waited in the database from before could not be carried over (${carried.reason}): who waits for an answer has to ask again.`,
+    ];
+  }
+  const { messages, parts } = carried;
+  if (messages + parts === 0) return [];
+  const what = [
+    ...(messages > 0 ? [countOf(messages, 'unanswered message')] : []),
+    ...(parts > 0 ? [`${countOf(parts, 'part')} of answers`] : []),
+  ];
+  return [`Carried over, since people wait for it: ${what.join(' and ')}.`];
 }

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { askRunning } from '../ask-gateway.ts';
-import type { ExchangePlan } from '../backup/exchange-files.ts';
-import { type ExchangeResult, restoreBackup } from '../backup/restore-backup.ts';
+import type { ExchangePlan, ExchangeResult } from '../backup/exchange-files.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
 import { outcomeOf, planFile } from '../backup/restore-here.ts';
 import { restoreText } from '../backup/restore-text.ts';
 import { CliError } from '../cli-error.ts';
@@ -68,12 +68,12 @@ async function askFor(
   print: (text: string) => void,
 ): Promise<ExchangeResult> {
   const id = randomUUID();
-  writeFileSync(planFile(staging), JSON.stringify(plan), { mode: 0o600 });
+  writeFileSync(planFile(staging), JSON.stringify({ ...plan, id }), { mode: 0o600 });
   const body = { id, staging: basename(staging) };
   await askRunning(gateway, { path: '/api/restore', body, answer: z.object({}) });
   print(`Process ${gateway.pid} ends what it does, takes the restored state, and starts again.`);
   const outcome = await outcomeOf(id, folder, EXCHANGED_WITHIN_MS);
-  if (outcome?.error === null) return { aside: outcome.aside };
+  if (outcome?.error === null) return outcome;
   throw new CliError(
     'restore-unanswered',
     outcome === null

@@ -26,7 +26,7 @@ export async function start(
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore') {
     const { restoreHere } = await import('../backup/restore-here.ts');
-    const { error, aside } = restoreHere(ending.wish, folder);
+    const { error, aside } = await restoreHere(ending.wish, folder);
     const words = error === null ? `A backup was restored; what was before is in ${aside}.` : error;
     process.stdout.write(`${words}\n\n`);
     ending = await runToItsEnd(signal, options);

@@ -97,7 +97,10 @@ export async function carryOver(
     where: PARTS,
     key: 'id',
     // The numbers of messages are others here.
-    values: { answers: 'null', notice_of: '(select o.id from outbox o where o.id = old.notice_of)' },
+    values: {
+      answers: 'null',
+      notice_of: '(select o.id from outbox o where o.id = old.notice_of)',
+    },
   });
   await copy('approval', { where: `turn_id in ${turns}`, key: 'code' });
   await copy('sub_agent', { where: "state = 'running'", key: 'id' });
