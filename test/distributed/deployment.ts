@@ -23,13 +23,19 @@ export interface Member {
   ): Promise<{ readonly code: number | NodeJS.Signals; readonly ms: number }>;
 }
 
+/** In what a process differs from the others. */
+export interface Otherwise {
+  readonly settings?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Gateways and workers on a database, a Redis and a workspace of their own. */
 export interface Deployment {
   readonly token: string;
   /** The database that all use. */
   readonly storeUrl: string;
-  /** At a free port where none is given; at `storeUrl` where no other way to the database is given. */
-  start(role: Member['role'], port?: number, storeUrl?: string): Promise<Member>;
+  /** At a free port where none is given. */
+  start(role: Member['role'], port?: number, how?: Otherwise): Promise<Member>;
   /** Those that were started and have not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
@@ -55,12 +61,9 @@ export async function openDeployment(services: Services, settings: object): Prom
     queue: { url: services.redisUrl, prefix: `test-${randomBytes(8).toString('hex')}` },
     ...settings,
   };
-  const configFor = (url: string): string => {
-    const path = join(folder, `settings-${encodeURIComponent(url)}.yaml`);
-    writeFileSync(path, JSON.stringify({ ...shared, store: { url } }, null, 2));
-    return path;
-  };
-  const config = configFor(database.url);
+  const all = { ...shared, store: { url: database.url } };
+  const config = join(folder, 'settings.yaml');
+  writeFileSync(config, JSON.stringify(all, null, 2));
   const members = new Set<Member>();
   let homes = 0;
   const home = (): string => {
@@ -73,9 +76,15 @@ export async function openDeployment(services: Services, settings: object): Prom
     token,
     storeUrl: database.url,
     members: () => [...members],
-    async start(role, port = 0, storeUrl = database.url) {
-      const place = ['--data', home(), '--config', configFor(storeUrl), '--port', String(port)];
-      const member = await startMember(role, place);
+    async start(role, port = 0, { settings: other, env } = {}) {
+      const data = home();
+      const own = other === undefined ? config : join(data, 'settings.yaml');
+      if (other !== undefined) writeFileSync(own, JSON.stringify({ ...all, ...other }));
+      const member = await startMember(
+        role,
+        ['--data', data, '--config', own, '--port', String(port)],
+        env,
+      );
       members.add(member);
       const { end } = member;
       return Object.assign(member, {

@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     const { deployment } = scene;
     proxy = await startFaultyProxy(deployment.storeUrl);
     await deployment.start('gateway');
-    stuck = await deployment.start('worker', 0, proxy.url);
+    stuck = await deployment.start('worker', 0, { settings: { store: { url: proxy.url } } });
   });
   afterAll(async () => {
     await scene.close();

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { startSweep } from '@parley/queue';
-import type { RunningProcess, Store } from '@parley/store';
+import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
+import { clockAhead, differences, workspaceId } from './strangers.ts';
 
 const BEAT_MS = 5_000;
 
@@ -24,6 +25,7 @@ function addressFrom(host: string, address: string): string {
 export function announceProcess(
   { store, clock, log, onOutdated }: AnnounceDeps,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
+  known: { readonly facts: ProcessFacts; readonly workspace: string },
 ): () => Promise<void> {
   const { version } = manifest;
   const startedAt = clock();
@@ -31,11 +33,24 @@ export function announceProcess(
   const own = { id, role, host, pid: process.pid, version, startedAt };
   const row = { ...own, address: addressFrom(host, address) };
   let isOutdated = false;
+  let { facts } = known;
+  const say = async (): Promise<void> => {
+    // A restore may have put another folder there.
+    facts = { ...facts, workspace: await workspaceId(known.workspace) };
+    const asked = clock();
+    const time = await store.processes.beat({ ...row, facts }, asked);
+    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), time) };
+    const isKnown = differences({ version, facts }, null).length > 0;
+    for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
+      log.warn({ what }, `this process is a stranger: ${text}`);
+    }
+    facts = now;
+  };
   const beats = startSweep('process', BEAT_MS, log, async () => {
     if (isOutdated) return;
     const newer = await store.newerParley();
     isOutdated = newer !== null;
-    if (newer === null) await store.processes.beat(row, clock());
+    if (newer === null) await say();
     else onOutdated?.(newer);
   });
   return async () => {

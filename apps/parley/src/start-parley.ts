@@ -5,6 +5,7 @@ import { type AccountStatus, CHANNEL_DEFINITIONS, type RestoreWish } from '@parl
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
+import manifest from '../package.json' with { type: 'json' };
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
@@ -101,6 +102,7 @@ async function compose(
   const { settings } = plugged.loaded;
   const parts = await openParts(options, plugged, opened);
   const { shared, agent, model } = parts;
+  const facts = isShared(settings) ? await fitIn(options, plugged.loaded, parts) : null;
   const gateway = role === 'worker' ? null : await composeGateway(options, plugged, parts, opened);
   if (role !== 'gateway') await composeWorker(plugged, parts, opened);
   // The first thing that ends; whatever was taken before is still worked on.
@@ -108,12 +110,13 @@ async function compose(
   const server = gateway ?? (await serveHealth(options, settings, parts, opened));
   const address = reachableAddress(server.address);
   if (gateway !== null) opened.defer(announceHere(folder, address));
-  if (isShared(settings)) {
+  if (facts !== null) {
     const { announceProcess } = await import('./announce-process.ts');
     opened.defer(
       announceProcess(
         { ...shared, onOutdated: options.onOutdated },
         { id: parts.processId, role, address: server.address },
+        { facts, workspace: settings.agent.workspace },
       ),
     );
   }
@@ -126,6 +129,12 @@ async function compose(
       return bannerFacts({ ...facts, model: await model.known });
     },
   };
+}
+
+/** Before any work is taken. */
+async function fitIn(options: StartOptions & OpenLog, loaded: LoadedSettings, { shared }: Parts) {
+  const { checkStrangers } = await import('./strangers.ts');
+  return checkStrangers({ ...shared, loaded, folder: options.folder, version: manifest.version });
 }
 
 /** A process with channels serves its health with them, and needs none of this. */

@@ -1,6 +1,6 @@
 import type { LocalTime } from '@parley/agent';
 import { type Clock, reasonOf } from '@parley/contracts';
-import { PROCESS_GONE_AFTER_MS, type Store, StoreError } from '@parley/store';
+import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
 import { z } from 'zod';
 
 const Count = z.int().nonnegative();
@@ -32,6 +32,8 @@ export const StatusReport = z.object({
         address: z.string(),
         version: z.string(),
         startedAt: z.number(),
+        /** In what it does not fit the others. */
+        notes: z.array(z.string()).readonly().default([]),
       }),
     )
     .readonly()
@@ -105,10 +107,17 @@ export async function statusReport(
       today,
       outbox,
       dead,
-      processes,
+      processes: await described(processes),
     };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { ...facts, trouble: reasonOf(error), processes: [] };
   }
+}
+
+/** Most installations are one process and load none of this. */
+async function described(processes: readonly RunningProcess[]): Promise<StatusReport['processes']> {
+  if (processes.length === 0) return [];
+  const { describeStrangers } = await import('./strangers.ts');
+  return [...describeStrangers(processes)];
 }

@@ -73,6 +73,7 @@ export type { PairingApplicant, PairingRepository, PairingRequest } from './pair
 export type { PinPlace } from './pins.ts';
 export {
   PROCESS_GONE_AFTER_MS,
+  type ProcessFacts,
   type ProcessRepository,
   type ProcessRole,
   type RunningProcess,

@@ -24,6 +24,7 @@ import { TIMELINE } from './migrations/0025-timeline.ts';
 import { PLANS } from './migrations/0026-plans.ts';
 import { PAGE_SESSIONS } from './migrations/0027-page-sessions.ts';
 import { RETENTION } from './migrations/0028-retention.ts';
+import { PROCESS_FACTS } from './migrations/0029-process-facts.ts';
 import { type Migration, seq } from './migrations/migration.ts';
 
 export type { Migration } from './migrations/migration.ts';
@@ -169,4 +170,5 @@ export const MIGRATIONS: readonly Migration[] = [
   PLANS,
   PAGE_SESSIONS,
   RETENTION,
+  PROCESS_FACTS,
 ];

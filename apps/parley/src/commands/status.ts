@@ -26,7 +26,8 @@ export async function status(
     print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
   }
   const isWhole = report.channels.every(({ state }) => WORKS.has(state.kind));
-  return isWhole && report.health.status !== 'down' ? 0 : 1;
+  const fits = report.processes.every(({ notes }) => notes.length === 0);
+  return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
 }
 
 /** How the running gateway does. Throws CliError when it does not tell. */
@@ -45,10 +46,10 @@ function statusLines(report: GatewayStatus, address: string): readonly string[] 
     ...report.channels.map(
       (channel) => `channel   ${channel.channel}/${channel.account}: ${channelLine(channel)}`,
     ),
-    ...report.processes.map(
-      ({ role, host, pid, address, version }) =>
-        `process   ${role === 'all' ? 'gateway and worker' : role} on ${host} (${pid}) at ${address}, ${version}`,
-    ),
+    ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => [
+      `process   ${role === 'all' ? 'gateway and worker' : role} on ${host} (${pid}) at ${address}, ${version}`,
+      ...notes.map((note) => `stranger  ${role} on ${host} (${pid}): ${note}`),
+    ]),
     ...report.plugins.map(({ line }) => `plugin    ${line}`),
     ...report.mcp.map(({ line }) => `mcp       ${line}`),
     ...(turns

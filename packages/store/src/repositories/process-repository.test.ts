@@ -7,7 +7,8 @@ const DAY_MS = 24 * 60 * 60_000;
 
 function running(id: string, startedAt = 0): RunningProcess {
   const address = 'http://127.0.0.1:7411';
-  return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', startedAt };
+  const facts = { agent: 'main', workspace: 'w1', settings: { owners: 'ab' }, clockAheadMs: -3 };
+  return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', startedAt, facts };
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -25,6 +26,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.processes.beat(running('a', 10), 30);
       expect(await store.processes.list(20)).toEqual([running('a', 10), running('b', 20)]);
       expect(await ids(30)).toEqual(['a']);
+    });
+
+    it('[D10] hear what time it is for the database', async () => {
+      const before = Date.now();
+      const times = [await store.processes.time(), await store.processes.beat(running('a'), 0)];
+      for (const time of times) {
+        expect(time).toBeGreaterThan(before - 1_000);
+        expect(time).toBeLessThan(Date.now() + 1_000);
+      }
     });
 
     it('[D09] are gone when they say so, or after a day', async () => {

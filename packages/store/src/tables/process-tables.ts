@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { ProcessRole } from '../processes.ts';
 
 /** Things that one process at a time may do; a row stays for its epoch. Free: `owner` is null. */
@@ -18,6 +19,8 @@ export interface ProcessTable {
   version: string;
   started_at: number;
   seen_at: number;
+  /** JSON: `ProcessFacts`. */
+  facts: Generated<string | null>;
 }
 
 /** What processes know of each other. */

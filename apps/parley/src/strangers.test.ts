@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProcessFacts } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import { clockAhead, describeStrangers, differences, workspaceId } from './strangers.ts';
+
+const FACTS = {
+  agent: 'main',
+  workspace: 'w1',
+  settings: { owners: 'a', model: 'b' },
+  clockAheadMs: 0,
+};
+const process = (more: Partial<ProcessFacts> = {}) => ({
+  version: '1.0.0',
+  facts: { ...FACTS, ...more },
+});
+
+describe('a process beside the oldest one of its deployment', () => {
+  it.each([
+    ['alike', process(), []],
+    ['with a clock within two seconds', process({ clockAheadMs: -2_000 }), []],
+    ['with another clock', process({ clockAheadMs: -2_100 }), ['clock']],
+    [
+      'with a clock by which living leases have ended',
+      process({ clockAheadMs: 4_100 }),
+      ['clock!'],
+    ],
+    ['on another workspace', process({ workspace: 'w2' }), ['workspace!']],
+    ['with a workspace that cannot be read', process({ workspace: null }), []],
+    ['with another agent', process({ agent: 'second' }), ['agent!']],
+    ['of another version', { ...process(), version: '1.1.0' }, ['version']],
+    ['with other settings', process({ settings: { ...FACTS.settings, model: 'c' } }), ['settings']],
+    ['of a Parley that says nothing of itself', { version: '1.0.0' }, []],
+  ])('[D12] %s', (_which, own, expected) => {
+    const found = differences(own, process()).map(
+      ({ what, unsafe }) => `${what}${unsafe ? '!' : ''}`,
+    );
+    expect(found).toEqual(expected);
+  });
+
+  it('[D12] alone is judged by its clock, and one beside it by the difference', () => {
+    const wrong = process({ clockAheadMs: 60_000 });
+    expect(differences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(differences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(differences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
+  });
+
+  it('[D10] names the sections of the settings that differ, and nothing of what is in them', () => {
+    const other = process({ settings: { owners: 'x', model: 'b' } });
+    const [oldest, stranger] = describeStrangers([process(), other]);
+    expect(oldest?.notes).toEqual([]);
+    expect(stranger?.notes).toEqual(['its settings differ in owners']);
+  });
+});
+
+it.each([
+  [0, 0, 0, 0],
+  [1_000, 1_200, 1_100, 0],
+  [1_000, 1_200, 1_050, 0],
+  [5_000, 5_200, 1_100, 3_900],
+  [1_000, 1_200, 5_100, -3_900],
+])(
+  '[D10] a clock is ahead by what the question itself cannot explain (%i to %i, %i)',
+  (asked, answered, database, ahead) => {
+    expect(clockAhead(asked, answered, database)).toBeCloseTo(ahead);
+  },
+);
+
+it('[D12] a workspace has one id, whoever asks first', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
+  const ids = await Promise.all([workspaceId(folder), workspaceId(folder)]);
+  expect(ids[0]).not.toBeNull();
+  expect(await workspaceId(folder)).toBe(ids[0]);
+  expect(ids[1] === ids[0] || ids[1] === null).toBe(true);
+  expect(await workspaceId('/proc/nowhere')).toBeNull();
+  rmSync(folder, { recursive: true });
+});

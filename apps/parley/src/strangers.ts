@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, Logger } from '@parley/contracts';
+import {
+  PROCESS_GONE_AFTER_MS,
+  type ProcessFacts,
+  type RunningProcess,
+  type Store,
+} from '@parley/store';
+import { CliError } from './cli-error.ts';
+import type { DataFolder } from './data-folder.ts';
+import { newId } from './new-id.ts';
+import type { LoadedSettings } from './read-settings.ts';
+
+/** A clock that differs by more from the database's is reported. In ms. */
+const CLOCK_REPORTED_MS = 2_000;
+/** Leases last 6 s and are renewed every 2 s: further apart, a process takes over from a living one. */
+const CLOCK_UNSAFE_MS = 4_000;
+
+/** Something in which a process differs from its deployment. `unsafe`: they must not run side by side. */
+export interface Difference {
+  readonly what: 'agent' | 'workspace' | 'clock' | 'version' | 'settings';
+  readonly unsafe: boolean;
+  readonly text: string;
+}
+
+type Judged = Pick<RunningProcess, 'version' | 'facts'>;
+
+/**
+ * How a process differs from the one of its deployment that has run longest (null: it is the first). Other
+ * settings are only reported, since a rolling restart with new ones passes through that.
+ */
+export function differences(own: Judged, oldest: Judged | null): readonly Difference[] {
+  const { facts } = own;
+  if (facts === undefined) return [];
+  const ahead = facts.clockAheadMs;
+  const other = oldest?.facts;
+  const apart = other === undefined ? 0 : Math.abs(ahead - other.clockAheadMs);
+  const found: Difference[] = [];
+  if (Math.abs(ahead) > CLOCK_REPORTED_MS || apart > CLOCK_UNSAFE_MS) {
+    const seconds = (Math.abs(ahead) / 1_000).toFixed(1);
+    const direction = ahead < 0 ? 'behind' : 'ahead of';
+    const text = `its clock is ${seconds} s ${direction} the database's; synchronize it (NTP)`;
+    found.push({ what: 'clock', unsafe: apart > CLOCK_UNSAFE_MS, text });
+  }
+  if (oldest !== null && oldest.version !== own.version) {
+    const text = `it is Parley ${own.version}, the oldest process is ${oldest.version}`;
+    found.push({ what: 'version', unsafe: false, text });
+  }
+  if (other === undefined) return found;
+  if (other.agent !== facts.agent) {
+    const text = `its agent is "${facts.agent}" (agent.id), that of the others "${other.agent}"`;
+    found.push({ what: 'agent', unsafe: true, text });
+  }
+  if (facts.workspace !== other.workspace && facts.workspace !== null && other.workspace !== null) {
+    const text = 'its workspace (agent.workspace) is another folder than that of the others';
+    found.push({ what: 'workspace', unsafe: true, text });
+  }
+  const names = new Set([...Object.keys(facts.settings), ...Object.keys(other.settings)]);
+  const differing = [...names].filter((name) => facts.settings[name] !== other.settings[name]);
+  if (differing.length > 0) {
+    const text = `its settings differ in ${differing.toSorted().join(', ')}`;
+    found.push({ what: 'settings', unsafe: false, text });
+  }
+  return found;
+}
+
+/** For each process how it differs from the oldest one; `processes` is sorted by age. */
+export function describeStrangers<P extends Judged>(
+  processes: readonly P[],
+): readonly (P & { readonly notes: readonly string[] })[] {
+  return processes.map((one, at) => ({
+    ...one,
+    notes: differences(one, at === 0 ? null : (processes[0] ?? null)).map(({ text }) => text),
+  }));
+}
+
+/** How far this clock is ahead; what the question itself may have taken does not count. */
+export function clockAhead(asked: number, answered: number, database: number): number {
+  const ahead = (asked + answered) / 2 - database;
+  return Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - (answered - asked) / 2));
+}
+
+/** What is found out at the start of a process. */
+export interface StartingProcess {
+  readonly store: Pick<Store, 'processes'>;
+  readonly loaded: LoadedSettings;
+  readonly folder: Pick<DataFolder, 'path'>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Logs in what this process differs from its deployment. Throws CliError `stranger` where that is unsafe. */
+export async function checkStrangers(starting: StartingProcess): Promise<ProcessFacts> {
+  const { store, loaded, folder, version, clock, log } = starting;
+  const asked = clock();
+  const time = await store.processes.time();
+  const facts: ProcessFacts = {
+    agent: loaded.settings.agent.id,
+    workspace: await workspaceId(loaded.settings.agent.workspace),
+    settings: sectionHashes(loaded, folder),
+    clockAheadMs: clockAhead(asked, clock(), time),
+  };
+  const [oldest = null] = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
+  const found = differences({ version, facts }, oldest);
+  for (const { what, text } of found) log.warn({ what }, `this process is a stranger: ${text}`);
+  const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);
+  if (unsafe.length === 0 || oldest === null) return facts;
+  throw new CliError(
+    'stranger',
+    `This process does not fit the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that works on the same database: ${unsafe.join('; ')}. Correct that, or stop the others first.`,
+  );
+}
+
+/** An id that is kept in the folder, so that machines which reach it by other paths know it. */
+export async function workspaceId(workspace: string): Promise<string | null> {
+  const home = join(workspace, '.parley');
+  const file = join(home, 'id');
+  const read = () => readFile(file, 'utf8').catch(() => null);
+  const known = await read();
+  if (known !== null && known !== '') return known;
+  // Another process may be first, or the folder cannot be written.
+  await mkdir(home).catch(() => undefined);
+  await writeFile(file, newId('workspace'), { flag: 'wx', mode: 0o600 }).catch(() => undefined);
+  return (await read()) || null;
+}
+
+/** What each machine or process may have for itself. */
+const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
+
+function sectionHashes(
+  { settings, channels, secrets }: LoadedSettings,
+  { path }: Pick<DataFolder, 'path'>,
+): Record<string, string> {
+  const shared = { ...settings, agent: { ...settings.agent, workspace: '' } };
+  const sections = [
+    ...Object.entries(shared).filter(([name]) => !OWN_SECTIONS.has(name)),
+    ...Object.entries(channels).map(([name, value]) => [`channels.${name}`, value] as const),
+  ];
+  const hide = [...secrets, path].filter((text) => text !== '');
+  return Object.fromEntries(
+    sections.map(([name, value]) => {
+      const text = hide.reduce((all, one) => all.replaceAll(one, '*'), JSON.stringify(value));
+      return [name, createHash('sha256').update(text).digest('hex').slice(0, 16)];
+    }),
+  );
+}
