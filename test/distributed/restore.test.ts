@@ -44,7 +44,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment that people write to', () 
         const text = `question ${number}`;
         asked.set(chat, [...(asked.get(chat) ?? []), `You said: ${text}`]);
         telegram.say({ chat, text });
-        await sleep(40);
+        await sleep(120);
       }
     })();
     await sleep(1_000);

@@ -42,7 +42,7 @@ export function announceProcess(
     const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), time) };
     const isKnown = differences({ version, facts }, null).length > 0;
     for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
-      log.warn({ what }, `this process is a stranger: ${text}`);
+      log.warn({ what }, `this process does not fit its deployment: ${text}`);
     }
     facts = now;
   };

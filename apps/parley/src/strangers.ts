@@ -105,7 +105,8 @@ export async function checkStrangers(starting: StartingProcess): Promise<Process
   };
   const [oldest = null] = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
   const found = differences({ version, facts }, oldest);
-  for (const { what, text } of found) log.warn({ what }, `this process is a stranger: ${text}`);
+  for (const { what, text } of found)
+    log.warn({ what }, `this process does not fit its deployment: ${text}`);
   const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);
   if (unsafe.length === 0 || oldest === null) return facts;
   throw new CliError(

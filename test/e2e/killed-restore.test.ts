@@ -2,15 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { type DataFolder, locateDataFolder, tidyUp } from '@parley/cli';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { freshDatabase } from '../../../../test/services/fresh-database.ts';
-import { type DataFolder, locateDataFolder } from '../data-folder.ts';
-import { makeBackup } from './make-backup.ts';
-import { tidyUp } from './work-folder.ts';
+import { freshDatabase } from '../services/fresh-database.ts';
+import { runParley } from './parley-process.ts';
 
-const PROGRAM = resolve(import.meta.dirname, '../../bin/parley.js');
-const DIE_AT = resolve(import.meta.dirname, '../testing/die-at.ts');
+const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
+const DIE_AT = resolve(import.meta.dirname, 'die-at.ts');
 const clock = () => Date.UTC(2026, 10, 22);
 
 const postgresUrl = inject('postgresUrl');
@@ -39,8 +38,8 @@ for (const { name, isThere } of databases) {
         fresh === null ? 'model: offline\n' : `store: { url: '${url}' }\n`,
       );
       await write('restored');
-      const { settingsFile, workspace, path: dataFolder } = folder;
-      await makeBackup({ file, storeUrl: url, settingsFile, workspace, dataFolder, clock });
+      const made = await runParley(['--data', folder.path, 'backup', file]);
+      expect([made.code, made.err]).toEqual([0, '']);
     });
     afterAll(async () => {
       await drop();
