@@ -170,6 +170,30 @@ describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work
     expect(await store.lanes.commit(again, answer('t2', ['now']), NOW)).toBe('committed');
   });
 
+  it('[D01] [G16] carries over what people wait for, and drops the letters about it', async () => {
+    const database = postgres ?? bothDatabases(null)[0];
+    if (database === undefined) throw new Error('no database');
+    const store = await database.openEmpty();
+    await store.inbox.accept(message('m1'));
+    const copy = await copyOf(database.url());
+    const lease = await hold(store);
+    await claim(store, lease, 't1');
+    await store.inbox.accept(message('m2'));
+    await store.inbox.accept(message('m3', 'c2'));
+    const other = await hold(store, 'web:c2');
+    await claim(store, other, 't2');
+    await store.lanes.commit(other, answer('t2', ['unsent'], 'c2'), NOW);
+    const outcome = await restore(database.url(), copy, { clock: () => NOW + 5_000 });
+    const letters = { unanswered: 1, uncertain: 0 };
+    expect(outcome.carried).toEqual({ kind: 'carried', messages: 2, parts: 1, letters });
+    expect(await store.deadLetters.counts()).toMatchObject({ unanswered: 0, uncertain: 0 });
+    expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
+    expect(await store.lanes.commit(lease, answer('t1', ['late']), NOW)).toBe('fenced');
+    const resumed = await claim(store, await hold(store), 't3');
+    expect(resumed).toMatchObject({ turnId: 't1', attempts: 2, messages: [{}] });
+    expect(await store.inbox.waiting('web:c1')).toBe(1);
+  });
+
   it('that fails leaves everything as it was', async () => {
     const database = postgres ?? bothDatabases(null)[0];
     if (database === undefined) throw new Error('no database');
