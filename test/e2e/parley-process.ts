@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { main } from '../../apps/parley/src/main.ts';
+import { main } from '@parley/cli/main';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 /** A start that takes longer has failed; generous, because a busy machine is slow. */

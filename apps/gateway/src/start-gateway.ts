@@ -92,33 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...[...open.values()].map((account) => account.status()),
     ...broken,
   ];
-  const app: HttpAppOptions = {
-    ...options.http,
-    sessions: { repository: options.store.pageSessions, limits: options.http.sessions },
-    clock: options.clock,
-    log: options.log,
-    metrics: async (health) => options.metrics(status(), await health()),
-    status,
-    report: async (health) => {
-      const [figures, now] = await Promise.all([options.report(), health()]);
-      return { channels: status(), health: now, ...figures };
-    },
-    inspector: options.inspector,
-    heartbeat: options.heartbeat,
-    soul: options.soul,
-    cron: options.cron,
-    audit: options.audit,
-    restore: options.restore,
-    work: options,
-    why: {
-      ask: (message) => options.store.why.ask({ message }, options.clock()),
-      recent: (limit) => options.store.why.recent(limit),
-    },
-    ping: () => options.store.ping(),
-    pingQueue: () => options.queues.depths(),
-    workers: options.workers,
-    channel: webRoutesOf(open, starting),
-  };
+  const app = httpOptions(options, status, webRoutesOf(open, starting));
   const http = await startHttp(
     { ...options.http, log: options.log, scrub: options.scrub },
     async () => (await import('./http/app.ts')).createHttpApp(app),
@@ -148,6 +122,41 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await rights?.close();
       presence.close();
     },
+  };
+}
+
+/** What the routes show and do. */
+function httpOptions(
+  options: GatewayOptions,
+  status: () => AccountStatus[],
+  channel: HttpAppOptions['channel'],
+): HttpAppOptions {
+  return {
+    ...options.http,
+    sessions: { repository: options.store.pageSessions, limits: options.http.sessions },
+    clock: options.clock,
+    log: options.log,
+    metrics: async (health) => options.metrics(status(), await health()),
+    status,
+    report: async (health) => {
+      const [figures, now] = await Promise.all([options.report(), health()]);
+      return { channels: status(), health: now, ...figures };
+    },
+    inspector: options.inspector,
+    heartbeat: options.heartbeat,
+    soul: options.soul,
+    cron: options.cron,
+    audit: options.audit,
+    restore: options.restore,
+    work: options,
+    why: {
+      ask: (message) => options.store.why.ask({ message }, options.clock()),
+      recent: (limit) => options.store.why.recent(limit),
+    },
+    ping: () => options.store.ping(),
+    pingQueue: () => options.queues.depths(),
+    workers: options.workers,
+    channel,
   };
 }
 
