@@ -84,7 +84,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
   person_link: ['person_id', 'link_id'],
-  process: ['id', 'role', 'host', 'address', 'version'],
+  process: ['id', 'role', 'host', 'address', 'version', 'facts'],
   prompt_text: ['hash'],
   session_pin: ['conversation_id', 'pin_key'],
   spend: ['day', 'person_id', 'group_id'],
