@@ -36,6 +36,7 @@ describe('settingsJsonSchema', () => {
       'spend',
       'media',
       'inspector',
+      'retention',
       'http',
       'log',
       'telemetry',
