@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import {
+  documentedRules,
+  findPromtool,
+  firedAlerts,
+  type Scrapes,
+} from '../services/alert-rules.ts';
+import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
+import type { Member } from './deployment.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+const promtool = findPromtool();
+
+describe.runIf(redisUrl && postgresUrl && promtool)(
+  'the alerts that docs/metrics.md recommends',
+  () => {
+    let scene: Scene;
+    let postgres: FaultyProxy;
+    let gateways: readonly Member[];
+    let worker: Member;
+    const moments: Scrapes[] = [];
+    beforeAll(async () => {
+      postgres = await startFaultyProxy(postgresUrl ?? '');
+      const services = { redisUrl: redisUrl ?? '', postgresUrl: postgres.url };
+      scene = await openScene(services, { limits: { waitingPerConversation: 5 } });
+      const { deployment } = scene;
+      gateways = [await deployment.start('gateway'), await deployment.start('gateway')];
+      worker = await deployment.start('worker');
+    });
+    afterAll(async () => {
+      await postgres.restore();
+      await scene.close();
+      await postgres.close();
+    });
+
+    async function scrape(): Promise<void> {
+      const { deployment } = scene;
+      const texts = deployment.members().map(async (member) => {
+        const { body } = await deployment.get(member, '/metrics');
+        return [`${member.role}-${member.pid}`, body] as const;
+      });
+      moments.push(Object.fromEntries(await Promise.all(texts)));
+    }
+    /** A process that has just started is not ready; no rule counts that within its minute. */
+    const untilReady = () =>
+      Promise.all(
+        scene.deployment
+          .members()
+          .map((member) =>
+            expect
+              .poll(async () => (await scene.deployment.get(member, '/readyz')).body)
+              .toBe('ready\n'),
+          ),
+      );
+    const say = (chat: number, text: string, extra = {}) =>
+      scene.telegram.say({ chat, text, extra });
+
+    it('[D10] are silent in a deployment that is well, standby and restarted worker included', async () => {
+      await scene.ask('one');
+      await untilReady();
+      await scrape();
+      await scene.ask('two');
+      await worker.end();
+      worker = await scene.deployment.start('worker');
+      await scene.ask('three');
+      await untilReady();
+      await scrape();
+      expect(firedAlerts(promtool ?? '', moments)).toEqual([]);
+    });
+
+    it('[D10] fire, each of them, in one that is broken', async () => {
+      await breakTurns();
+      await killBusyWorker();
+      await leaveWithoutWorker();
+      await slowDown();
+      await cutOff();
+      expect(firedAlerts(promtool ?? '', moments)).toEqual(
+        [...documentedRules().alerts].toSorted(),
+      );
+    });
+
+    /** The model, a tool, the platform and the machine fail, each for a while. */
+    async function breakTurns(): Promise<void> {
+      const { telegram, model } = scene;
+      telegram.fault({
+        kind: 'refuse',
+        method: 'sendMessage',
+        code: 429,
+        description: 'Too Many Requests: retry after 1',
+        parameters: { retry_after: 1 },
+        times: 14,
+      });
+      for (let chat = 700; chat < 714; chat += 1) say(chat, `limited ${chat}`);
+      await telegram.waitFor(() => scene.answers(713).length > 0, 30_000);
+      for (let nth = 0; nth < 4; nth += 1) {
+        model.fault({ kind: 'status', status: 400 });
+        say(800 + nth, 'nothing works');
+      }
+      await telegram.waitFor(() => scene.answers(803).length > 0, 30_000);
+      // None of these calls has the arguments that the tool wants.
+      const calls = [1, 2, 3, 4].map((nth) => ({
+        name: 'current_time',
+        arguments: { timeZone: nth },
+      }));
+      model.queue({ toolCalls: calls });
+      say(840, 'what time is it?');
+      await telegram.waitFor(() => scene.answers(840).length > 0, 20_000);
+      telegram.setAccess(820, 'blocked');
+      const late = { date: Math.floor(Date.now() / 1_000) - 600 };
+      for (let chat = 820; chat < 824; chat += 1) say(chat, 'written ten minutes ago', late);
+      await sleep(2_000);
+      await scrape();
+      worker.signal('SIGSTOP');
+      await sleep(1_000);
+      worker.signal('SIGCONT');
+      await scrape();
+    }
+
+    async function killBusyWorker(): Promise<void> {
+      const held = Array.from({ length: 12 }, (_, nth) => scene.held.hold(`think ${nth}`));
+      for (const nth of held.keys()) say(900 + nth, `think ${nth}`);
+      await Promise.all(held.map(({ asked }) => asked));
+      await worker.end();
+      worker = await scene.deployment.start('worker');
+      for (const { release } of held) release();
+      await scene.telegram.waitFor(() => scene.answers(911).length > 0, 30_000);
+      await scrape();
+    }
+
+    async function leaveWithoutWorker(): Promise<void> {
+      const { telegram, deployment } = scene;
+      telegram.fault({ kind: 'hang', method: 'sendMessage', chat: 950, times: 1 });
+      say(950, 'never delivered');
+      await telegram.waitFor(
+        () =>
+          scene.answers(950).length === 0 &&
+          telegram
+            .calls('sendMessage')
+            .some(({ params }) => JSON.stringify(params).includes('950')),
+      );
+      await worker.end();
+      for (let nth = 0; nth < 8; nth += 1) say(960, `too much ${nth}`);
+      for (let chat = 1_000; chat < 1_110; chat += 1) say(chat, 'is anybody there?');
+      await telegram.waitFor(() => telegram.pendingUpdates().length === 0, 30_000);
+      const client = new Client({ connectionString: deployment.storeUrl });
+      await client.connect();
+      await client.query('update inbox set received_at = received_at - 200000');
+      await client.query('update outbox set created_at = created_at - 200000');
+      await client.end();
+      await scrape();
+    }
+
+    async function slowDown(): Promise<void> {
+      postgres.delay(300);
+      for (let chat = 2_000; chat < 2_004; chat += 1) say(chat, 'slowly');
+      await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0, 60_000);
+      postgres.delay(0);
+      await scrape();
+    }
+
+    async function cutOff(): Promise<void> {
+      scene.telegram.fault({ kind: 'status', method: 'getUpdates', status: 502, times: 1_000 });
+      scene.telegram.endPoll();
+      await expect
+        .poll(
+          async () =>
+            (await Promise.all(gateways.map((one) => scene.stateOf(one)))).map(({ kind }) => kind),
+          {
+            timeout: 40_000,
+          },
+        )
+        .not.toContain('connected');
+      await postgres.cut();
+      await sleep(500);
+      await scrape();
+    }
+  },
+);

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { findProgram } from './find-program.ts';
+
+const DOCUMENT = resolve(import.meta.dirname, '../../docs/metrics.md');
+/** So long, in minutes, the last scrape is taken to hold: longer than any rule looks back. */
+const HELD = 16;
+
+/** Text of `/metrics` of each process, by its name, at one moment. */
+export type Scrapes = Readonly<Record<string, string>>;
+
+/** Prometheus's own evaluator of rules, or null where it is not installed. */
+export function findPromtool(): string | null {
+  const found = findProgram({ names: ['promtool'], folders: [], variable: 'PARLEY_TEST_PROMTOOL' });
+  return 'path' in found ? found.path : null;
+}
+
+/** The rules that docs/metrics.md recommends, and the names of their alerts. */
+export function documentedRules(): { readonly yaml: string; readonly alerts: readonly string[] } {
+  const [, yaml = ''] = /```yaml\n(groups:[\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
+  return { yaml, alerts: [...yaml.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name) };
+}
+
+/** Which of the documented alerts fire at any time, when each of the scrapes holds for a while. */
+export function firedAlerts(promtool: string, moments: readonly Scrapes[]): readonly string[] {
+  const { yaml, alerts } = documentedRules();
+  const folder = mkdtempSync(join(tmpdir(), 'parley-alerts-'));
+  const length = moments.length * HELD;
+  const times = Array.from({ length }, (_, minute) => `${minute}m`);
+  const test = {
+    interval: '1m',
+    input_series: seriesOf(moments),
+    alert_rule_test: times.flatMap((eval_time) =>
+      alerts.map((alertname) => ({ eval_time, alertname, exp_alerts: [] })),
+    ),
+  };
+  writeFileSync(join(folder, 'rules.yml'), yaml);
+  const file = join(folder, 'test.yml');
+  writeFileSync(file, stringify({ rule_files: ['rules.yml'], tests: [test] }));
+  const { stdout, stderr, status } = spawnSync(promtool, ['test', 'rules', file], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1_024 * 1_024,
+  });
+  rmSync(folder, { recursive: true, force: true });
+  const fired = [...`${stdout}${stderr}`.matchAll(/alertname: ?(\w+), time:/g)];
+  if (status !== 0 && fired.length === 0) throw new Error(`promtool: ${stdout}${stderr}`);
+  return [...new Set(fired.map(([, name = '']) => name))].toSorted();
+}
+
+function seriesOf(moments: readonly Scrapes[]): readonly object[] {
+  const values = new Map<string, string[]>();
+  for (const [nth, scrapes] of moments.entries()) {
+    for (const [instance, text] of Object.entries(scrapes)) {
+      for (const [, name, labels = '', value = ''] of text.matchAll(
+        /^(\w+)(?:\{(.*)\})? (\S+)$/gm,
+      )) {
+        const series = `${name}{${[`instance="${instance}"`, ...(labels ? [labels] : [])].join(',')}}`;
+        const all = values.get(series) ?? moments.map(() => '_');
+        all[nth] = value;
+        values.set(series, all);
+      }
+    }
+  }
+  return [...values].map(([series, all]) => ({
+    series,
+    values: all.flatMap((value) => Array.from({ length: HELD }, () => value)).join(' '),
+  }));
+}
