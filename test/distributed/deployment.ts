@@ -61,7 +61,7 @@ export async function openDeployment(services: Services, settings: object): Prom
     queue: { url: services.redisUrl, prefix: `test-${randomBytes(8).toString('hex')}` },
     ...settings,
   };
-  const all = { ...shared, store: { url: database.url } };
+  const all = { store: { url: database.url }, ...shared };
   const config = join(folder, 'settings.yaml');
   writeFileSync(config, JSON.stringify(all, null, 2));
   const members = new Set<Member>();
