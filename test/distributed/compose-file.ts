@@ -72,7 +72,10 @@ export function readCompose(file: string, variables: Readonly<Record<string, str
 function dockerfile(): Pick<ParleyService, 'environment' | 'healthcheck'> {
   const text = readFileSync(resolve(ROOT, 'Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1] ?? '';
-  z.tuple([z.literal('node'), z.literal('apps/parley/bin/parley.js')]).parse(JSON.parse(entry));
+  const flag = z.string().startsWith('--max-semi-space-size=');
+  z.tuple([z.literal('node'), flag, z.literal('apps/parley/bin/parley.js')]).parse(
+    JSON.parse(entry),
+  );
   const environment = [...text.matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, key, value]) => [
     key,
     value,
