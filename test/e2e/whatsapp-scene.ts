@@ -89,6 +89,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
       await parley.end('SIGKILL');
       await Promise.all([double.close(), model.close()]);
       folder.remove();
+      delete process.env.NODE_EXTRA_CA_CERTS;
       noisy();
     },
   };
