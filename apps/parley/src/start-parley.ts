@@ -5,7 +5,6 @@ import { type AccountStatus, CHANNEL_DEFINITIONS, type RestoreWish } from '@parl
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import type { LogDestination } from '@parley/telemetry';
-import manifest from '../package.json' with { type: 'json' };
 import { type BannerFacts, bannerFacts } from './banner.ts';
 import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
@@ -134,7 +133,7 @@ async function compose(
 /** Before any work is taken. */
 async function fitIn(options: StartOptions & OpenLog, loaded: LoadedSettings, { shared }: Parts) {
   const { checkStrangers } = await import('./strangers.ts');
-  return checkStrangers({ ...shared, loaded, folder: options.folder, version: manifest.version });
+  return checkStrangers({ ...shared, loaded, folder: options.folder });
 }
 
 /** A process with channels serves its health with them, and needs none of this. */

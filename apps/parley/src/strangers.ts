@@ -8,6 +8,7 @@ import {
   type RunningProcess,
   type Store,
 } from '@parley/store';
+import manifest from '../package.json' with { type: 'json' };
 import { CliError } from './cli-error.ts';
 import type { DataFolder } from './data-folder.ts';
 import { newId } from './new-id.ts';
@@ -87,14 +88,13 @@ export interface StartingProcess {
   readonly store: Pick<Store, 'processes'>;
   readonly loaded: LoadedSettings;
   readonly folder: Pick<DataFolder, 'path'>;
-  readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Logs in what this process differs from its deployment. Throws CliError `stranger` where that is unsafe. */
 export async function checkStrangers(starting: StartingProcess): Promise<ProcessFacts> {
-  const { store, loaded, folder, version, clock, log } = starting;
+  const { store, loaded, folder, clock, log } = starting;
   const asked = clock();
   const time = await store.processes.time();
   const facts: ProcessFacts = {
@@ -104,7 +104,7 @@ export async function checkStrangers(starting: StartingProcess): Promise<Process
     clockAheadMs: clockAhead(asked, clock(), time),
   };
   const [oldest = null] = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
-  const found = differences({ version, facts }, oldest);
+  const found = differences({ version: manifest.version, facts }, oldest);
   for (const { what, text } of found)
     log.warn({ what }, `this process does not fit its deployment: ${text}`);
   const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);

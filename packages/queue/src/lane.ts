@@ -78,7 +78,7 @@ export async function runLane(
 }
 
 /** A living database takes milliseconds; one that is overloaded is no faster for being asked again. In ms. */
-const BEGIN_MS = 5_000;
+const BEGIN_MS = 12_000;
 
 /** Throws when the database is silent; what the beginning comes to afterwards is given back. */
 async function beginInTime(
