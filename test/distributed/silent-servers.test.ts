@@ -16,7 +16,8 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
-    const limits = { connections: 5, connectSeconds: 1, querySeconds: 1 };
+    // Two of them are for leases.
+    const limits = { connections: 7, connectSeconds: 1, querySeconds: 1 };
     store = await openStore({ url: proxy.url, clock: () => 0, ...limits });
   });
   afterEach(() => proxy.restore());

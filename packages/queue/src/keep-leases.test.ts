@@ -13,7 +13,12 @@ afterEach(() => {
 function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 100) {
   const lost: string[] = [];
   const keep = keepLeases({
-    lanes: { renew },
+    lanes: {
+      renew: async (leases) => ({
+        renewed: (await renew(leases)).filter((id) => !id.startsWith('busy')),
+        busy: namesOf(leases).filter((id) => id.startsWith('busy')),
+      }),
+    },
     clock: Date.now,
     log: silentLogger,
     leaseMs,
@@ -55,6 +60,18 @@ describe('the leases of a worker', () => {
     for (const name of ['a', 'b', 'c']) add(name);
     await expect.poll(() => lost).toContain('b');
     expect(new Set(lost)).toEqual(new Set(['b']));
+  });
+
+  it('[D02] are kept while another transaction writes to their row, until they run out', async () => {
+    let renewals = 0;
+    const { add, lost } = keeping(async (leases) => {
+      renewals += 1;
+      return namesOf(leases);
+    }, 400);
+    for (const name of ['a', 'busy']) add(name);
+    await expect.poll(() => renewals).toBeGreaterThan(0);
+    expect(lost).toEqual([]);
+    await expect.poll(() => lost).toEqual(['busy']);
   });
 
   it('[D02] are all lost when the database does not answer in time', async () => {

@@ -57,10 +57,11 @@ export function keepLeases({ lanes, clock, log, leaseMs = LEASE_MS }: KeepLeases
     renewing = true;
     try {
       const leases = all.map(({ lease }) => lease);
-      const renewed = new Set(await lanes.renew(leases, until));
+      const asked = await lanes.renew(leases, until);
+      const [renewed, busy] = [new Set(asked.renewed), new Set(asked.busy)];
       for (const one of all) {
         if (renewed.has(one.lease.conversationId)) one.until = until;
-        else if (kept.has(one)) lose(one);
+        else if (!busy.has(one.lease.conversationId) && kept.has(one)) lose(one);
       }
     } catch (error) {
       log.warn({ leases: all.length, reason: reasonOf(error) }, 'leases not renewed');

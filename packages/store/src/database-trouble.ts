@@ -77,6 +77,7 @@ export function watchDatabase(
     },
     read,
     write,
+    writeUrgent: (work) => watched('write', () => database.writeUrgent(work)),
     writeLong: (work) => watched('write', () => database.writeLong(work)),
     close: () => database.close(),
   };

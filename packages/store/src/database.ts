@@ -21,6 +21,8 @@ export interface Database {
    * `work` awaits nothing but its queries, since on SQLite all others wait for it.
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
+  /** Like `write`, for leases: no load keeps it waiting for a connection. It awaits as little as can be. */
+  writeUrgent<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Like `write`, for a migration or a restore, whose statements may each take an hour. */
   writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;

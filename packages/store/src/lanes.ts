@@ -58,8 +58,14 @@ export interface LaneRepository {
     | { kind: 'settling'; retryInMs: number }
     | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
   >;
-  /** Prolongs leases; gives back the conversations of those that were not lost. */
-  renew(leases: readonly Lease[], until: number): Promise<readonly string[]>;
+  /**
+   * Prolongs leases; gives back the conversations of which it could, and those that another transaction is
+   * writing to at this moment: neither lost nor prolonged.
+   */
+  renew(
+    leases: readonly Lease[],
+    until: number,
+  ): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }>;
   /**
    * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
    * database, so that this beginning of it is not counted.

@@ -36,26 +36,32 @@ export async function openPostgres({
   querySeconds = 10,
 }: { readonly url: string; readonly name: string } & PostgresLimits): Promise<Database> {
   const { Pool, types } = await import('pg');
-  const pool = new Pool({
+  const urgentConnections = connections < 4 ? 1 : 2;
+  const common = {
     connectionString: url,
-    max: connections,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     connectionTimeoutMillis: connectSeconds * 1000,
     application_name: 'parley',
     types: numberTypes(types),
-  });
+  };
+  const pool = new Pool({ ...common, max: connections - urgentConnections });
+  // Leases must be renewed in time however many turns wait for a connection.
+  const urgent = new Pool({ ...common, max: urgentConnections });
   // A connection that breaks tells so by an event as well, on the pool while it is idle and on
   // itself while it is lent; unheard, either would end the process. The query that runs on it, or
   // the next one, fails and is explained, so nothing is lost here.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  for (const one of [pool, urgent]) {
+    one.on('error', () => undefined);
+    one.on('connect', (client) => client.on('error', () => undefined));
+  }
   const lend = lender(pool);
-  const within = (ms: number) =>
+  const within = (ms: number, from = lend) =>
     new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool: { connect: () => lend(ms), end: () => pool.end() } }),
+      dialect: new PostgresDialect({ pool: { connect: () => from(ms), end: async () => {} } }),
     });
   const kysely = within(querySeconds * 1000);
+  const renewing = within(querySeconds * 1000, lender(urgent));
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!open) throw new StoreError('store-closed', `${name} is closed already.`);
@@ -69,11 +75,12 @@ export async function openPostgres({
     dialect: 'postgres',
     read: (work) => guarded(() => work(kysely)),
     write: (work) => guarded(() => kysely.transaction().execute(work)),
+    writeUrgent: (work) => guarded(() => renewing.transaction().execute(work)),
     writeLong: (work) => guarded(() => within(LONG_QUERY_MS).transaction().execute(work)),
     async close() {
       if (!open) return;
       open = false;
-      await pool.end();
+      await Promise.all([pool.end(), urgent.end()]);
     },
   };
 }

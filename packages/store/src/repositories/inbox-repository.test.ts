@@ -191,7 +191,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await send('m2', STOP);
         await store.inbox.accept(message('m3'));
 
-        expect(await store.lanes.renew([fenced], 5_000)).toEqual([]);
+        expect(await store.lanes.renew([fenced], 5_000)).toEqual({ renewed: [], busy: [] });
         expect(await store.turns.appendStep(fenced, 't1', { index: 0, content: 1 }, 1)).toBe(
           'fenced',
         );

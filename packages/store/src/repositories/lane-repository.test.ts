@@ -54,22 +54,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       it('is taken over by its own owner, whose earlier run is then fenced', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
         await hold(store, 'web:c1', 'w1', 1);
-        expect(await store.lanes.renew([first], 9_000)).toEqual([]);
+        expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
       it('can be prolonged while nobody else took it, and not once lost or given back', async () => {
         const lease = await hold(store, 'web:c1', 'w1', 0);
-        expect(await store.lanes.renew([lease], 5_000)).toEqual(['web:c1']);
+        expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
         expect(await store.lanes.acquire('web:c1', 'w2', 4_000, 1_000)).toEqual({
           kind: 'busy',
           retryInMs: 1_000,
         });
         const taken = await hold(store, 'web:c1', 'w2', 5_000);
-        expect(await store.lanes.renew([lease], 9_000)).toEqual([]);
+        expect(await store.lanes.renew([lease], 9_000)).toEqual({ renewed: [], busy: [] });
         await store.lanes.release(lease);
-        expect(await store.lanes.renew([taken], 9_000)).toEqual(['web:c1']);
+        expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: ['web:c1'], busy: [] });
         await store.lanes.release(taken);
-        expect(await store.lanes.renew([taken], 9_000)).toEqual([]);
+        expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
       it('[D05] is prolonged with all others of its worker at once, each for itself', async () => {
@@ -77,9 +77,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const leases = [];
         for (const chat of chats) leases.push(await hold(store, chat, 'w1', 0));
         await hold(store, 'web:7', 'w2', 1_000);
-        const renewed = await store.lanes.renew(leases, 5_000);
+        const { renewed } = await store.lanes.renew(leases, 5_000);
         expect([...renewed].sort()).toEqual(chats.filter((chat) => chat !== 'web:7').sort());
-        expect(await store.lanes.renew([], 9_000)).toEqual([]);
+        expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
       it('ends everywhere at releaseAll, and its holders are fenced', async () => {

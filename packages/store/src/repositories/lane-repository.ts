@@ -84,40 +84,31 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
 const AT_ONCE = 200;
 
 /**
- * A transaction that holds many leases must not wait for one more, or two of them wait in a circle:
- * rows that are locked at this moment are left out, and asked for one by one afterwards.
+ * A transaction that holds many leases must not wait for one more, or two of them wait in a circle: rows that
+ * are locked at this moment are left out, and asked for again by the next renewal.
  */
 async function renewLeases(
   database: Database,
   leases: readonly Lease[],
   until: number,
-): Promise<readonly string[]> {
-  const renew = (some: readonly Lease[], wait: boolean) =>
-    database.write((sql) => renewSome(database, sql, { leases: some, until, wait }), 'process');
-  const renewed = new Set<string>();
+): ReturnType<LaneRepository['renew']> {
+  const renewed: string[] = [];
+  const busy: string[] = [];
   for (let from = 0; from < leases.length; from += AT_ONCE) {
-    for (const id of await renew(leases.slice(from, from + AT_ONCE), false)) renewed.add(id);
+    const some = leases.slice(from, from + AT_ONCE);
+    await database.writeUrgent(async (sql) => {
+      const done = await renewSome(database, sql, some, until);
+      renewed.push(...done);
+      const left = some.filter(({ conversationId }) => !done.includes(conversationId));
+      if (database.dialect === 'postgres' && left.length > 0)
+        busy.push(...(await heldOf(sql, left).execute()).map(({ id }) => id));
+    });
   }
-  const left = leases.filter(({ conversationId }) => !renewed.has(conversationId));
-  if (database.dialect === 'postgres') {
-    for (const lease of left) for (const id of await renew([lease], true)) renewed.add(id);
-  }
-  return [...renewed];
+  return { renewed, busy };
 }
 
-interface Renewal {
-  readonly leases: readonly Lease[];
-  readonly until: number;
-  readonly wait: boolean;
-}
-
-async function renewSome(
-  database: Database,
-  sql: Sql,
-  { leases, until, wait }: Renewal,
-): Promise<readonly string[]> {
-  if (leases.length === 0) return [];
-  const held = sql
+function heldOf(sql: Sql, leases: readonly Lease[]) {
+  return sql
     .selectFrom('conversation')
     .select('id')
     .where(
@@ -133,12 +124,20 @@ async function renewSome(
         ),
       ),
     );
-  // Locked by the lookup, which sees a row as it is after the wait, not as it was before.
-  const locking = wait ? held.forNoKeyUpdate() : held.forNoKeyUpdate().skipLocked();
+}
+
+async function renewSome(
+  database: Database,
+  sql: Sql,
+  leases: readonly Lease[],
+  until: number,
+): Promise<readonly string[]> {
+  const held = heldOf(sql, leases);
+  const free = held.forNoKeyUpdate().skipLocked();
   const rows = await sql
     .updateTable('conversation')
     .set({ lease_until: until })
-    .where('id', 'in', database.dialect === 'postgres' ? locking : held)
+    .where('id', 'in', database.dialect === 'postgres' ? free : held)
     .returning('id')
     .execute();
   return rows.map(({ id }) => id);

@@ -5,10 +5,10 @@ import type { LeaseRepository } from '../leases.ts';
 export function leaseRepository(database: Database): LeaseRepository {
   return {
     acquire: (name, owner, now, leaseMs) =>
-      database.write((sql) => acquire(sql, { name, owner, now, leaseMs }), 'process'),
+      database.writeUrgent((sql) => acquire(sql, { name, owner, now, leaseMs })),
 
     renew: ({ name, epoch }, until) =>
-      database.write(async (sql) => {
+      database.writeUrgent(async (sql) => {
         const result = await sql
           .updateTable('lease')
           .set({ lease_until: until })
@@ -17,10 +17,10 @@ export function leaseRepository(database: Database): LeaseRepository {
           .where('owner', 'is not', null)
           .executeTakeFirst();
         return result.numUpdatedRows > 0n;
-      }, 'process'),
+      }),
 
     renewAll: (owner, names, until) =>
-      database.write(async (sql) => {
+      database.writeUrgent(async (sql) => {
         if (names.length > 0) {
           await sql
             .updateTable('lease')
@@ -36,7 +36,7 @@ export function leaseRepository(database: Database): LeaseRepository {
           .select(['name', 'epoch', 'owner', 'lease_until as until'])
           .orderBy('name')
           .execute();
-      }, 'process'),
+      }),
 
     release: ({ name, epoch }, reservedUntil) =>
       database.write(async (sql) => {

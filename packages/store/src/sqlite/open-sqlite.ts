@@ -116,6 +116,7 @@ function sqliteDatabase(
     read: (work) => guarded(() => work(kysely)),
     write: (work, durability = 'power-cut') =>
       guarded(() => transactions.transact(work, durability)),
+    writeUrgent: (work) => guarded(() => transactions.transact(work, 'process')),
     writeLong: (work) => guarded(() => transactions.transact(work, 'power-cut')),
     async close() {
       if (!open) return;
