@@ -19,7 +19,10 @@ import { WireMessage } from './wire.ts';
 type Context = ChannelContext<DiscordSettings>;
 
 const LOAD_AGAIN_MS = 1_000;
-/** How long an old session may take to bring what was missed before the new one begins, in ms. */
+/**
+ * How long an old session may take to bring what was missed before the new one begins, and once more to
+ * bring the rest after that. In ms.
+ */
 const RESUME_WITHIN_MS = 5_000;
 
 type OnEvent = (data: unknown, before?: Position) => void;
@@ -34,7 +37,14 @@ export class Receiving {
   readonly #intake: Intake;
   readonly #connection: Connection;
   readonly #events: Readonly<Record<string, OnEvent>>;
+  /** The session of an earlier process, until all it had to bring was heard. */
   #resumed: Resumed | undefined;
+  /** How far the session of this process has come; stored once the earlier one has brought all. */
+  #position: Position | undefined;
+  /** What the session of this process has brought meanwhile from direct chats. */
+  readonly #later: (() => void)[] = [];
+  /** How often the first shard has begun a session. */
+  #sessions = 0;
   /** Commands and presses that are being taken. */
   readonly #interactions = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
@@ -63,14 +73,22 @@ export class Receiving {
       ...ambience,
       event: (event, shard) => {
         if (this.#stopping.signal.aborted) return;
-        this.#events[event.t]?.(event.d);
+        const take = () => this.#events[event.t]?.(event.d);
+        if (this.#resumed !== undefined && isDirect(event.d)) this.#later.push(take);
+        else take();
         // Direct messages come to the first; those of servers are found by their channels.
-        if (shard === 0) this.#seen.at(positionAfter(event, this.#seen.position));
+        if (shard !== 0) return;
+        this.#position = positionAfter(event, this.#position);
+        if (this.#resumed === undefined) this.#seen.at(this.#position);
       },
-      beginning: (shard) => intake.hold(shard),
+      beginning: (shard) => {
+        if (shard === 0) this.#sessions += 1;
+        intake.hold(shard);
+      },
       begun: (shard, client) => {
-        if (shard === 0) this.#resumed?.close();
-        intake.catchUp(shard, knownChannels(client));
+        const catchUp = () => intake.catchUp(shard, knownChannels(client));
+        if (shard !== 0 || this.#resumed === undefined) catchUp();
+        else void this.#endResumed(this.#resumed, catchUp);
         if (client.application !== null)
           this.#registering ??= this.#register(client.application.id);
       },
@@ -108,6 +126,24 @@ export class Receiving {
     });
     const patience = AbortSignal.any([signal, AbortSignal.timeout(RESUME_WITHIN_MS)]);
     await Promise.race([this.#resumed.caughtUp, once(patience, 'abort')]);
+    if (this.#resumed.isOpen()) return;
+    this.#resumed.close();
+    this.#resumed = undefined;
+  }
+
+  /** Its last events may arrive after the new session has begun; what comes from that one waits for them. */
+  async #endResumed(resumed: Resumed, catchUp: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    const session = this.#sessions;
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(RESUME_WITHIN_MS)]);
+    await Promise.race([resumed.drained(), once(patience, 'abort')]);
+    // After a stop the next process goes on where this session was; a later session catches up by itself.
+    if (signal.aborted || session !== this.#sessions) return;
+    resumed.close();
+    this.#resumed = undefined;
+    for (const take of this.#later.splice(0)) take();
+    this.#seen.at(this.#position);
+    catchUp();
   }
 
   /** Without it nothing that was missed would be fetched, so a database that is away is waited for. */

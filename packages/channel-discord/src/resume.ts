@@ -18,7 +18,9 @@ const Ready = z.object({
 
 /** The code of Discord's own libraries for a close after which the session goes on. */
 const RESUMING = 4200;
-const [EVENT, RESUME, RECONNECT, INVALID_SESSION, HELLO] = [0, 6, 7, 9, 10];
+const [EVENT, HEARTBEAT, RESUME, RECONNECT, INVALID_SESSION, HELLO, HEARTBEAT_ACK] = [
+  0, 1, 6, 7, 9, 10, 11,
+];
 
 /** Where a session is after an event; undefined while its beginning was not seen. */
 export function positionAfter(
@@ -36,6 +38,14 @@ export function positionAfter(
 export interface Resumed {
   /** Resolves when all that was missed was heard, or the session is refused or gone. */
   readonly caughtUp: Promise<void>;
+  /**
+   * Resolves when all that Discord sent to it before this call was heard: a heartbeat is answered behind
+   * that. Two connections know no order, so the new session may begin before the last events of this one
+   * arrive.
+   */
+  drained(): Promise<void>;
+  /** Whether Discord still sends to it. */
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -48,11 +58,16 @@ export function resumeSession(
   { token, from }: { readonly token: string; readonly from: Position },
   hear: (name: string, data: unknown, before: Position) => void,
 ): Resumed {
-  const { promise: caughtUp, resolve } = Promise.withResolvers<void>();
+  const { promise: caughtUp, resolve: catchUp } = Promise.withResolvers<void>();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const end = (): void => {
+    catchUp();
+    answer();
+  };
   const socket = new WebSocket(`${from.url.replace(/\/$/, '')}/?v=10&encoding=json`);
   const close = (): void => {
     socket.close(RESUMING);
-    resolve();
+    end();
   };
   let position = from;
   const take = (text: unknown): void => {
@@ -61,7 +76,8 @@ export function resumeSession(
       const resume = { token, session_id: from.session, seq: from.seq };
       socket.send(JSON.stringify({ op: RESUME, d: resume }));
     } else if (op === RECONNECT || op === INVALID_SESSION) close();
-    else if (op === EVENT && t === 'RESUMED') resolve();
+    else if (op === HEARTBEAT_ACK) answer();
+    else if (op === EVENT && t === 'RESUMED') catchUp();
     else if (op === EVENT && t != null && s != null) {
       hear(t, d, position);
       position = { ...position, seq: s };
@@ -69,6 +85,13 @@ export function resumeSession(
   };
   socket.onmessage = guarded('resume', ({ data }: MessageEvent) => take(data));
   socket.onerror = close;
-  socket.onclose = () => resolve();
-  return { caughtUp, close };
+  socket.onclose = () => end();
+  const isOpen = () => socket.readyState === WebSocket.OPEN;
+  const drained = async (): Promise<void> => {
+    await caughtUp;
+    if (!isOpen()) return;
+    socket.send(JSON.stringify({ op: HEARTBEAT, d: position.seq }));
+    await answered;
+  };
+  return { caughtUp, drained, isOpen, close };
 }

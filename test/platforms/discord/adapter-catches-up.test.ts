@@ -90,6 +90,28 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toContain('me too');
   });
 
+  it('comes from such chats although the new session is faster than the one that is resumed', async () => {
+    const { before, values } = await away();
+    const { double } = before;
+    const dm = double.dmWith('200000000000000601');
+    const after = await scene({ values, on: double });
+    const connected = after.connect();
+    await double.waitFor(() => double.gateway().resumes === 1);
+    double.fault({ kind: 'lag', ms: 500 });
+    double.say({ channel: dm, text: 'hello?' });
+    await double.waitFor(() => double.gateway().identifies === 2);
+    double.say({ channel: dm, text: 'anybody?' });
+    await connected;
+    await after.hears(2);
+    expect(texts(after).slice(0, 2)).toEqual(['hello?', 'anybody?']);
+    await after.adapter.stop();
+    const next = await scene({ values, on: double });
+    await next.connect();
+    double.say({ channel: dm, text: 'now' });
+    await next.hears(1);
+    expect(texts(next).at(-1)).toBe('now');
+  });
+
   it('comes from such chats again when it could not be stored before a stop', async () => {
     const { before, values } = await away();
     const { double } = before;

@@ -75,6 +75,7 @@ export const FaultBody = z.discriminatedUnion('kind', [
   plain('drop'),
   plain('silence'),
   plain('freeze'),
+  z.strictObject({ kind: z.literal('lag'), ms: z.number() }),
   plain('reconnect'),
   plain('forget-sessions'),
   z.strictObject({ kind: z.literal('invalid-session'), resumable: z.boolean() }),

@@ -46,6 +46,8 @@ export type GatewayFault =
   | { readonly kind: 'silence' }
   /** As silence, and the servers hear nothing either, not even a good-bye. */
   | { readonly kind: 'freeze' }
+  /** What is sent on the connections of now arrives this much later, in order. */
+  | { readonly kind: 'lag'; readonly ms: number }
   /** Op 7. */
   | { readonly kind: 'reconnect' }
   /** Op 9; the session is lost unless it is resumable. */
@@ -71,6 +73,7 @@ const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
   'drop',
   'silence',
   'freeze',
+  'lag',
   'reconnect',
   'invalid-session',
   'close',

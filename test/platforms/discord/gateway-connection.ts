@@ -44,6 +44,8 @@ export class GatewayConnection {
   session: GatewaySession | undefined;
   /** Nothing arrives at the bot any more, as when a network path has died. */
   silent = false;
+  /** Frames arrive this much later. */
+  lagMs = 0;
   #arrivals: number[] = [];
 
   constructor(socket: WebSocket, host: GatewayHost) {
@@ -66,8 +68,10 @@ export class GatewayConnection {
   }
 
   send(frame: Frame): void {
-    if (!this.silent)
-      this.#socket.send(JSON.stringify({ ...frame, d: this.#host.asSent(frame.d) }));
+    if (this.silent) return;
+    const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame.d) });
+    if (this.lagMs === 0) this.#socket.send(text);
+    else setTimeout(() => this.#socket.send(text), this.lagMs);
   }
 
   signal(op: number, d: unknown = null): void {

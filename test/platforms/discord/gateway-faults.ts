@@ -9,6 +9,7 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
     case 'drop':
     case 'silence':
     case 'freeze':
+    case 'lag':
     case 'reconnect':
     case 'invalid-session':
     case 'close':
@@ -43,7 +44,7 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
 
 type ConnectionFault = Extract<
   GatewayFault,
-  { kind: 'drop' | 'silence' | 'freeze' | 'reconnect' | 'invalid-session' | 'close' }
+  { kind: 'drop' | 'silence' | 'freeze' | 'lag' | 'reconnect' | 'invalid-session' | 'close' }
 >;
 
 function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
@@ -51,6 +52,7 @@ function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
     if (fault.kind === 'drop') connection.drop();
     else if (fault.kind === 'silence') connection.silent = true;
     else if (fault.kind === 'freeze') connection.freeze();
+    else if (fault.kind === 'lag') connection.lagMs = fault.ms;
     else if (fault.kind === 'reconnect') connection.signal(7);
     else if (fault.kind === 'close') connection.close(fault.code, '');
     else {
