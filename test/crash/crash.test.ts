@@ -67,13 +67,11 @@ function keepsItsPromises(deployment: DeploymentName, sites: readonly KillSite[]
   });
 
   // A gateway that takes over has not the notes of the one that died.
-  it.runIf(deployment === 'embedded')(
-    '[D04] seldom calls a part uncertain that has arrived',
-    () => {
+  if (deployment === 'embedded')
+    it('[D04] seldom calls a part uncertain that has arrived', () => {
       const deaths = [...result.killed.values()].reduce((sum, died) => sum + died, 0);
       expect(all().needless, story()).toBeLessThanOrEqual(deaths / 8);
-    },
-  );
+    });
 
   it('ends by itself nowhere, whatever dies beside it', () => {
     expect(result.crashes, story()).toEqual([]);
