@@ -26,7 +26,7 @@ interface GlobalFlags {
   readonly config?: string;
 }
 
-/** Where a command writes: the process, or whoever runs it within another program. */
+/** Output streams of a command; the process's own by default. */
 export interface CommandStreams {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BusyMode } from '@parley/contracts';
+import { type BusyMode, ParleyError } from '@parley/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTurn } from './lane.ts';
@@ -249,9 +249,16 @@ describe('a worker of lanes that is stuck', () => {
 
   it('[D13] keeps no message from others while it cannot reach the database, and takes part again afterwards', async () => {
     let isAway = true;
-    const never = new Promise<never>(() => undefined);
     const { lanes } = scene.store;
-    const reach = <T>(work: () => Promise<T>): Promise<T> => (isAway ? never : work());
+    const reach = async <T>(work: () => Promise<T>): Promise<T> => {
+      if (!isAway) return work();
+      await sleep(2000);
+      throw new ParleyError({
+        code: 'store-unreachable',
+        message: 'No database.',
+        retryable: true,
+      });
+    };
     const cut: typeof lanes = { ...lanes, begin: (...args) => reach(() => lanes.begin(...args)) };
     const by: string[] = [];
     const answeredBy =

@@ -11,7 +11,6 @@ import {
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
 import { collectPause } from './collect-pause.ts';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
-import { QueueError } from './queue-error.ts';
 import type { StopReason } from './stop-reason.ts';
 
 /** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
@@ -54,8 +53,7 @@ export async function runLane(
   const { lanes, owner, busy, clock, newId, leaseMs = LEASE_MS } = deps;
   const { keepLease = keepLeases(deps) } = deps;
   const askedAt = clock();
-  const beginning = lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), askedAt);
-  const begun = await beginInTime(deps, beginning);
+  const begun = await lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), askedAt);
   if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
   if (begun.kind === 'settling') return begun.retryInMs;
   if (begun.kind === 'none') return null;
@@ -77,43 +75,9 @@ export async function runLane(
   return ending.left ? ending.again : null;
 }
 
-/** A living database takes milliseconds; one that is overloaded is no faster for being asked again. In ms. */
-const BEGIN_MS = 12_000;
-
-/** Throws when the database is silent; what the beginning comes to afterwards is given back. */
-async function beginInTime(
-  deps: LaneDeps,
-  beginning: ReturnType<LaneRepository['begin']>,
-): ReturnType<LaneRepository['begin']> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(databaseSilent()), BEGIN_MS);
-  });
-  try {
-    return await Promise.race([beginning, late]);
-  } catch (error) {
-    void beginning.then(
-      (begun) => (begun.kind === 'turn' ? giveBack(deps, begun.lease, begun.turn.turnId) : null),
-      () => undefined,
-    );
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function databaseSilent(): QueueError {
-  return new QueueError({
-    code: 'queue-lane-silent',
-    message: `The database did not answer within ${BEGIN_MS / 1000} s, so the lane was not begun; another worker may have it.`,
-    retryable: true,
-  });
-}
-
 /** Whether work on a lane failed because this process cannot reach the database. */
 export function isCutOff(error: unknown): boolean {
-  if (!(error instanceof ParleyError)) return false;
-  return error.code === 'queue-lane-silent' || error.code === 'store-unreachable';
+  return error instanceof ParleyError && error.code === 'store-unreachable';
 }
 
 /** The lane was left because nothing may be claimed before `again` (ms from now; null: nothing waits). */

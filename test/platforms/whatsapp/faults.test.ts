@@ -67,7 +67,8 @@ describe('a login that fails', () => {
   it('gets no greeting', async () => {
     const { double, connect } = await startScene();
     double.fault({ kind: 'no-greeting' });
-    const client = connect({ connectTimeoutMs: 200 });
+    // Long enough that the double has seen the connection; else the next one would meet the fault.
+    const client = connect({ connectTimeoutMs: 1500 });
     await client.waitFor(() => client.closedWith === 408);
     await connect().opened();
   });

@@ -41,7 +41,7 @@ export function settingsBeside(folder: DataFolder, staging: string): string {
 }
 
 /**
- * Ends what a backup or restore that was killed has left: an exchange that had begun is finished, so that all
+ * Cleans up after a backup or restore that was killed: an exchange that had begun is finished, so that all
  * is of the restored state; before that, all is as it was. Then the leftovers are removed, but not those of
  * a process that is at work. Throws BackupError where an exchange cannot be finished.
  */
