@@ -11,9 +11,14 @@ export interface ChildProgram {
   close(): Promise<void>;
 }
 
-/** Starts a program of this folder; it says hello by itself. */
-export function startChild(file: string, args: readonly string[] = []): ChildProgram {
+/** Starts a program of this folder, with `flags` for node; it says hello by itself. */
+export function startChild(
+  file: string,
+  args: readonly string[] = [],
+  flags: readonly string[] = [],
+): ChildProgram {
   const child = fork(join(import.meta.dirname, file), args, {
+    execArgv: [...flags],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {

@@ -17,8 +17,8 @@ export interface TelegramSide {
   readonly token: string;
   /** When the first poll came, in ms since 1970; waits for it. */
   firstPoll(): Promise<number>;
-  /** One person, one message after the other; ms from writing to the arrival of each answer. */
-  oneByOne(messages: number): Promise<number[]>;
+  /** One person, one message `pauseMs` after the answer before; ms from writing to each answer. */
+  oneByOne(messages: number, pauseMs?: number): Promise<number[]>;
   /** Many chats, each always waiting for one answer, until `messages` are written or `ms` are over. */
   sideBySide(chats: number, messages: number, ms: number): Promise<Load>;
   /** Quiet people for `ms`: each writes, waits for the answer, and lets some `pauseMs` pass. */
@@ -41,8 +41,10 @@ export async function startTelegramSide(): Promise<TelegramSide> {
   return {
     ...place,
     firstPoll: async () => z.number().parse(await ask({ kind: 'first-poll' })),
-    oneByOne: async (messages) =>
-      z.array(z.number()).parse(await ask({ kind: 'one-by-one', chat: SINGLE_CHAT, messages })),
+    oneByOne: async (messages, pauseMs = 2) => {
+      const order = { kind: 'one-by-one', chat: SINGLE_CHAT, messages, pauseMs } as const;
+      return z.array(z.number()).parse(await ask(order));
+    },
     sideBySide: async (chats, messages, ms) =>
       Load.parse(await ask({ kind: 'side-by-side', chats, messages, ms })),
     steady: async (chats, ms, pauseMs) =>

@@ -6,6 +6,7 @@ export type PlainSection = (typeof PLAIN_SECTIONS)[number];
 
 /** Sections with tables of their own. */
 export const TABLE_SECTIONS = [
+  'stages',
   'prompt',
   'memory-search',
   'context',
@@ -48,6 +49,9 @@ export interface Rounds {
     readonly latency: number;
     readonly throughput: number;
     readonly warmUp: number;
+    /** Messages whose stages are measured, and those before. */
+    readonly stages: number;
+    readonly beforeStages: number;
   };
   /** Longest round of throughput. */
   readonly throughputMs: number;
@@ -76,7 +80,7 @@ export const FULL: Rounds = {
   memory: 3,
   latency: 4,
   throughput: 4,
-  messages: { latency: 400, throughput: 2_000, warmUp: 600 },
+  messages: { latency: 400, throughput: 2_000, warmUp: 600, stages: 500, beforeStages: 1_500 },
   throughputMs: 8_000,
   idleMs: 5_000,
   micro: 400,
@@ -95,7 +99,7 @@ export const QUICK: Rounds = {
   memory: 1,
   latency: 2,
   throughput: 2,
-  messages: { latency: 100, throughput: 600, warmUp: 200 },
+  messages: { latency: 100, throughput: 600, warmUp: 200, stages: 150, beforeStages: 400 },
   throughputMs: 3_000,
   idleMs: 2_000,
   micro: 80,

@@ -62,7 +62,7 @@ try {
   for (const section of wanted) {
     process.stderr.write(`measuring ${section} …\n`);
     if (isPlain(section)) figures.push(...(await MEASURES[section](room, rounds)));
-    else told.set(section, await OWN_TABLES[section](rounds));
+    else told.set(section, await OWN_TABLES[section](rounds, room));
   }
   const summed = figures.map(sumUp);
   const tables = [

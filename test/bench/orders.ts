@@ -14,7 +14,12 @@ export type Disturbance = z.infer<typeof Disturbance>;
 /** What the benchmark asks of the process with the people; each order has one result. */
 export const Order = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('first-poll') }),
-  z.object({ kind: z.literal('one-by-one'), chat: z.int(), messages: z.int() }),
+  z.object({
+    kind: z.literal('one-by-one'),
+    chat: z.int(),
+    messages: z.int(),
+    pauseMs: z.number(),
+  }),
   z.object({ kind: z.literal('side-by-side'), chats: z.int(), messages: z.int(), ms: z.number() }),
   z.object({ kind: z.literal('steady'), chats: z.int(), ms: z.number(), pauseMs: z.number() }),
   z.object({ kind: z.literal('disturb'), disturbance: Disturbance }),

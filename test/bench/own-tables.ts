@@ -1,3 +1,4 @@
+import type { BenchRoom } from './bench-room.ts';
 import { renderContext } from './context-report.ts';
 import { renderDistributed } from './distributed-report.ts';
 import { renderFairness } from './fairness-report.ts';
@@ -13,6 +14,7 @@ import { measureMarkup } from './measure-markup.ts';
 import { measureMemorySearch } from './measure-memory-search.ts';
 import { measurePrompt } from './measure-prompt.ts';
 import { measureSoak } from './measure-soak.ts';
+import { measureStages, renderStages } from './measure-stages.ts';
 import { renderMemorySearch } from './memory-search-report.ts';
 import { beatDays } from './month-of-beats.ts';
 import { renderPrompt } from './prompt-report.ts';
@@ -26,23 +28,27 @@ export interface Told {
 
 /** The sections that do not share the one table, and how each is measured. */
 export const OWN_TABLES: Readonly<
-  Record<TableSection | LongSection, (rounds: Rounds) => Promise<Told>>
+  Record<TableSection | LongSection, (rounds: Rounds, room: BenchRoom) => Promise<Told>>
 > = {
+  stages: told(measureStages, renderStages),
   prompt: told(measurePrompt, renderPrompt),
   'memory-search': told(measureMemorySearch, renderMemorySearch),
   context: told(measureContext, renderContext),
   markup: told(measureMarkup, renderMarkup),
   channels: told(measureChannels, renderChannels),
   heartbeat: told((rounds) => beatDays(rounds.days), renderHeartbeat),
-  distributed: told(measureDistributed, renderDistributed),
+  distributed: told((rounds) => measureDistributed(rounds), renderDistributed),
   idle: told(({ stillMs }) => measureIdle(stillMs), renderIdle),
-  fairness: told(measureFairness, renderFairness),
+  fairness: told((rounds) => measureFairness(rounds), renderFairness),
   soak: told(measureSoak, renderSoak),
 };
 
-function told<T>(measure: (rounds: Rounds) => Promise<T>, render: (figures: T) => string) {
-  return async (rounds: Rounds): Promise<Told> => {
-    const figures = await measure(rounds);
+function told<T>(
+  measure: (rounds: Rounds, room: BenchRoom) => Promise<T>,
+  render: (figures: T) => string,
+) {
+  return async (rounds: Rounds, room: BenchRoom): Promise<Told> => {
+    const figures = await measure(rounds, room);
     return { figures, text: render(figures) };
   };
 }

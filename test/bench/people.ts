@@ -13,11 +13,10 @@ export interface Crowd {
 /** How long a bot may be silent before the benchmark gives up. */
 const PATIENCE_MS = 60_000;
 
-/** The next message is written when the one before is answered. Gives back the ms of each. */
+/** The next message is written `pauseMs` after the one before is answered. Returns the ms of each. */
 export async function oneByOne(
   { double, listen }: Crowd,
-  chat: number,
-  messages: number,
+  { chat, messages, pauseMs }: { chat: number; messages: number; pauseMs: number },
 ): Promise<number[]> {
   const latencies: number[] = [];
   for (let number = 1; number <= messages; number += 1) {
@@ -31,7 +30,7 @@ export async function oneByOne(
     double.say({ chat, text: textOf(number) });
     latencies.push((await answered.promise) - writtenAt);
     clearTimeout(timer);
-    await pause(2);
+    await pause(pauseMs);
   }
   return latencies;
 }

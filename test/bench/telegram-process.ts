@@ -44,7 +44,7 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'first-poll':
       return double.waitFor(() => transcript.firstArrival('getUpdates'), PATIENCE_MS);
     case 'one-by-one':
-      return oneByOne(crowd, order.chat, order.messages);
+      return oneByOne(crowd, order);
     case 'side-by-side':
       return sideBySide(crowd, order);
     case 'steady':

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { DurablePoint } from '@parley/contracts';
+import { z } from 'zod';
+import { type BenchRoom, inNewFolder } from './bench-room.ts';
+import { startChild } from './child-program.ts';
+import { startTelegramSide } from './doubles.ts';
+import type { Rounds } from './figure.ts';
+import { table } from './report.ts';
+import { npmStart } from './started-process.ts';
+import { settingsFor, writeSettings } from './subject.ts';
+
+/**
+ * A stage ends when a message passes this point of the durable path, and begins at the point before.
+ * Budgets are microseconds of processor time; together they are the budget of one message.
+ */
+const STAGES: readonly {
+  readonly end: DurablePoint;
+  readonly name: string;
+  readonly budget: number;
+}[] = [
+  { end: 'inbox-committed', name: 'accepting', budget: 400 },
+  { end: 'turn-claimed', name: 'waking and claiming the lane', budget: 450 },
+  { end: 'model-called', name: 'opening the turn: prompt, history, prompt record', budget: 1_200 },
+  { end: 'step-journalled', name: 'asking the model and its journal', budget: 1_300 },
+  { end: 'turn-committed', name: 'rendering and commit', budget: 700 },
+  { end: 'part-sending', name: 'waking the delivery', budget: 400 },
+  { end: 'part-sent', name: 'sending', budget: 600 },
+  { end: 'part-recorded', name: 'recording the receipt', budget: 150 },
+  { end: 'received', name: 'leaving the lane, claiming again, polling', budget: 800 },
+];
+
+/** Long enough for everything that follows an answer to end before the next message. */
+const PAUSE_MS = 15;
+
+/** What a message costs from one point to the next. */
+export interface StageFigure {
+  readonly name: string;
+  /** Of the whole process with all of its threads, per message, in microseconds. */
+  readonly us: number;
+  readonly budget: number;
+  /** How often a message passes the point at the end. */
+  readonly passings: number;
+}
+
+const Passed = z.record(z.string(), z.object({ us: z.number(), passings: z.number() }));
+
+/**
+ * One person in one chat, one message at a time: where the processor time between the points of the
+ * durable path goes, once history is full and the compiler has seen everything.
+ */
+export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<StageFigure[]> {
+  const { stages, beforeStages } = rounds.messages;
+  return inNewFolder(async (folder) => {
+    await using opened = new AsyncDisposableStack();
+    const telegram = await startTelegramSide();
+    opened.defer(telegram.close);
+    const data = writeSettings(folder, settingsFor({ telegram, modelUrl: room.modelUrl }));
+    const parley = startChild(
+      'stages-process.ts',
+      [data, join(folder, 'log')],
+      [...flagsOfStart(), ...room.nodeArguments],
+    );
+    opened.defer(parley.close);
+    await parley.ask();
+    await telegram.firstPoll();
+    await telegram.oneByOne(beforeStages);
+    await parley.ask({ kind: 'begin' });
+    await telegram.oneByOne(stages, PAUSE_MS);
+    const passed = Passed.parse(await parley.ask({ kind: 'read' }));
+    return STAGES.map(({ end, name, budget }) => {
+      const { us = 0, passings = 0 } = passed[end] ?? {};
+      return { name, us: us / stages, budget, passings: passings / stages };
+    });
+  });
+}
+
+/** Those for node itself that `npm start` has; the program is another here. */
+function flagsOfStart(): string[] {
+  const args = npmStart();
+  return args.slice(
+    0,
+    args.findIndex((arg) => !arg.startsWith('-')),
+  );
+}
+
+/** The table for people. */
+export function renderStages(figures: readonly StageFigure[]): string {
+  const head = ['one message alone, µs of processor time', 'µs', 'budget', '', 'passings'];
+  const row = (name: string, us: number, budget: number, passings: string) => {
+    const verdict = us <= budget ? 'met' : 'MISSED';
+    return [name, us.toFixed(0), `≤ ${budget}`, verdict, passings];
+  };
+  const sum = (of: 'us' | 'budget') => figures.reduce((total, figure) => total + figure[of], 0);
+  return table([
+    head,
+    ...figures.map(({ name, us, budget, passings }) => row(name, us, budget, passings.toFixed(2))),
+    row('in all', sum('us'), sum('budget'), ''),
+  ]);
+}

@@ -1,0 +1,39 @@
+import { appendFileSync } from 'node:fs';
+import module from 'node:module';
+import v8 from 'node:v8';
+import { locateDataFolder, startParley } from '@parley/cli';
+
+// Parley as `parley start` composes it, but it notes the processor time of this process at each point
+// of the durable path, and tells it when it is asked.
+
+const [data = '', log = ''] = process.argv.slice(2);
+module.enableCompileCache();
+v8.setFlagsFromString('--heap-growing-percent=20');
+
+const passed: Record<string, { us: number; passings: number }> = {};
+let last = process.cpuUsage();
+const tell = (result: unknown) => process.send?.({ result });
+
+const parley = await startParley({
+  folder: locateDataFolder(data, {}),
+  env: {},
+  clock: Date.now,
+  logTo: { write: (line) => appendFileSync(log, line) },
+  pass: note,
+});
+process.on('message', (order: { kind: 'begin' | 'read' }) => {
+  if (order.kind === 'begin') {
+    for (const point of Object.keys(passed)) delete passed[point];
+    last = process.cpuUsage();
+  }
+  tell(passed);
+});
+process.on('disconnect', () => void parley.close().then(() => process.exit()));
+tell('ready');
+
+function note(point: string): void {
+  const { user, system } = process.cpuUsage(last);
+  last = process.cpuUsage();
+  const so = passed[point] ?? { us: 0, passings: 0 };
+  passed[point] = { us: so.us + user + system, passings: so.passings + 1 };
+}
