@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FILES_AT_START } from '../cost/bounds.ts';
 import { type LoadedModules, loadedByStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
-
-/** Each module costs a start about half a millisecond. What is over this belongs behind its first use. */
-const MOST_FILES = 1_550;
 
 const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
 let loaded: LoadedModules;
@@ -40,9 +38,9 @@ describe('a start on the default settings', () => {
     expect(loaded.ofNode.filter((name) => name.includes('undici'))).toEqual([]);
   });
 
-  it(`[U01] loads at most ${MOST_FILES} files`, () => {
+  it(`[D16] loads at most ${FILES_AT_START} files`, () => {
     const own = loaded.files.filter((url) => !url.includes('node_modules'));
     expect(own.some((url) => url.includes('/packages/prompt/'))).toBe(true);
-    expect(loaded.files.length).toBeLessThanOrEqual(MOST_FILES);
+    expect(loaded.files.length).toBeLessThanOrEqual(FILES_AT_START);
   });
 });

@@ -1,0 +1,26 @@
+/** What one warm message in a direct chat may cost (D16). */
+export interface CostBounds {
+  /** SQL statements, without `begin`, `commit`, savepoints and pragmas. */
+  readonly statements: number;
+  /** Transactions that write. */
+  readonly transactions: number;
+  /** Jobs that are added to a queue. */
+  readonly jobs: number;
+  /** Commands of Redis, those inside scripts included. */
+  readonly redisCommands: number;
+}
+
+/**
+ * The table that a change must edit which makes a message dearer. Lower a number when a change makes it
+ * cheaper; `PARLEY_SHOW_COST=1` prints the statements behind it, by transaction.
+ */
+export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBounds>> = {
+  embedded: { statements: 40, transactions: 8, jobs: 2, redisCommands: 0 },
+  distributed: { statements: 44, transactions: 10, jobs: 2, redisCommands: 134 },
+};
+
+/**
+ * Files that a start on the default settings loads. Each costs it about half a millisecond: what is over
+ * this belongs behind its first use.
+ */
+export const FILES_AT_START = 1_550;

@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { locateDataFolder, startParley } from '@parley/cli';
+import { describe, expect, inject, it } from 'vitest';
+import { startModelDouble } from '../model/index.ts';
+import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { freshDatabase } from '../services/fresh-database.ts';
+import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { type CostBounds, MESSAGE_COST } from './bounds.ts';
+import { type Asked, described, inTransactions } from './statement-log.ts';
+import { watchPostgres, watchRedis } from './watch-servers.ts';
+import { watchSqlite } from './watch-sqlite.ts';
+
+const ANN = 501;
+/** Before anything is counted: pins, statements and connections are there, and a history. */
+const WARM_UP = 4;
+/** The cheapest counts: sweeps and renewals that fall into the others belong to no message. */
+const COUNTED = 4;
+/** Nothing was asked for so long: the message is over. In ms. */
+const QUIET_MS = 150;
+
+/** What was asked so far; differences belong to a message. */
+interface Noted {
+  readonly asked: readonly Asked[];
+  readonly commands?: readonly string[];
+  readonly roundTrips?: () => number;
+}
+
+interface Cost extends CostBounds {
+  readonly reads: number;
+  readonly shown: string;
+}
+
+describe('a warm message in a direct chat', () => {
+  it('[D16] costs what the table says at most, embedded', async () => {
+    await using opened = new AsyncDisposableStack();
+    const scene = await openScene(opened);
+    const sqlite = watchSqlite();
+    opened.defer(sqlite.stop);
+    await scene.start({});
+    const costs = await costsOf(scene.ask, { asked: sqlite.asked });
+    expectWithin(costs, MESSAGE_COST.embedded);
+  });
+
+  const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
+  it.skipIf(redisUrl === null || postgresUrl === null)(
+    '[D16] costs what the table says at most, distributed',
+    async () => {
+      await using opened = new AsyncDisposableStack();
+      const database = await freshDatabase(postgresUrl ?? '');
+      opened.defer(database.drop);
+      const postgres = await watchPostgres(database.url);
+      opened.defer(postgres.close);
+      const prefix = freshRedisPrefix().slice(1, -1);
+      const redis = await watchRedis(redisUrl ?? '', prefix);
+      opened.defer(redis.close);
+      const scene = await openScene(opened);
+      const servers = { store: { url: postgres.url }, queue: { url: redisUrl, prefix } };
+      await scene.start(servers, 'gateway');
+      await scene.start(servers, 'worker');
+      const { asked, roundTrips } = postgres;
+      const costs = await costsOf(scene.ask, { asked, roundTrips, commands: redis.commands });
+      expectWithin(costs, MESSAGE_COST.distributed);
+    },
+  );
+});
+
+function expectWithin(cost: Cost, bounds: CostBounds): void {
+  const { shown, reads: _reads, ...counts } = cost;
+  if (process.env.PARLEY_SHOW_COST !== undefined) process.stdout.write(`${shown}\n`);
+  for (const [name, most] of Object.entries(bounds)) {
+    expect(counts[name as keyof CostBounds], `${name}:\n${shown}`).toBeLessThanOrEqual(most);
+  }
+}
+
+/** Asks until it is warm, then counts some messages one by one; gives back the cheapest. */
+async function costsOf(ask: (text: string) => Promise<void>, noted: Noted): Promise<Cost> {
+  for (let nth = 0; nth < WARM_UP; nth += 1) await askAlone(ask, noted, `warm up ${nth}`);
+  const costs: Cost[] = [];
+  for (let nth = 0; nth < COUNTED; nth += 1) {
+    costs.push(await askAlone(ask, noted, `question ${nth}`));
+  }
+  const weight = ({ statements, redisCommands }: Cost) => statements + redisCommands;
+  const [cheapest] = costs.toSorted((one, other) => weight(one) - weight(other));
+  if (cheapest === undefined) throw new Error('nothing was counted');
+  return cheapest;
+}
+
+async function askAlone(
+  ask: (text: string) => Promise<void>,
+  { asked, commands = [], roundTrips = () => 0 }: Noted,
+  text: string,
+): Promise<Cost> {
+  const before = [asked.length, commands.length, roundTrips()] as const;
+  await ask(text);
+  for (let size = -1; size !== asked.length + commands.length; ) {
+    size = asked.length + commands.length;
+    await pause(QUIET_MS);
+  }
+  const trips = roundTrips() - before[2];
+  return costOf(asked.slice(before[0]), commands.slice(before[1]), trips);
+}
+
+function costOf(asked: readonly Asked[], commands: readonly string[], trips: number): Cost {
+  const groups = inTransactions(asked);
+  const own = groups.filter(({ connection }) => connection !== 'queue');
+  const queue = groups.filter(({ connection }) => connection === 'queue');
+  const sum = (all: typeof groups) => all.reduce((total, one) => total + one.statements.length, 0);
+  const counts = {
+    statements: sum(own),
+    transactions: own.filter(({ writes }) => writes).length,
+    reads: own.filter(({ isTransaction }) => !isTransaction).length,
+    jobs:
+      queue.flatMap(({ statements }) => statements).filter((text) => ADDED.test(text)).length +
+      commands.filter((command) => /^lua incr \S+:id$/i.test(command)).length,
+    redisCommands: commands.length,
+  };
+  const title = JSON.stringify({ ...counts, roundTrips: trips, queueStatements: sum(queue) });
+  return { ...counts, shown: [title, described(groups), ...commands.map(shortened)].join('\n') };
+}
+
+const shortened = (command: string): string => command.slice(0, 120);
+
+/** A job of the queue in memory gets its row. */
+const ADDED = /^\s*insert (or \w+ )?into job\b/i;
+
+/** Parley between a Telegram and a model, all in this process, so that starting is cheap. */
+async function openScene(opened: AsyncDisposableStack) {
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
+  opened.defer(() => telegram.close());
+  opened.defer(() => model.close());
+  model.reply(() => 'Here is what I found, in **two** sentences. It is not much.');
+  const folder = mkdtempSync(join(tmpdir(), 'parley-cost-'));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = {
+    owners: [`telegram:${ANN}`],
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    http: { port: 0 },
+    agent: { workspace: join(folder, 'workspace') },
+    channels: {
+      telegram: { token: telegram.token, apiRoot: telegram.apiRoot, pace: false },
+    },
+  };
+  const answers = () => telegram.conversation(ANN).filter(({ from }) => from === 'bot').length;
+  return {
+    async start(servers: object, role: 'all' | 'gateway' | 'worker' = 'all') {
+      const data = mkdtempSync(join(folder, `${role}-`));
+      const all = { ...settings, ...servers };
+      writeFileSync(join(data, 'parley.yaml'), JSON.stringify(all));
+      const parley = await startParley({
+        folder: locateDataFolder(data, {}),
+        env: {},
+        role,
+        clock: Date.now,
+        pass() {},
+        logTo: { write() {} },
+      });
+      opened.defer(() => parley.close());
+    },
+    async ask(text: string) {
+      const before = answers();
+      telegram.say({ chat: ANN, text });
+      await telegram.waitFor(() => answers() > before, 15_000);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** What a connection to a database was asked, in its order. */
+export interface Asked {
+  /** `store`, `queue`, or the connection. */
+  readonly connection: string;
+  readonly text: string;
+}
+
+/** Statements that belong together: one transaction, or one statement alone. */
+export interface Group {
+  readonly connection: string;
+  /** A commit of it waits for the disk; undefined where the database does not say. */
+  readonly synced: boolean | undefined;
+  readonly isTransaction: boolean;
+  readonly writes: boolean;
+  readonly statements: readonly string[];
+}
+
+const BEGIN = /^(begin|start transaction)/i;
+const END = /^(commit|rollback$|end$)/i;
+const CONTROL = /^(savepoint|release|rollback to|pragma|set |show )/i;
+const WRITE = /^\s*(insert|update|delete|replace|with\b.*\b(insert|update|delete)\b)/is;
+const LOCKS = /\bfor (no key )?update\b/i;
+const SYNC = /^pragma synchronous = (\w+)/i;
+
+interface Open {
+  synced: boolean | undefined;
+  current: string[] | null;
+}
+
+/** Puts statements into the transactions in which they were run. */
+export function inTransactions(asked: readonly Asked[]): Group[] {
+  const open = new Map<string, Open>();
+  const groups: Group[] = [];
+  for (const { connection, text } of asked) {
+    const known = open.get(connection) ?? { synced: undefined, current: null };
+    open.set(connection, known);
+    const mode = SYNC.exec(text)?.[1];
+    if (mode !== undefined) known.synced = mode === 'full';
+    else if (BEGIN.test(text)) known.current = [];
+    else if (END.test(text)) {
+      const statements = known.current ?? [];
+      const writes = statements.some((one) => WRITE.test(one) || LOCKS.test(one));
+      if (statements.length > 0)
+        groups.push({ connection, synced: known.synced, isTransaction: true, writes, statements });
+      known.current = null;
+    } else if (CONTROL.test(text)) continue;
+    else if (known.current !== null) known.current.push(text);
+    else {
+      const writes = WRITE.test(text);
+      const alone = { connection, synced: known.synced, isTransaction: false, writes };
+      groups.push({ ...alone, statements: [text] });
+    }
+  }
+  return groups;
+}
+
+/** Readable in the message of a failed test. */
+export function described(groups: readonly Group[]): string {
+  const lines = groups.flatMap(({ connection, synced, isTransaction, statements }) => {
+    const durable = synced === undefined ? '' : synced ? ', synced' : ', not synced';
+    const kind = isTransaction ? `transaction${durable}` : 'alone';
+    return [`-- ${connection}: ${kind}`, ...statements.map((text) => `   ${oneLine(text)}`)];
+  });
+  return lines.join('\n');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, 240);
+}

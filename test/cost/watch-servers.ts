@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import type { Asked } from './statement-log.ts';
+
+/** A way to a PostgreSQL on which everything is noted that it is asked. */
+export interface WatchedPostgres {
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** How often a client has waited for the server. */
+  roundTrips(): number;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy that reads the wire protocol, so that no client library has to help. */
+export async function watchPostgres(url: string): Promise<WatchedPostgres> {
+  const target = new URL(url);
+  const asked: Asked[] = [];
+  const open = new Set<Socket>();
+  let trips = 0;
+  const server = createServer((client) => {
+    const connection = `connection ${open.size / 2 + 1}`;
+    const upstream = connect(Number(target.port), target.hostname);
+    const read = wireReader((text) => asked.push({ connection, text }));
+    let isAnswered = true;
+    client.on('data', (bytes: Buffer) => {
+      if (isAnswered) trips += 1;
+      isAnswered = false;
+      read(bytes);
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes: Buffer) => {
+      isAnswered = true;
+      client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(one);
+      one.setNoDelay(true);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String((server.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    asked,
+    roundTrips: () => trips,
+    async close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Reads what a client sends: the texts of statements in the order in which they are executed. */
+function wireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
+  const prepared = new Map<string, string>();
+  const portals = new Map<string, string>();
+  let rest = Buffer.alloc(0);
+  let isStarted = false;
+  const message = (type: string, body: Buffer): void => {
+    const [first = '', second = ''] = body.toString('utf8').split('\0', 2);
+    if (type === 'Q') onStatement(first);
+    else if (type === 'P') prepared.set(first, second);
+    else if (type === 'B') portals.set(first, prepared.get(second) ?? '?');
+    else if (type === 'E') onStatement(portals.get(first) ?? '?');
+  };
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    for (;;) {
+      // The first message of a connection has no type.
+      const head = isStarted ? 1 : 0;
+      if (rest.length < head + 4) return;
+      const length = head + rest.readInt32BE(head);
+      if (rest.length < length) return;
+      if (isStarted) message(rest.toString('latin1', 0, 1), rest.subarray(5, length));
+      isStarted = true;
+      rest = rest.subarray(length);
+    }
+  };
+}
+
+/** Commands of one installation on a Redis that others use as well; what scripts run has `lua` in front. */
+export interface WatchedRedis {
+  readonly commands: readonly string[];
+  close(): void;
+}
+
+/** Notes commands whose keys or channels hold the prefix, and what their scripts run. */
+export async function watchRedis(url: string, prefix: string): Promise<WatchedRedis> {
+  const redis = new Redis(url);
+  const monitor = await redis.monitor();
+  const commands: string[] = [];
+  let isOurs = false;
+  monitor.on('monitor', (_time: string, words: readonly string[], source: string) => {
+    const isInScript = source === 'lua';
+    // A script and what it runs come one after the other: Redis does one thing at a time.
+    if (!isInScript) isOurs = words.some((word) => word.includes(prefix));
+    if (isOurs) commands.push(`${isInScript ? 'lua ' : ''}${words.join(' ')}`);
+  });
+  return {
+    commands,
+    close() {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}
