@@ -108,12 +108,12 @@ describe('a lane', () => {
     await scene.write('long');
     const deps = scene.laneDeps(
       async (turn, lease) => {
-        await sleep(300);
+        await sleep(1_300);
         const other = await scene.store.lanes.acquire('long', 'other', Date.now(), 100);
         expect(other.kind).toBe('busy');
         await scene.answer(turn, lease);
       },
-      { leaseMs: 100 },
+      { leaseMs: 1_000 },
     );
     await runLane(deps, 'long', new AbortController());
     expect(await scene.outcomes('long')).toEqual(['answered']);
@@ -179,7 +179,8 @@ describe('a lane', () => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
         reason = stopReasonOf(signal);
       },
-      { lanes, log, leaseMs: 60 },
+      // Renewed three times in its life, on a busy machine as well.
+      { lanes, log, leaseMs: 1_000 },
     );
     await runLane(deps, 'away', new AbortController());
     expect(reason).toBe('lease-lost');

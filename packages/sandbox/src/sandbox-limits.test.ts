@@ -43,10 +43,12 @@ describe('the limits of a command', () => {
   });
 
   it('[G06] ends a fork bomb', async () => {
-    const result = await scene.run('bomb() { bomb | bomb & }; bomb; sleep 60', 20_000);
+    // Bounded: one without an end starts thousands between two looks, and all that runs beside it stands still.
+    const bomb =
+      'bomb() { if [ $1 = 0 ]; then sleep 60; else bomb $(($1 - 1)) | bomb $(($1 - 1)) & fi; }';
+    const { ended, output } = await scene.run(`${bomb}; bomb 9; sleep 60`, 20_000);
     // Root is not bound by the kernel's own limit, others are and run into it.
-    expect(['processes', 'time', null]).toContain(result.ended);
-    expect(result.tookMs).toBeLessThan(25_000);
+    expect(ended === 'processes' || /fork/i.test(output), `${ended}: ${output}`).toBe(true);
   });
 
   it('[G06] allows no more processes than it may have', async () => {
