@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
+import { SlowestFirst } from './test/slowest-first.ts';
 
 // Files share a process per worker: nothing lives at module level, and loading the modules once more for
 // each file took much of the time.
@@ -7,34 +8,23 @@ export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
     reporters: ['default', new MissingServicesReporter()],
-    // The default leaves one core free, which halves a two-core machine.
-    maxWorkers: '100%',
+    // Many wait for processes, pages and servers most of the time: two would leave two cores idle.
+    maxWorkers: 3,
     isolate: false,
-    // Generous, because a busy machine is slow and no test asserts speed.
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 15_000 } },
+    // One queue for both projects: no core waits at the end of the first.
+    sequence: { sequencer: SlowestFirst },
+    // So generous because a busy machine is slow and no test asserts speed: what is waited for comes, or never.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,
-        test: {
-          name: 'packages',
-          include: ['packages/**/src/**/*.test.ts'],
-          sequence: { groupOrder: 1 },
-        },
+        test: { name: 'packages', include: ['packages/**/src/**/*.test.ts'] },
       },
       {
-        // After the packages, so that a broken part is reported before the whole that it breaks.
         extends: true,
-        test: {
-          name: 'whole',
-          include: ['apps/**/src/**/*.test.ts', 'test/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // They wait for processes, pages and servers most of the time: two would leave the cores idle.
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
-        },
+        test: { name: 'whole', include: ['apps/**/src/**/*.test.ts', 'test/**/*.test.ts'] },
       },
     ],
   },

@@ -162,7 +162,7 @@ async function openScene(opened: AsyncDisposableStack) {
     async ask(text: string) {
       const before = answers();
       telegram.say({ chat: ANN, text });
-      await telegram.waitFor(() => answers() > before, 15_000);
+      await telegram.waitFor(() => answers() > before);
     },
   };
 }

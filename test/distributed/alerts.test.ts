@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import {
-  documentedRules,
-  findPromtool,
-  firedAlerts,
-  type Scrapes,
-} from '../services/alert-rules.ts';
+import { documentedRules, firedAlerts, type Scrapes } from '../services/alert-rules.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import type { Member } from './deployment.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
-const promtool = findPromtool();
+const promtoolPath = inject('promtoolPath');
 
-describe.runIf(redisUrl && postgresUrl && promtool)(
+describe.runIf(redisUrl && postgresUrl && promtoolPath)(
   'the alerts that docs/metrics.md recommends',
   () => {
     let scene: Scene;
@@ -68,7 +63,7 @@ describe.runIf(redisUrl && postgresUrl && promtool)(
       await scene.ask('three');
       await untilReady();
       await scrape();
-      expect(firedAlerts(promtool ?? '', moments)).toEqual([]);
+      expect(firedAlerts(promtoolPath ?? '', moments)).toEqual([]);
     });
 
     it('[D10] fire, each of them, in one that is broken', async () => {
@@ -77,7 +72,7 @@ describe.runIf(redisUrl && postgresUrl && promtool)(
       await leaveWithoutWorker();
       await slowDown();
       await cutOff();
-      expect(firedAlerts(promtool ?? '', moments)).toEqual(
+      expect(firedAlerts(promtoolPath ?? '', moments)).toEqual(
         [...documentedRules().alerts].toSorted(),
       );
     });

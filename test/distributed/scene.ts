@@ -61,7 +61,7 @@ export async function openScene(services: Services, settings: object = {}): Prom
     deployment,
     held,
     answers,
-    async ask(text, withinMs = 20_000) {
+    async ask(text, withinMs = 30_000) {
       const asked = Date.now();
       telegram.say({ chat: ANN, text });
       await telegram.waitFor(() => answers().includes(`You said: ${text}`), withinMs);

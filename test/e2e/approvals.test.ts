@@ -35,14 +35,14 @@ async function onDiscord(approvals: object = {}) {
 }
 
 const connected = (discord: DiscordDouble, times: number) =>
-  discord.waitFor(() => discord.gateway().identifies >= times, 15_000);
+  discord.waitFor(() => discord.gateway().identifies >= times);
 const said = (discord: DiscordDouble, channel: string) =>
   discord
     .conversation(channel)
     .filter(({ from }) => from === 'bot')
     .map(({ visible }) => visible);
 const until = (discord: DiscordDouble, channel: string, words: string) =>
-  discord.waitFor(() => said(discord, channel).some((text) => text.includes(words)), 20_000);
+  discord.waitFor(() => said(discord, channel).some((text) => text.includes(words)));
 const question = (discord: DiscordDouble, channel: string) => {
   const found = discord.conversation(channel).find(({ visible }) => visible.includes('May I use'));
   if (found === undefined) throw new Error('nothing was asked');
@@ -82,7 +82,7 @@ describe('approvals', () => {
     expect(await record(parley)).toMatch(
       /write for discord:\d+501 .*: allowed by discord:\d+501 .*; the call worked/,
     );
-  }, 90_000);
+  });
 
   it('[G05] in a group somebody else is refused politely, and a no is told to the model', async () => {
     const { discord, parley } = await onDiscord();
@@ -97,7 +97,7 @@ describe('approvals', () => {
     expect(await record(parley)).toMatch(
       /current_time for discord:\d+502 .*: refused by discord:\d+501/,
     );
-  }, 90_000);
+  });
 
   it('[G05] on WhatsApp: a code in words, and a restart between question and answer', async () => {
     const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
@@ -118,15 +118,15 @@ describe('approvals', () => {
     const code = (nth: number) =>
       texts().flatMap((text) => /\/approve (\w{6}) allows/.exec(text)?.[1] ?? [])[nth];
     await peer.say(place, { text: 'please note it' });
-    await peer.waitFor(() => code(0), 20_000);
+    await peer.waitFor(() => code(0));
     await parley.restart();
     await untilConnected(parley.process());
     expect(noted(parley)).toBeNull();
     await peer.say(place, { text: `/approve ${code(0)?.toLowerCase()}` });
-    await peer.waitFor(() => texts().some((text) => text.includes('It said:')), 20_000);
+    await peer.waitFor(() => texts().some((text) => text.includes('It said:')));
     expect(noted(parley)).toBe(NOTE);
     expect(await record(parley)).toContain('the call worked');
-  }, 90_000);
+  });
 
   it('[G05] a question whose time ran out while nothing ran counts as no', async () => {
     const { discord, parley } = await onDiscord({ waitMinutes: 0.05 });
@@ -140,5 +140,5 @@ describe('approvals', () => {
     await until(discord, direct, 'Too late');
     expect(noted(parley)).toBeNull();
     expect(await record(parley)).toContain('nobody answered');
-  }, 90_000);
+  });
 });

@@ -34,7 +34,7 @@ beforeEach(async () => {
     },
   });
   parley = await startParleyProcess(folder.path);
-  await discord.waitFor(() => discord.gateway().identifies > 0, 15_000);
+  await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterEach(async () => {
   await parley.end('SIGKILL');
@@ -52,7 +52,7 @@ describe('a platform that gives out what was missed', () => {
         .map(({ visible }) => visible);
     const say = (text: string, count: number) => {
       discord.say({ channel: direct, text });
-      return discord.waitFor(() => answers().length >= count && answers(), 15_000);
+      return discord.waitFor(() => answers().length >= count && answers());
     };
     await say('one', 1);
     // How far it has read is written some seconds later.
@@ -63,7 +63,7 @@ describe('a platform that gives out what was missed', () => {
     await say('two', 2);
     const restored = await runParley(['--data', folder.path, 'restore', file]);
     expect([restored.code, restored.err]).toEqual([0, '']);
-    await discord.waitFor(() => discord.gateway().identifies > 1, 15_000);
+    await discord.waitFor(() => discord.gateway().identifies > 1);
     // Time enough to fetch and to answer.
     await new Promise((wake) => setTimeout(wake, 3_000));
     expect(await say('three', 3)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));

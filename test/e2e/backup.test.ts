@@ -36,11 +36,11 @@ describe('a backup', () => {
       said += 1;
       for (const chat of people) scene.telegram.say({ chat, text: `message ${said}` });
     }, 150);
-    await scene.untilAnswers(BO, 3, 30_000);
+    await scene.untilAnswers(BO, 3);
     const { code, out, err } = await parley(scene.folder, 'backup', file);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain('the credentials of WhatsApp');
-    await scene.untilAnswers(BO, scene.answers(BO).length + 3, 30_000);
+    await scene.untilAnswers(BO, scene.answers(BO).length + 3);
     clearInterval(talking);
     const restored = await parley(elsewhere, 'restore', file);
     expect([restored.code, restored.err]).toEqual([0, '']);
@@ -167,7 +167,7 @@ describe('a backup', () => {
         );
         held.release();
         scene.telegram.say({ chat: ANN, text: 'four' });
-        const answers = await scene.untilAnswers(ANN, 4, 20_000);
+        const answers = await scene.untilAnswers(ANN, 4);
         expect(answers).toEqual(['one', 'two', 'three', 'four'].map((text) => `You said: ${text}`));
         const asked = JSON.stringify(scene.model.requests.at(-1));
         expect(asked.includes('You said: one')).toBe(true);

@@ -40,7 +40,7 @@ async function ask(text: string, lines = 2): Promise<readonly string[]> {
   const before = (await web.history()).length;
   await web.post(text);
   const after = async () => (await web.history()).slice(before);
-  await expect.poll(after, { timeout: 15_000 }).toHaveLength(lines);
+  await expect.poll(after).toHaveLength(lines);
   return after();
 }
 
@@ -181,16 +181,14 @@ if (canMountDisks()) {
       await page.post('hold on');
       await expect.poll(() => model.total).toBe(asked + 1);
       // An outage that ends and begins again at once is one, with one line.
-      await expect
-        .poll(() => crowded.err(), { timeout: 10_000 })
-        .toContain('parley.db: works again');
+      await expect.poll(() => crowded.err()).toContain('parley.db: works again');
       const said = crowded.err().length;
       disk.fill();
       answer.resolve(`a long answer ${'x'.repeat(100_000)}`);
-      await expect.poll(() => crowded.err().slice(said), { timeout: 10_000 }).toContain(FULL);
+      await expect.poll(() => crowded.err().slice(said)).toContain(FULL);
       disk.empty();
       const answers = async () => (await page.history()).filter((line) => line.includes('long'));
-      await expect.poll(answers, { timeout: 30_000 }).toHaveLength(1);
+      await expect.poll(answers).toHaveLength(1);
       expect((await crowded.end()).code).toBe(0);
       crowded = await startParleyProcess(disk.path);
       page = webClient(crowded);

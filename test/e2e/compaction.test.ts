@@ -59,7 +59,7 @@ const catalogueOf = (request: ChatRequest) =>
 async function say(text: string): Promise<string> {
   const before = scene.answers(ANN).length;
   scene.telegram.say({ chat: ANN, text });
-  return (await scene.untilAnswers(ANN, before + 1, 20_000)).at(-1) ?? '';
+  return (await scene.untilAnswers(ANN, before + 1)).at(-1) ?? '';
 }
 
 /** Talks until the conversation sums itself up, 20 turns at most. */
@@ -194,7 +194,7 @@ describe('killed while a summary is being written', () => {
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
     await scene.startAgain();
-    const told = (await scene.untilAnswers(ANN, 5, 20_000)).at(-1);
+    const told = (await scene.untilAnswers(ANN, 5)).at(-1);
     expect(told).toMatch(/^⚙️ I have summed up/);
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(scene.answers(ANN)).toHaveLength(6);

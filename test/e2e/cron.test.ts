@@ -34,7 +34,7 @@ const ask = (input: object) =>
 const saidBy = (words: string, chat = ANN) =>
   scene.answers(chat).filter((text) => text.includes(words));
 const until = (words: string, chat = ANN) =>
-  scene.telegram.waitFor(() => saidBy(words, chat).length > 0, 25_000);
+  scene.telegram.waitFor(() => saidBy(words, chat).length > 0);
 const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cron', ...args]);
 
 describe('a reminder', () => {

@@ -13,7 +13,7 @@ const dead = (...args: string[]) => cli('dead', ...args);
 /** The open letters once there are as many. */
 async function letters(count: number): Promise<readonly { id: number; kind: string }[]> {
   const look = async () => JSON.parse((await dead('list', '--json')).out).letters;
-  await expect.poll(async () => (await look()).length, { timeout: 15_000 }).toBe(count);
+  await expect.poll(async () => (await look()).length).toBe(count);
   return look();
 }
 function refuse(
@@ -122,7 +122,7 @@ describe('a part that may have arrived', () => {
     const told = () => scene.answers(ANN).filter((text) => text === 'You said: perhaps').length;
     expect(told()).toBe(1);
     expect((await dead('replay', id, '--even-twice')).code).toBe(0);
-    await scene.telegram.waitFor(() => told() === 2, 10_000);
+    await scene.telegram.waitFor(() => told() === 2);
   });
 });
 

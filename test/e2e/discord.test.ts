@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   direct = discord.dmWith(ANN);
   parley = await startParleyProcess(folder.path);
-  await discord.waitFor(() => discord.gateway().identifies > 0, 15_000);
+  await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
   await parley.end('SIGKILL');
@@ -50,7 +50,7 @@ const answers = (channel: string) =>
     .filter(({ from }) => from === 'bot')
     .map(({ visible }) => visible);
 const untilAnswers = (channel: string, count: number) =>
-  discord.waitFor(() => answers(channel).length >= count && answers(channel), 15_000);
+  discord.waitFor(() => answers(channel).length >= count && answers(channel));
 
 describe('a conversation in Discord', () => {
   it('[F03] [G01] begins with a direct message and is answered by the model', async () => {
@@ -93,7 +93,7 @@ describe('a conversation in Discord', () => {
     discord.say({ channel: newcomer, text: 'my first words' });
     parley = await startParleyProcess(folder.path);
     const whole = `You said: ${question.trim()}`;
-    await discord.waitFor(() => answers(direct).at(-1) === whole, 30_000);
+    await discord.waitFor(() => answers(direct).at(-1) === whole);
     expect(answers(direct).slice(before)).toEqual([whole]);
     // [D01] Only the old session of the gateway knows of a direct chat in which nobody had ever written.
     expect(await untilAnswers(newcomer, 1)).toEqual([expect.stringContaining('code')]);

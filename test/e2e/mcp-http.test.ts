@@ -31,7 +31,7 @@ async function reasonAt(url: string): Promise<string> {
   const opened = openMcpServers([{ name: 's', peer }], deps);
   servers = opened;
   const state = () => opened.views()[0]?.state;
-  await expect.poll(() => state()?.kind, { timeout: 15_000 }).toBe('waiting');
+  await expect.poll(() => state()?.kind).toBe('waiting');
   return JSON.stringify(state());
 }
 

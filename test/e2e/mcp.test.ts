@@ -31,7 +31,7 @@ async function withServers(mcp: object, settled: RegExp): Promise<void> {
   const { path } = scene.folder;
   writeSettings(path, { ...JSON.parse(readFileSync(join(path, 'parley.yaml'), 'utf8')), mcp });
   await scene.startAgain();
-  await expect.poll(status, { timeout: 15_000, interval: 300 }).toMatch(settled);
+  await expect.poll(status, { interval: 300 }).toMatch(settled);
 }
 
 async function status(): Promise<string> {
@@ -53,7 +53,7 @@ function calls(name: string, input: object): void {
 
 async function ask(text: string, count: number): Promise<string> {
   scene.telegram.say({ chat: ANN, text });
-  return (await scene.untilAnswers(ANN, count, 20_000)).at(-1) ?? '';
+  return (await scene.untilAnswers(ANN, count)).at(-1) ?? '';
 }
 
 const lastRequest = (): ChatRequest => {
@@ -69,13 +69,11 @@ async function startHttpServer(port: number): Promise<ChildProcess> {
   });
   others.push(server);
   await expect
-    .poll(
-      () =>
-        fetch(`http://127.0.0.1:${port}/mcp`).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/mcp`).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
   return server;
@@ -145,12 +143,12 @@ describe('[G03] an agent with MCP servers', () => {
     first.kill('SIGKILL');
     await once(first, 'exit');
     await ask('again', 2);
-    await expect.poll(status, { timeout: 15_000, interval: 300 }).toContain('desk: not connected');
+    await expect.poll(status, { interval: 300 }).toContain('desk: not connected');
     await ask('again', 3);
     expect(systemOf(lastRequest())).not.toContain('The desktop of Ann.');
     expect(toolsOf(lastRequest())).not.toContain('desk_echo');
     await startHttpServer(port);
-    await expect.poll(status, { timeout: 30_000, interval: 500 }).toContain('desk: connected');
+    await expect.poll(status, { interval: 500 }).toContain('desk: connected');
     expect(await ask('echo', 4)).toContain('Echo: over HTTP\n</outside');
   });
 
@@ -174,7 +172,7 @@ describe('[G03] an agent with MCP servers', () => {
     await withServers({ mute: { command: 'sleep', args: ['599.25'] } }, /mute: connecting/);
     expect(await running('sleep 599.25')).toHaveLength(1);
     await scene.parley.end('SIGKILL');
-    await expect.poll(() => running('sleep 599.25'), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => running('sleep 599.25')).toEqual([]);
   });
 });
 

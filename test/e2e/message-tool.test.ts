@@ -55,7 +55,7 @@ async function onTelegram() {
       .filter(({ from }) => from === 'bot')
       .map(({ text }) => text);
   const until = (chat: number, words: string) =>
-    telegram.waitFor(() => said(chat).some((text) => text.includes(words)), 20_000);
+    telegram.waitFor(() => said(chat).some((text) => text.includes(words)));
   return { telegram, model, parley, said, until };
 }
 

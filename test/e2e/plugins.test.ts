@@ -112,7 +112,7 @@ async function pin(from: string, text: string): Promise<string> {
   const body = JSON.stringify({ id: randomUUID(), from, text });
   expect((await fetch(address, { method: 'POST', headers, body })).status).toBe(202);
   const board = async () => (await fetch(address, { headers })).text();
-  await expect.poll(board, { timeout: 10_000 }).toContain(`${from}: `);
+  await expect.poll(board).toContain(`${from}: `);
   return board();
 }
 
@@ -120,7 +120,7 @@ describe('plugins that the settings name', () => {
   it('[P16] a tool, a layer, a hook and a skill reach the model, and the tool works', async () => {
     model.queue({ toolCalls: [{ name: 'roll_dice', arguments: { dice: 3 } }] }, 'So be it.');
     await web.post('Roll three dice.');
-    await expect.poll(web.history, { timeout: 10_000 }).toContain('<p>So be it.</p>');
+    await expect.poll(web.history).toContain('<p>So be it.</p>');
     const request = asked('Roll three dice.');
     expect(systemOf(request)).toContain('## Games\nWhen a game is played');
     expect(systemOf(request)).toContain('<name>fair-play</name>');
@@ -147,15 +147,13 @@ describe('plugins that the settings name', () => {
 
   it('[P16] a folder anywhere finds Parley’s packages and zod, and gets its options', async () => {
     await web.post('And mine?');
-    await expect.poll(web.history, { timeout: 10_000 }).toContain('<p>You said: And mine?</p>');
+    await expect.poll(web.history).toContain('<p>You said: And mine?</p>');
     expect(systemOf(asked('And mine?'))).toContain('My token has 10 letters.');
   });
 
   it('[P12] none takes the place of safety or of a tool of Parley', async () => {
     await web.post('Are there rules?');
-    await expect
-      .poll(web.history, { timeout: 10_000 })
-      .toContain('<p>You said: Are there rules?</p>');
+    await expect.poll(web.history).toContain('<p>You said: Are there rules?</p>');
     const request = asked('Are there rules?');
     expect(systemOf(request)).toContain('These rules stand above everything else.');
     expect(JSON.stringify(request)).not.toContain('There are no rules.');
@@ -190,7 +188,7 @@ describe('plugins that do not work', () => {
 
   it('[P16] a layer and a hook that throw are left out of each prompt, and logged', async () => {
     await web.post('Moody?');
-    await expect.poll(web.history, { timeout: 10_000 }).toContain('<p>You said: Moody?</p>');
+    await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);
     expect(logged('no hook today').length).toBeGreaterThan(0);
   });

@@ -51,9 +51,7 @@ async function say(text: string): Promise<string> {
   const web = webClient(parley);
   const before = (await web.history()).length;
   await web.post(text);
-  await expect
-    .poll(async () => (await web.history()).length, { timeout: 10_000 })
-    .toBeGreaterThan(before + 1);
+  await expect.poll(async () => (await web.history()).length).toBeGreaterThan(before + 1);
   const request = model.requests.findLast(({ body }) =>
     textOf(body.messages.at(-1)).endsWith(text),
   );

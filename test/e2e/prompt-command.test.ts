@@ -61,9 +61,7 @@ describe('the prompt as the command line shows it', () => {
   async function ask(text: string, id: string): Promise<void> {
     const before = (await web.history()).length;
     await web.post(text, JSON.stringify({ id, text }));
-    await expect
-      .poll(async () => (await web.history()).length, { timeout: 15_000 })
-      .toBe(before + 2);
+    await expect.poll(async () => (await web.history()).length).toBe(before + 2);
   }
 
   it('[P17] of a turn that might be is, byte for byte, the one that a real turn sends', async () => {

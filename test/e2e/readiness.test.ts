@@ -52,7 +52,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
     return value === undefined ? null : Number(value);
   }
-  const becomes = (words: string) => expect.poll(ready, { timeout: 20_000 }).toBe(words);
+  const becomes = (words: string) => expect.poll(ready).toBe(words);
 
   it('[D10] says that it is not ready, why, and that it lives; and is ready again after that', async () => {
     await becomes('200 ready');
@@ -95,7 +95,7 @@ describe('a SQLite file with garbled pages', () => {
       return response && `${response.status} ${(await response.text()).trim()}`;
     };
     scene.telegram.say({ chat: ANN, text: 'on a garbled page' });
-    await expect.poll(ready, { timeout: 15_000 }).toBe('503 down: the database is damaged');
+    await expect.poll(ready).toBe('503 down: the database is damaged');
     const told = scene.parley.err().match(/"level":"error".*is damaged.*parley restore FILE/g);
     expect(told).toHaveLength(1);
     const status = await runParley([...data, 'status']);
@@ -104,9 +104,9 @@ describe('a SQLite file with garbled pages', () => {
     expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
 
     expect((await runParley([...data, 'restore', backup])).code).toBe(0);
-    await expect.poll(ready, { timeout: 20_000 }).toBe('200 ready');
+    await expect.poll(ready).toBe('200 ready');
     scene.telegram.say({ chat: ANN, text: 'after' });
-    await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'), 20_000);
+    await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'));
   });
 });
 

@@ -73,7 +73,7 @@ afterAll(async () => {
 describe('[G18] what an MCP server was asked with', () => {
   it('stands neither in parley status nor in the API, though the server says it', async () => {
     await expect
-      .poll(status, { timeout: 20_000, interval: 300 })
+      .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
     const { body } = await webClient(scene.parley).get('/api/status');
     for (const shown of [await status(), body]) {
@@ -90,7 +90,7 @@ describe('[G18] what an MCP server was asked with', () => {
     });
     const before = scene.answers(BO).length;
     scene.telegram.say({ chat: BO, text: 'look' });
-    const answers = await scene.untilAnswers(BO, before + 1, 20_000);
+    const answers = await scene.untilAnswers(BO, before + 1);
     expect(answers.at(-1)).toMatch(/It says: [\s\S]*\[secret\]/);
     expect(JSON.stringify(scene.telegram.calls())).not.toMatch(CANARY);
     const asked = JSON.stringify(scene.model.requests.map(({ body }) => body));
@@ -113,7 +113,7 @@ describe('[G18] the token of the gateway', () => {
     scene.model.reply(() => `The token is ${token}, I think.`);
     const before = scene.answers(BO).length;
     scene.telegram.say({ chat: BO, text: 'which token?' });
-    const answers = await scene.untilAnswers(BO, before + 1, 20_000);
+    const answers = await scene.untilAnswers(BO, before + 1);
     expect(answers.at(-1)).toBe('The token is [secret], I think.');
     const shown = JSON.stringify([scene.telegram.calls(), scene.telegram.drafts()]);
     for (let at = 0; at + 8 <= token.length; at += 1) {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   model.reply(async ({ messages }) => {
     const last = messages.at(-1);
     if (last?.role === 'tool') {
-      await discord.waitFor(() => drafted(), 15_000);
+      await discord.waitFor(() => drafted());
       return 'NO_REPLY';
     }
     if (textOf(last).includes('look!')) {
@@ -62,7 +62,7 @@ beforeAll(async () => {
     },
   });
   parley = await startParleyProcess(folder.path);
-  await discord.waitFor(() => discord.gateway().identifies > 0, 15_000);
+  await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
   await parley.end('SIGKILL');
@@ -83,14 +83,14 @@ describe('what people see of an answer', () => {
     telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
     telegram.say({ chat: ANN, text: 'say: HEARTBEAT_OK' });
     telegram.say({ chat: ANN, text: 'say: NO_REPLY⏎⏎⚙️ It rains.' });
-    await telegram.waitFor(() => inTelegram(ANN).length > 0, 15_000);
+    await telegram.waitFor(() => inTelegram(ANN).length > 0);
     expect(inTelegram(ANN).map(({ text }) => text)).toEqual(['It rains.']);
   });
 
   it('[G10] in Telegram quotes the message that the model has chosen, also in a direct chat', async () => {
     const before = inTelegram(ANN).length;
     const { message_id: id } = telegram.say({ chat: ANN, text: 'say: [[reply_to_current]] Yes.' });
-    await telegram.waitFor(() => inTelegram(ANN).length > before, 15_000);
+    await telegram.waitFor(() => inTelegram(ANN).length > before);
     expect(inTelegram(ANN).at(-1)).toMatchObject({ text: 'Yes.', replyTo: id });
   });
 
@@ -102,7 +102,7 @@ describe('what people see of an answer', () => {
       from: DISCORD_ANN,
       text: 'say: [[reply_to_current]] It rains.⏎⏎NO_REPLY',
     });
-    await discord.waitFor(() => inDiscord(direct).length > 0, 15_000);
+    await discord.waitFor(() => inDiscord(direct).length > 0);
     expect(inDiscord(direct)).toMatchObject([{ visible: 'It rains.', replyTo: asked.id }]);
     expect(JSON.stringify(discord.calls('POST /channels/'))).not.toMatch(/NO_REPLY|reply_to_/);
   });
@@ -113,8 +113,8 @@ describe('what was shown of an answer that is not given', () => {
     const direct = discord.dmWith(DISCORD_ANN);
     const before = inDiscord(direct).length;
     discord.say({ channel: direct, from: DISCORD_ANN, text: 'look!' });
-    await discord.waitFor(() => drafted(), 15_000);
-    await discord.waitFor(() => !drafted(), 15_000);
+    await discord.waitFor(() => drafted());
+    await discord.waitFor(() => !drafted());
     expect(inDiscord(direct)).toHaveLength(before);
   });
 });
@@ -122,15 +122,15 @@ describe('what was shown of an answer that is not given', () => {
 describe('a person who has used up a cap', () => {
   it('[G17] is told in a sentence with the mark of the system, and owners go on', async () => {
     telegram.say({ chat: BO, text: 'say: First.' });
-    await telegram.waitFor(() => inTelegram(BO).length === 1, 15_000);
+    await telegram.waitFor(() => inTelegram(BO).length === 1);
     telegram.say({ chat: BO, text: 'say: Second.' });
-    await telegram.waitFor(() => inTelegram(BO).length === 2, 15_000);
+    await telegram.waitFor(() => inTelegram(BO).length === 2);
     const [first, second] = inTelegram(BO).map(({ text }) => text);
     expect(first).toBe('First.');
     expect(second).toMatch(/^⚙️ You have used up what you may use of my model in a day\./);
     const before = inTelegram(ANN).length;
     telegram.say({ chat: ANN, text: 'say: Still here.' });
-    await telegram.waitFor(() => inTelegram(ANN).length > before, 15_000);
+    await telegram.waitFor(() => inTelegram(ANN).length > before);
     expect(inTelegram(ANN).at(-1)?.text).toBe('Still here.');
   });
 });

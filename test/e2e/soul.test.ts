@@ -54,7 +54,7 @@ async function scene(soul: object = {}) {
       .filter(({ from }) => from === 'bot')
       .map(({ text }) => text);
   const until = (chat: number, words: string) =>
-    telegram.waitFor(() => said(chat).find((text) => text.includes(words)), 20_000);
+    telegram.waitFor(() => said(chat).find((text) => text.includes(words)));
   /** Says it and waits for words of the answer, once a proposal is approved; what the model was last told. */
   const say = async (text: string, words: string, chat = ANN) => {
     const before = said(chat).length;

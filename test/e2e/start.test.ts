@@ -129,7 +129,7 @@ describe('parley start', () => {
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
     const look = () => runParley(['--data', folder.path, 'status']);
-    await expect.poll(async () => (await look()).out, { timeout: 10_000 }).toContain('401');
+    await expect.poll(async () => (await look()).out).toContain('401');
     const status = await look();
     expect(status.code).toBe(1);
     expect(status.out).toContain('channel   telegram/default: not working');

@@ -100,7 +100,7 @@ describe('a task that is handed on', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'do both' });
     await expect
-      .poll(() => scene.answers(ANN).join(' '), { timeout: 15_000 })
+      .poll(() => scene.answers(ANN).join(' '))
       .toMatch(/^(?=.*I did one)(?=.*I did two)/s);
     const all = scene.answers(ANN).join(' ');
     expect(all.match(/I did one/g)).toHaveLength(1);
@@ -118,10 +118,7 @@ describe('a task that is handed on', () => {
       return delegate('next', task === null ? 'middle' : 'deep');
     });
     scene.telegram.say({ chat: ANN, text: 'dig' });
-    expect(await scene.untilAnswers(ANN, 2, 20_000)).toEqual([
-      'under way',
-      'up: up: this is the bottom',
-    ]);
+    expect(await scene.untilAnswers(ANN, 2)).toEqual(['under way', 'up: up: this is the bottom']);
   });
 
   it('[G07] that fails is told as well', async () => {
@@ -131,7 +128,7 @@ describe('a task that is handed on', () => {
       return results(request).length > 0 ? 'under way' : delegate('list', 'list for ever');
     });
     scene.telegram.say({ chat: ANN, text: 'list' });
-    const [, told] = await scene.untilAnswers(ANN, 2, 30_000);
+    const [, told] = await scene.untilAnswers(ANN, 2);
     expect(told).toContain('did not come to an end');
     expect(ofSubAgents()).toHaveLength(20);
   });
@@ -159,7 +156,7 @@ const answersTo = (chat: number, count: number) =>
   scene.telegram.waitFor(() => {
     const said = scene.answers(chat).filter((text) => !text.startsWith('⚙️'));
     return said.length >= count && said;
-  }, 20_000);
+  });
 
 describe('killed while a sub-agent is at work', () => {
   it('[G16] goes on behind the last tool it has used, and is told once', async () => {
@@ -225,13 +222,13 @@ describe('what a sub-agent may see', () => {
     for (const from of [MEMBER, ANN]) {
       const before = scene.answers(GROUP).length;
       scene.telegram.say({ chat: GROUP, from, text: 'look @parley_test_bot' });
-      const answers = await scene.untilAnswers(GROUP, before + 2, 20_000);
+      const answers = await scene.untilAnswers(GROUP, before + 2);
       expect(answers.at(-1)).toContain('There is no file MEMORY.md here');
     }
     expect(JSON.stringify(scene.model.requests)).not.toContain('nests in the attic');
     expect(ofSubAgents().flatMap((request) => toolsOf(request))).not.toContain('write');
     scene.telegram.say({ chat: ANN, text: 'look' });
-    expect((await scene.untilAnswers(ANN, 2, 20_000)).at(-1)).toContain('nests in the attic');
+    expect((await scene.untilAnswers(ANN, 2)).at(-1)).toContain('nests in the attic');
   });
 
   it('[G08] [P18] nobody in a group can pass for a sub-agent that is done', async () => {

@@ -33,7 +33,7 @@ async function onTelegram(approvals: object = {}) {
   const seen = (chat: number) => telegram.conversation(chat).filter(({ from }) => from === 'bot');
   const said = (chat: number) => seen(chat).map(({ text }) => text);
   const until = (chat: number, words: string) =>
-    telegram.waitFor(() => said(chat).some((text) => text.includes(words)), 20_000);
+    telegram.waitFor(() => said(chat).some((text) => text.includes(words)));
   const question = (chat: number) => seen(chat).find(({ text }) => text.includes('May I use'));
   const press = (chat: number, label: string, from: number) =>
     telegram.press({ chat, message: question(chat)?.messageId ?? 0, label, from });
@@ -71,7 +71,7 @@ describe('approvals on Telegram', () => {
     expect(await record(parley)).toMatch(
       /write for telegram:501 \(telegram direct 501\): allowed by telegram:501 .*; the call worked/,
     );
-  }, 90_000);
+  });
 
   it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
     const { telegram, model, parley, said, until, press } = await onTelegram();
@@ -84,7 +84,7 @@ describe('approvals on Telegram', () => {
     model.latencyMs = 60_000;
     await parley.restart();
     // The tool has run, and the model hears of it: that answer is never seen.
-    await expect.poll(told, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(told).toBeGreaterThan(0);
     expect(noted(parley)).toBe(NOTE);
     model.latencyMs = 0;
     await parley.restart();
@@ -94,13 +94,13 @@ describe('approvals on Telegram', () => {
     expect(said(ANN).filter((text) => text.includes('It said: '))).toHaveLength(1);
     expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
     expect((await record(parley)).match(/\bwrite for\b/g)).toHaveLength(1);
-  }, 90_000);
+  });
 
   it('[G05] [D04] killed while the question is being sent: it can be asked for and answered all the same', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
     telegram.say({ chat: ANN, text: 'please note it' });
-    await telegram.waitFor(() => telegram.calls('sendMessage').length > 0, 20_000);
+    await telegram.waitFor(() => telegram.calls('sendMessage').length > 0);
     await parley.restart();
     telegram.say({ chat: ANN, text: '/approve' });
     await until(ANN, 'Waiting for a decision');
@@ -108,7 +108,7 @@ describe('approvals on Telegram', () => {
     telegram.say({ chat: ANN, text: `/approve ${code}` });
     await until(ANN, 'It said: ');
     expect(noted(parley)).toBe(NOTE);
-  }, 90_000);
+  });
 
   it('[G05] in a group somebody else is refused politely, by button and by code; the buttons stay', async () => {
     const { telegram, parley, said, until, question, press, code, toast } = await onTelegram();
@@ -126,7 +126,7 @@ describe('approvals on Telegram', () => {
     expect(await record(parley)).toMatch(
       /current_time for telegram:502 \(telegram group -5\): refused by telegram:501/,
     );
-  }, 90_000);
+  });
 
   it('[G05] somebody whom the settings name decides, and may nothing else that an owner may', async () => {
     const { telegram, parley, said, until, press, code } = await onTelegram({
@@ -147,7 +147,7 @@ describe('approvals on Telegram', () => {
     expect(await record(parley)).toMatch(
       /current_time for telegram:502 .*: allowed by telegram:503 .*; the call worked/,
     );
-  }, 90_000);
+  });
 
   it('[G04] [G05] a plan outlives a kill -9 and is run once; the button of an older one runs nothing', async () => {
     const { telegram, model, parley, said, until } = await onTelegram();
@@ -183,7 +183,7 @@ describe('approvals on Telegram', () => {
       textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
-  }, 90_000);
+  });
 
   it('[G05] a button whose time ran out while nothing ran comes too late, and goes', async () => {
     const { telegram, parley, until, question, press } = await onTelegram({ waitMinutes: 0.05 });
@@ -196,5 +196,5 @@ describe('approvals on Telegram', () => {
     await telegram.waitFor(() => question(ANN)?.buttons === undefined);
     expect(noted(parley)).toBeNull();
     expect(await record(parley)).toContain('nobody answered');
-  }, 90_000);
+  });
 });

@@ -16,7 +16,7 @@ afterAll(() => scene.close());
 const count = (chat: number) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
 /** Waits until the chat shows `more` further messages of the bot, then gives back those. */
-const next = async (chat: number, before: number, more = 1, withinMs = 20_000) =>
+const next = async (chat: number, before: number, more = 1, withinMs = 30_000) =>
   (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
 
 describe('what people send in Telegram besides text', () => {

@@ -44,7 +44,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     before = read(await scrape());
     scene.telegram.say({ chat: ANN, text: 'what is there?' });
     await scene.untilAnswers(ANN, 1);
-    await vi.waitFor(async () => expect(sum(read(await scrape()), SENT)).toBe(1), 10_000);
+    await vi.waitFor(async () => expect(sum(read(await scrape()), SENT)).toBe(1), 30_000);
     text = await scrape();
     after = read(text);
   });

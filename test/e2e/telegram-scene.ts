@@ -60,6 +60,8 @@ export async function startTelegramScene(
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
+        // How fast it may send is tested apart; here everybody would wait for it.
+        pace: false,
         access: { direct: 'pairing', allow, groups: 'allowlist', allowGroups: [GROUP] },
       },
     },
@@ -80,7 +82,7 @@ export async function startTelegramScene(
       return parley;
     },
     answers,
-    untilAnswers: (chat, count, withinMs = 10_000) =>
+    untilAnswers: (chat, count, withinMs = 30_000) =>
       telegram.waitFor(() => answers(chat).length >= count && answers(chat), withinMs),
     hold: (question) => held.hold(question),
     async startAgain() {

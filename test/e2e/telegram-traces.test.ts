@@ -69,7 +69,7 @@ describe.each([
       const all = () => collector.spans();
       const names = () => new Set(all().map(nameOf));
       const missing = () => Object.keys(PARENTS).filter((name) => !names().has(name));
-      await expect.poll(missing, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(missing).toEqual([]);
       expect(new Set(all().map(({ traceId }) => traceId)).size).toBe(1);
       const byId = new Map(all().map((span) => [span.spanId, span]));
       for (const [name, parent] of Object.entries(PARENTS)) {
@@ -120,11 +120,11 @@ describe('a collector that is dead', () => {
     const { telegram, untilAnswers, parley } = scene;
     for (const words of ['one', 'two']) {
       telegram.say({ chat: ANN, text: words });
-      await expect.poll(() => scene.answers(ANN).at(-1), { timeout: 10_000 }).toContain(words);
+      await expect.poll(() => scene.answers(ANN).at(-1)).toContain(words);
     }
     await untilAnswers(ANN, 2);
     const warnings = () => parley.err().match(/traces could not be sent/g)?.length ?? 0;
-    await expect.poll(warnings, { timeout: 20_000 }).toBe(1);
+    await expect.poll(warnings).toBe(1);
     const { code, ms } = await parley.end();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(8_000);

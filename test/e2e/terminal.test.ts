@@ -98,7 +98,7 @@ describe('parley chat with piped input', () => {
     model.latencyMs = 1_000;
     const asking = chat(folder.path, 'still there?');
     const asked = model.total;
-    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), { timeout: 10_000 });
+    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), 30_000);
     await gateway.end('SIGKILL');
     model.latencyMs = 0;
     gateway = await startParleyProcess(folder.path);
@@ -110,7 +110,7 @@ describe('parley chat with piped input', () => {
     model.latencyMs = 20_000;
     const asked = model.total;
     const asking = chat(folder.path, 'never mind');
-    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), { timeout: 10_000 });
+    await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), 30_000);
     asking.process.kill('SIGINT');
     const said = await asking.said;
     expect([said.code, said.out]).toEqual([130, '']);

@@ -84,7 +84,7 @@ describe('an agent with tools', () => {
   it('[G09] stays silent in a group when it has nothing to say', async () => {
     scene.model.queue('NO_REPLY', 'Now I speak.');
     scene.telegram.say({ chat: GROUP, from: 77, text: 'thanks @parley_test_bot' });
-    await expect.poll(() => scene.model.total, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => scene.model.total).toBe(1);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'hello @parley_test_bot' });
     expect(await scene.untilAnswers(GROUP, 1)).toEqual(['Now I speak.']);
   });

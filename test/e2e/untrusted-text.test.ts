@@ -40,7 +40,7 @@ async function requestFor(words: (mark: string) => string) {
       type: 'text/plain',
     },
   });
-  await scene.untilAnswers(GROUP, before + 1, 20_000);
+  await scene.untilAnswers(GROUP, before + 1);
   const { messages = [] } = model.requests.at(-1)?.body ?? {};
   return { system: textOf(messages[0]), user: textOf(messages.at(-1)) };
 }

@@ -68,7 +68,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     expect(await button(page, 'Approve').count()).toBe(0);
     const record = await runCommand(['--data', scene.folder.path, 'approvals']);
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
-  }, 90_000);
+  });
 
   it('[G05] by keyboard alone, and the focus is not lost; a no is told to the model', async () => {
     const page = await scene.open();
@@ -81,7 +81,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await untilAnswer(page, 'It said: write was not run');
     expect(await field(page).evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
     expect(noted()).toBeNull();
-  }, 60_000);
+  });
 
   it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
     const page = await scene.open();
@@ -95,7 +95,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await untilAnswer(page, 'It said: ');
     expect(noted()).toBe(NOTE);
     expect(await told(page, 'decided already')).toEqual([]);
-  }, 90_000);
+  });
 
   it('[G05] a long call is there to its last character, and nothing of it beside the page', async () => {
     const page = await scene.open({ viewport: { width: 360, height: 740 } });
@@ -107,7 +107,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     expect(shown.match(/parrot/g)).toHaveLength(1_800);
     const isCut = 'document.querySelector(".is-notice pre").parentElement';
     expect(await page.evaluate(`${isCut}.scrollWidth <= ${isCut}.clientWidth`)).toBe(true);
-  }, 60_000);
+  });
 
   it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
     const page = await scene.open();
@@ -131,7 +131,7 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
       textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
-  }, 60_000);
+  });
 
   it.each(['light', 'dark'] as const)(
     '[G05] [U03] are readable in %s and fit a telephone',

@@ -75,18 +75,14 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
     });
     telegram.say({ chat: ANN, text: 'slow one' });
     await expect
-      .poll(() => page.getByRole('region', { name: 'Turns under way' }).innerText(), {
-        timeout: 15_000,
-      })
+      .poll(() => page.getByRole('region', { name: 'Turns under way' }).innerText())
       .toMatch(/telegram:.*501/);
     await page.getByText('by this process').waitFor();
     telegram.say({ chat: ANN, text: 'the next one' });
     const waiting = page.getByRole('region', { name: 'Waiting for a turn' });
-    await expect.poll(() => waiting.innerText(), { timeout: 15_000 }).toContain('1 message');
+    await expect.poll(() => waiting.innerText()).toContain('1 message');
     answered.resolve();
-    await expect
-      .poll(() => waiting.innerText(), { timeout: 15_000 })
-      .toContain('No message waits.');
+    await expect.poll(() => waiting.innerText()).toContain('No message waits.');
     await page.getByText('Nothing is to be sent.').waitFor();
     scene.model.reply(() => 'An answer at last.');
   });
@@ -100,7 +96,7 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
       .getByRole('button', { name: /^Send again/ })
       .click();
     await told('It is on the way again.');
-    await telegram.waitFor(() => answers(BO).some((text) => text.includes('hello')), 10_000);
+    await telegram.waitFor(() => answers(BO).some((text) => text.includes('hello')));
     await expect.poll(open).toBe(2);
   });
 
@@ -122,20 +118,20 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
     await page.keyboard.press('Enter');
     await told('It is on the way again.');
     const sent = () => answers(ANN).filter((text) => text === 'You said: perhaps').length;
-    await telegram.waitFor(() => sent() === 2, 10_000);
+    await telegram.waitFor(() => sent() === 2);
   });
 
   it('[D06] [U03] asks again what had no answer, and drops for good what somebody says', async () => {
     await card(/Not answered/)
       .getByRole('button', { name: /^Ask again/ })
       .click();
-    await telegram.waitFor(() => answers(CLEO).includes('An answer at last.'), 10_000);
+    await telegram.waitFor(() => answers(CLEO).includes('An answer at last.'));
     await page.getByText('Nothing was given up').waitFor();
     scene.model.fault({ kind: 'status', status: 401 }, 2);
     telegram.say({ chat: CLEO, text: 'once more' });
     await card(/Not answered/).waitFor();
     telegram.say({ chat: BO, text: 'me, too' });
-    await expect.poll(open, { timeout: 15_000 }).toBe(2);
+    await expect.poll(open).toBe(2);
     await press('Drop all');
     await page.getByText('2 letters are never sent and never listed again.').waitFor();
     await press('Drop 2');

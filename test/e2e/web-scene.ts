@@ -47,7 +47,7 @@ export async function startWebScene(chromiumPath: string, settings = {}): Promis
     },
     async open(options = {}) {
       const page = await (await browser.newContext(options)).newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(30_000);
       await page.goto(`${parley.address}/#token=${parley.token}`);
       await page.getByText('Connected', { exact: true }).waitFor();
       return page;

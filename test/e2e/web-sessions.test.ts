@@ -50,7 +50,7 @@ describe.runIf(chromiumPath)('signing in to the page', () => {
     await expect.poll(() => page.evaluate(KEPT)).not.toBe(before);
     expect(page.url()).toBe(`${address}/`);
     const listed = async () => (await parley('sessions')).out.trim().split('\n').length / 2;
-    await expect.poll(listed, { timeout: 10_000 }).toBe(1);
+    await expect.poll(listed).toBe(1);
     await page.reload();
     await connected(page);
     expect(sent.join()).not.toContain(token);

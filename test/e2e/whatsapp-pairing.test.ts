@@ -25,7 +25,7 @@ async function unlinkedParley() {
     await double.close();
     folder.remove();
   });
-  await double.waitFor(() => double.state() === 'pairing', 20_000);
+  await double.waitFor(() => double.state() === 'pairing');
   return { double, parley };
 }
 
@@ -49,7 +49,7 @@ describe('linking WhatsApp', () => {
     const drawn = await qrcode.toString(code ?? '', { type: 'svg', errorCorrectionLevel: 'L' });
     expect(await picture.text()).toBe(drawn);
     double.scan(code ?? '');
-    await double.waitFor(() => double.state() === 'open', 20_000);
+    await double.waitFor(() => double.state() === 'open');
     await expect.poll(async () => (await ask(parley, PICTURE)).status, PATIENCE).toBe(404);
     const secret = code?.split(',').at(-2) ?? '';
     expect(secret.length).toBeGreaterThan(20);
@@ -57,7 +57,7 @@ describe('linking WhatsApp', () => {
     await double.say({ chat: ann.id, text: '/whoami' });
     await double.say({ chat: ann.id, text: 'hello' });
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
-    await double.waitFor(() => answers().length >= 2, 20_000);
+    await double.waitFor(() => answers().length >= 2);
     const log = parley.out() + parley.err();
     expect(log).toContain('"outcome":"answered"');
     for (const name of [secret, ann.pn, ann.lid, double.me.pn, double.me.lid])

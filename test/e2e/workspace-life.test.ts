@@ -48,10 +48,8 @@ const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
 async function say(text: string): Promise<string> {
   const before = model.total;
   await webClient(parley).post(text);
-  await expect.poll(() => model.total, { timeout: 10_000 }).toBeGreaterThan(before);
-  await expect
-    .poll(async () => (await webClient(parley).history()).at(-1), { timeout: 10_000 })
-    .not.toBe(`> ${text}`);
+  await expect.poll(() => model.total).toBeGreaterThan(before);
+  await expect.poll(async () => (await webClient(parley).history()).at(-1)).not.toBe(`> ${text}`);
   return asked();
 }
 
@@ -96,7 +94,7 @@ describe('BOOT.md', () => {
     model.reply(() => 'There are three apples.');
     await restart();
     const shown = () => webClient(parley).history();
-    await expect.poll(async () => (await shown()).join(), { timeout: 10_000 }).toContain('apples');
+    await expect.poll(async () => (await shown()).join()).toContain('apples');
     expect(asked()).toContain(BOOT);
     expect(asked().match(/Parley has just been started/g)).toHaveLength(1);
     expect(await shown()).toHaveLength(3);
@@ -104,8 +102,8 @@ describe('BOOT.md', () => {
     expect(await say('thanks')).not.toContain(BOOT);
     expect(model.total).toBe(3);
     await restart();
-    await expect.poll(() => model.total, { timeout: 10_000 }).toBe(4);
-    await expect.poll(async () => (await shown()).length, { timeout: 10_000 }).toBe(6);
+    await expect.poll(() => model.total).toBe(4);
+    await expect.poll(async () => (await shown()).length).toBe(6);
     await say('thanks again');
     expect(model.total).toBe(5);
   });
@@ -116,7 +114,7 @@ describe('BOOT.md', () => {
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
     model.reply(() => 'NO_REPLY');
     await restart();
-    await expect.poll(() => model.total, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => model.total).toBe(2);
     model.reply(() => 'Here I am.');
     await say('and now?');
     const shown = await webClient(parley).history();

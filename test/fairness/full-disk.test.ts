@@ -34,7 +34,7 @@ async function expectRecovery(written: number): Promise<void> {
   );
   expect(last).toContain(`long ${written}`);
   scene.telegram.say({ chat: BO, text: 'and you?' });
-  await scene.telegram.waitFor(() => scene.answers(BO).includes('You said: and you?'), 30_000);
+  await scene.telegram.waitFor(() => scene.answers(BO).includes('You said: and you?'));
   const numbers = scene
     .answers(ANN)
     .flatMap((text) => Number(/long (\d+)$/.exec(text)?.[1] ?? Number.NaN))

@@ -314,7 +314,7 @@ async function hostileServer(): Promise<AgentMcp> {
   const deps = { env: process.env, clock: Date.now, random: () => 0, log: silentLogger };
   const mcp = await openMcp({ desk: { ...server, ...rules } }, deps);
   closing.push(() => mcp.close());
-  await expect.poll(() => mcp.lines()[0]?.works, { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => mcp.lines()[0]?.works).toBe(true);
   return mcp;
 }
 

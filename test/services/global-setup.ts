@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { findPromtool } from './alert-rules.ts';
 import { findChromium } from './chromium.ts';
 import { findPgBouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
@@ -17,8 +18,9 @@ const START: Record<ServiceName, () => Promise<ServiceStart>> = {
   postgres: startPostgres,
   pgbouncer: findPgBouncer,
   chromium: findChromium,
+  promtool: findPromtool,
 };
-const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chromium'];
+const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chromium', 'promtool'];
 
 /**
  * Starts what the chosen test files ask for, all at once, and gives the addresses to the tests.

@@ -43,8 +43,8 @@ describe('a guarded service', () => {
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
     expect(isRunning(pid)).toBe(true);
     starter.kill('SIGKILL');
-    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 10_000 });
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), 30_000);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 30_000);
   });
 
   it('is reported with its last words when it stops at once', async () => {

@@ -1,5 +1,5 @@
 /** A server or program that some tests need and that may be absent on a machine. */
-export type ServiceName = 'redis' | 'postgres' | 'pgbouncer' | 'chromium';
+export type ServiceName = 'redis' | 'postgres' | 'pgbouncer' | 'chromium' | 'promtool';
 
 /** Why a wanted service could not be had: shown to the person who ran the tests. */
 export type MissingService = { readonly service: ServiceName; readonly reason: string };
@@ -18,6 +18,7 @@ export const PROVIDED_KEYS = {
   postgres: 'postgresUrl',
   pgbouncer: 'pgbouncerPath',
   chromium: 'chromiumPath',
+  promtool: 'promtoolPath',
 } as const satisfies Record<ServiceName, keyof ServiceValues>;
 
 type ServiceValues = {
@@ -29,6 +30,8 @@ type ServiceValues = {
   pgbouncerPath: string | null;
   /** Path of a Chromium or Chrome program, or null. */
   chromiumPath: string | null;
+  /** Path of Prometheus's evaluator of rules, or null. */
+  promtoolPath: string | null;
 };
 
 declare module 'vitest' {

@@ -32,18 +32,21 @@ const NAMES: Record<ServiceName, string> = {
   postgres: 'PostgreSQL',
   pgbouncer: 'PgBouncer',
   chromium: 'Chromium',
+  promtool: 'promtool',
 };
 const DEBIAN: Record<ServiceName, string> = {
   redis: 'redis-server',
   postgres: 'postgresql',
   pgbouncer: 'pgbouncer',
   chromium: 'chromium',
+  promtool: 'prometheus',
 };
 const HOMEBREW: Record<ServiceName, string> = {
   redis: 'redis',
   postgres: 'postgresql@17',
   pgbouncer: 'pgbouncer',
   chromium: 'google-chrome',
+  promtool: 'prometheus',
 };
 
 /**

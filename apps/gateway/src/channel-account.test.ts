@@ -224,7 +224,7 @@ describe('an account that other gateways may have', () => {
         fails();
       };
       rights.give();
-      await expect.poll(() => happened.length, { timeout: 5_000 }).toBe(3);
+      await expect.poll(() => happened.length).toBe(3);
       const [first, , second] = happened;
       expect(happened[1]).toBe(first?.replace('starts', 'stops'));
       expect(second).toMatch(/starts$/);

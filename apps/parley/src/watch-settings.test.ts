@@ -37,7 +37,7 @@ function save(text: string): void {
   writeFileSync(join(path, 'new.yaml'), text);
   renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));
 }
-const untilLine = () => vi.waitFor(() => expect(lines).toHaveLength(1), 10_000);
+const untilLine = () => vi.waitFor(() => expect(lines).toHaveLength(1), 30_000);
 
 describe('settings that change while Parley runs', () => {
   it('[D12] are in use at once where that is possible', async () => {

@@ -29,7 +29,7 @@ describe('a chat that several gateways serve', () => {
     hub = followingHub(createEventHub(), { chatId: 'main', newest, log: silentLogger, everyMs: 5 });
   });
   const watch = () => hub.watch('main', (event) => void seen.push(event));
-  const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times));
+  const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
 
   it('[D09] tells those who watch what another gateway sent, once', async () => {
     const unwatch = watch();

@@ -169,7 +169,7 @@ describe('the end of the gateway', () => {
     });
     const page = await ask('/events');
     const posting = post({ id: ID, text: 'hello' });
-    await vi.waitFor(() => expect(received).toHaveLength(1));
+    await vi.waitFor(() => expect(received).toHaveLength(1), 30_000);
     let stopped = false;
     const stopping = adapter.stop().then(() => {
       stopped = true;

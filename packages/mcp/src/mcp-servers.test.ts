@@ -10,7 +10,7 @@ afterEach(async () => {
 async function connected(mode?: string): Promise<McpScene> {
   scene = openMcpScene(mode);
   const { view } = scene;
-  await expect.poll(() => view().state.kind, { timeout: 10_000 }).toBe('connected');
+  await expect.poll(() => view().state.kind).toBe('connected');
   return scene;
 }
 
@@ -33,7 +33,7 @@ describe('[G03] a server that does what no server should', () => {
   it('is given PATH, HOME and LANG and what its settings name, and no secret', async () => {
     scene = openMcpScene('plain', undefined, { PATH: process.env.PATH, SECRET: 's3cret' });
     const { view, call } = scene;
-    await expect.poll(() => view().state.kind, { timeout: 10_000 }).toBe('connected');
+    await expect.poll(() => view().state.kind).toBe('connected');
     const { text } = await call('env');
     expect(Object.keys(JSON.parse(text)).sort()).toEqual(['NAMED', 'PATH']);
   });
@@ -55,7 +55,7 @@ describe('[G03] a server that does what no server should', () => {
     expect(view().tools).toEqual([]);
     await expect(call('writes')).rejects.toMatchObject({ code: 'mcp-not-connected' });
     expect(logged.filter((line) => line.includes('it ended with code 7'))).toHaveLength(1);
-    await expect.poll(() => view().state.kind, { timeout: 10_000 }).toBe('connected');
+    await expect.poll(() => view().state.kind).toBe('connected');
     expect(noted().filter((line) => line === 'initialized')).toHaveLength(2);
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
@@ -64,7 +64,7 @@ describe('[G03] a server that does what no server should', () => {
     const { call, view } = await connected();
     await expect(call('huge')).rejects.toMatchObject({ code: 'mcp-lost' });
     await expect.poll(() => JSON.stringify(view().state)).toContain('16777216 bytes');
-    await expect.poll(() => view().state.kind, { timeout: 10_000 }).toBe('connected');
+    await expect.poll(() => view().state.kind).toBe('connected');
   });
 
   it('answers in no known shape', async () => {
@@ -84,7 +84,7 @@ describe('[G03] a server that does what no server should', () => {
     const one = await connected();
     expect(toolNames(one)).toContain('picky');
     await one.call('rename');
-    await expect.poll(() => toolNames(one), { timeout: 10_000 }).toEqual(['renamed']);
+    await expect.poll(() => toolNames(one)).toEqual(['renamed']);
     // [U05] The audit hears of each offer, once.
     expect(one.offers).toHaveLength(2);
     expect(one.offers[1]).toEqual(['renamed']);
@@ -96,7 +96,7 @@ describe('[G03] a server that does what no server should', () => {
     const { call, noted } = await connected();
     await call('flood');
     // How often depends on how fast the two thousand arrive.
-    await expect.poll(() => noted().length, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(() => noted().length).toBeGreaterThan(2);
     await call('env');
     expect(noted().length).toBeLessThan(20);
   });
@@ -162,11 +162,9 @@ describe('[G03] a server that cannot be started', () => {
   ])('is told once, however often it is tried: %s', async (_what, command, args, reason) => {
     scene = openMcpScene('plain', { kind: 'stdio', command, args, env: {} });
     const { view, logged } = scene;
-    await expect
-      .poll(() => view().state, { timeout: 10_000 })
-      .toMatchObject({ kind: 'waiting', reason });
+    await expect.poll(() => view().state).toMatchObject({ kind: 'waiting', reason });
     const { state: first } = view();
-    await expect.poll(() => view().state, { timeout: 10_000 }).not.toEqual(first);
+    await expect.poll(() => view().state).not.toEqual(first);
     expect(logged).toHaveLength(1);
     expect(logged[0]).toContain(reason);
   });

@@ -96,7 +96,7 @@ export const ANSWERS: readonly Behaviour[] = [
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'wish:empty');
-      await scene.peer.waitFor(() => scene.answers(place).length === 1, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length === 1);
       expect(all(scene, place)).toContain('⚙️');
     },
   },
@@ -121,7 +121,7 @@ export const ANSWERS: readonly Behaviour[] = [
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.say(place, 'x'.repeat(40_000));
-      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
       expect(all(scene, place)).toContain('characters');
     },
   },

@@ -12,7 +12,7 @@ async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code
     });
   const before = found().length;
   await scene.ask(place, 'wish:clock');
-  await scene.peer.waitFor(() => found().length > before, 20_000);
+  await scene.peer.waitFor(() => found().length > before);
   const last = found().at(-1);
   if (last === undefined) throw new Error('nothing was asked');
   return last;
@@ -25,7 +25,7 @@ const count = (scene: Scene, place: Place, words: string) =>
 async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
   const before = count(scene, place, words);
   await act();
-  await scene.peer.waitFor(() => count(scene, place, words) > before, 20_000);
+  await scene.peer.waitFor(() => count(scene, place, words) > before);
   await scene.exchange(place, `afterwards ${scene.answers(place).length}`);
   expect(count(scene, place, words)).toBe(before + 1);
 }

@@ -19,7 +19,7 @@ async function answerTo(scene: Scene, command: string): Promise<string> {
   const place = scene.peer.direct();
   const asked = scene.model.total;
   await scene.peer.say(place, { text: command });
-  await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+  await scene.peer.waitFor(() => scene.answers(place).length > 0);
   expect(scene.model.total).toBe(asked);
   return scene
     .answers(place)
@@ -77,7 +77,7 @@ export const COMMANDS: readonly Behaviour[] = [
         const before = answers(group);
         // A reply to the bot addresses it on every platform.
         await peer.say(group, { text, from, replyTo: before.at(-1)?.id ?? '' });
-        await peer.waitFor(() => answers(group).length > before.length, 20_000);
+        await peer.waitFor(() => answers(group).length > before.length);
         return answers(group).at(-1)?.text;
       };
       for (const text of ['/new', '/mode ask', '/compact']) {
@@ -132,7 +132,7 @@ export const COMMANDS: readonly Behaviour[] = [
       const place = scene.peer.ownerPlace;
       const [asked, before] = [scene.model.total, scene.answers(place).length];
       await scene.peer.say(place, { text: '/heartbeat' });
-      await scene.peer.waitFor(() => scene.answers(place).length > before, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > before);
       const said = scene.answers(place).slice(before);
       expect(said.map(({ text }) => text).join('\n')).toMatch(/next beat[\s\S]*## mail/);
       expect(scene.model.total).toBe(asked);
@@ -145,7 +145,7 @@ export const COMMANDS: readonly Behaviour[] = [
       await scene.exchange(place, 'for the record');
       const before = scene.answers(place).length;
       await scene.peer.say(place, { text: '/why' });
-      await scene.peer.waitFor(() => scene.answers(place).length > before, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > before);
       expect(scene.answers(place).at(-1)?.text).toMatch(/owner|answered/i);
     },
   },

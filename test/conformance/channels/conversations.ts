@@ -198,7 +198,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       scene.peer.tellSwapped();
       await scene.ask(place, 'said earlier');
       await scene.ask(place, 'said later');
-      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
       await scene.exchange(place, 'anything else');
       const asked = scene.asked('said ').filter((text) => text.includes('said earlier'));
       expect(asked).toHaveLength(1);
@@ -211,7 +211,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'my pictures', { files: ['picture', 'picture'] });
-      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
       // A chat is served in order: had there been two turns, both would be over.
       await scene.exchange(place, 'what else');
       expect(scene.answers(place)).toHaveLength(2);
@@ -224,7 +224,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'read this', { files: ['document'] });
-      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
       const requests = JSON.stringify(scene.model.requests.map(({ body }) => body));
       expect(requests).toContain('a.txt');
       expect(requests).toContain('inside');

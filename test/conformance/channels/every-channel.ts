@@ -31,7 +31,7 @@ export function everyChannel(
     let scene: Scene;
     beforeAll(async () => {
       scene = await startScene(makePeer);
-    }, 60_000);
+    });
     afterAll(() => scene?.close());
 
     for (const { title, needs = [], run } of TABLE) {
@@ -39,7 +39,7 @@ export function everyChannel(
       it(title, async () => {
         await run(scene);
         expect(scene.leaks()).toEqual([]);
-      }, 90_000);
+      });
     }
 
     it('[F04] lacks exactly what rows were left out for', () => {

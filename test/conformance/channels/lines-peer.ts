@@ -60,7 +60,7 @@ export async function linesPeer(): Promise<Peer> {
     },
     tellSwapped: () => server.swapNext(),
     disconnect: () => server.disconnect(),
-    waitFor: (look, timeoutMs = 20_000) => changes.waitFor(look, timeoutMs),
+    waitFor: (look, timeoutMs = 30_000) => changes.waitFor(look, timeoutMs),
     close: () => server.close(),
   };
 }

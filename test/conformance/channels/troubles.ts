@@ -115,7 +115,7 @@ export const TROUBLES: readonly Behaviour[] = [
       const place = scene.peer.group();
       scene.model.fault({ kind: 'status', status: 401 });
       await scene.ask(place, 'fail please');
-      await scene.peer.waitFor(() => scene.answers(place).length > 0, 20_000);
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
       const text = scene.answers(place)[0]?.text ?? '';
       expect(text).toContain('could not get an answer');
       expect(text).not.toContain('127.0.0.1');

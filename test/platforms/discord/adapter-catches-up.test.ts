@@ -161,7 +161,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
       await here.hears(1);
       for (const fault of together) double.fault(fault);
       double.say({ channel: double.channelId, from: ANN, text: 'meanwhile' });
-      await double.waitFor(() => here.received.length >= 2, 20_000);
+      await double.waitFor(() => here.received.length >= 2);
       expect(double.gateway().identifies).toBe(2);
       return texts(here);
     });

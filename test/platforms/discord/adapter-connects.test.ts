@@ -85,7 +85,7 @@ describe('the Discord adapter connects', () => {
     await scene1.connect();
     scene1.double.fault(fault);
     say(scene1, 'while away');
-    await scene1.double.waitFor(() => scene1.double.gateway().resumes > 0, 15_000);
+    await scene1.double.waitFor(() => scene1.double.gateway().resumes > 0);
     say(scene1, 'after');
     await scene1.hears(2);
     await scene1.double.waitFor(() => kinds(scene1).at(-1) === 'connected');

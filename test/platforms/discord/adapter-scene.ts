@@ -102,7 +102,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     ...{ double, adapter, received, revisions, states, waits, logged },
     async connect() {
       await adapter.start();
-      await double.waitFor(() => states.at(-1)?.kind === 'connected', 15_000);
+      await double.waitFor(() => states.at(-1)?.kind === 'connected');
     },
     async hears(count) {
       const last = await double.waitFor(() => received.length >= count && received[count - 1]);

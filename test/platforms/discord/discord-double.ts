@@ -182,7 +182,7 @@ function handleFor(parts: Parts): DiscordDouble {
       else faults.arm(fault);
     },
     clearFaults: () => faults.clear(),
-    waitFor: (look, timeoutMs = 10_000) => world.transcript.changes.waitFor(look, timeoutMs),
+    waitFor: (look, timeoutMs = 30_000) => world.transcript.changes.waitFor(look, timeoutMs),
     close: () =>
       new Promise((resolve) => {
         gateway.close();

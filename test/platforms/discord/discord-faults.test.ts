@@ -11,7 +11,7 @@ const says = ({ double }: Stage, text: string) =>
 const texts = ({ heard }: Stage) => heard.map(({ content }) => content);
 /** Waits until the bot has resumed or identified so often. */
 const back = ({ double }: Stage, kind: 'resumes' | 'identifies', count: number) =>
-  double.waitFor(() => double.gateway()[kind] >= count, 15_000);
+  double.waitFor(() => double.gateway()[kind] >= count);
 
 describe('[U04] gateway faults of the Discord double', () => {
   it.each<GatewayFault>([

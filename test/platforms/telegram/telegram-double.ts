@@ -137,7 +137,7 @@ export async function startTelegramDouble(
         'terminated by other getUpdates request; make sure that only one bot instance is running',
       ),
     dropConnections: () => server.closeAllConnections(),
-    waitFor: (look, timeoutMs = 5000) => transcript.changes.waitFor(look, timeoutMs),
+    waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
     close: () =>
       new Promise((resolve) => {
         account.webhook.call('', '');

@@ -128,7 +128,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     double.fault({ kind: 'cut' });
     await adapter.send(part(ann.id, 'second'), noSignal());
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
-    await double.waitFor(() => answers().length === 2, 10_000);
+    await double.waitFor(() => answers().length === 2);
     expect(answers().map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
@@ -253,7 +253,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     const { double } = open;
     adapter = open.adapter;
     const settled = async () => {
-      await double.waitFor(() => double.waiting().length === 0, 20_000);
+      await double.waitFor(() => double.waiting().length === 0);
       await Promise.all(sends);
     };
     const people = [double.addPerson(), double.addPerson({ addressing: 'lid' })];

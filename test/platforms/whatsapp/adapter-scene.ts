@@ -99,7 +99,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       await adapter.start();
       return adapter;
     },
-    connected: (times = 1) => double.waitFor(() => opened() >= times, 10_000),
+    connected: (times = 1) => double.waitFor(() => opened() >= times),
   };
 }
 

@@ -94,7 +94,7 @@ export class BaileysClient {
     return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
   }
 
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 10_000): Promise<T> {
+  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
     return this.#changes.waitFor(look, timeoutMs);
   }
 

@@ -115,7 +115,7 @@ export function sightsOf({ account, server, media }: Parts): Sights {
     stanzas: (tag) =>
       transcript.stanzas.filter((stanza) => tag === undefined || stanza.tag === tag),
     waiting: () => mailbox.waiting,
-    waitFor: (look, timeoutMs = 5000) => transcript.changes.waitFor(look, timeoutMs),
+    waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
   };
 }
 

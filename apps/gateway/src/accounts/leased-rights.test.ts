@@ -51,7 +51,7 @@ describe('the right to serve an account', () => {
     const first = await obtain('a');
     const holders: string[] = [];
     const second = obtain('b', holders);
-    await vi.waitFor(() => expect(holders).toContain('the gateway on here (7)'));
+    await vi.waitFor(() => expect(holders).toContain('the gateway on here (7)'), 30_000);
     await first.release();
     expect((await second).lost.aborted).toBe(false);
   });
@@ -86,7 +86,7 @@ describe('the right to serve an account', () => {
   it('[D09] is lost as soon as another has it', async () => {
     const right = await obtain('a');
     await store.leases.acquire(LEASE, 'b', Date.now() + LEASE_MS, 10 * LEASE_MS);
-    await vi.waitFor(() => expect(right.lost.aborted).toBe(true));
+    await vi.waitFor(() => expect(right.lost.aborted).toBe(true), 30_000);
     await expect(right.outbox.markSending('part', 0)).rejects.toMatchObject({
       code: 'store-fenced',
     });
@@ -136,25 +136,25 @@ describe('the right to serve an account', () => {
     const names = ['1', '2', '3', '4', '5', '6'];
     const serves = new Set<string>();
     const first = serve('a', names, serves);
-    await vi.waitFor(() => expect(first.own.size).toBe(6));
+    await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
     const second = serve('b', names, serves);
-    await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 5_000);
+    await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 30_000);
     const before = [...second.own].toSorted();
     await second.end();
     const successor = serve('c', names, serves);
-    await vi.waitFor(() => expect([...successor.own].toSorted()).toEqual(before), 5_000);
+    await vi.waitFor(() => expect([...successor.own].toSorted()).toEqual(before), 30_000);
     expect(first.own.size).toBe(3);
     await successor.end();
-    await vi.waitFor(() => expect(first.own.size).toBe(6), 5_000);
+    await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
   });
 
   it('[D14] comes back when the gateway it was handed over for does not take it', async () => {
     const names = ['1', '2', '3'];
     const able = serve('a', names, new Set());
-    await vi.waitFor(() => expect(able.own.size).toBe(3));
+    await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);
     const unable = serve('b', ['4'], new Set());
-    await vi.waitFor(() => expect(able.own.size).toBe(2), 5_000);
-    await vi.waitFor(() => expect(able.own.size).toBe(3), 5_000);
+    await vi.waitFor(() => expect(able.own.size).toBe(2), 30_000);
+    await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);
     await new Promise((wake) => setTimeout(wake, 3 * LEASE_MS));
     expect([able.own.size, unable.own.size]).toEqual([3, 1]);
   });

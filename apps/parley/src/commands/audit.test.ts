@@ -161,9 +161,7 @@ describe('a deliberately bad installation', () => {
     const promptFiles = createPromptFiles(['AGENTS.md']);
     const deps = { folder: place(), env: {}, clock: Date.now, log, loaded, store, promptFiles };
     const stop = startAudit(deps, 0);
-    await expect
-      .poll(() => lines.join('\n'), { timeout: 9_000 })
-      .toMatch(/audit: \d+ warnings, run/);
+    await expect.poll(() => lines.join('\n')).toMatch(/audit: \d+ warnings, run/);
     expect(lines.join('\n')).toContain('audit: Commands run without approval.');
     stop();
     await store.close();

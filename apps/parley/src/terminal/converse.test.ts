@@ -34,7 +34,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
     colour: false,
     ended,
   });
-  await vi.waitFor(() => expect(terminal.text).toContain('›'));
+  await vi.waitFor(() => expect(terminal.text).toContain('›'), 30_000);
   const settle = () => new Promise((resolve) => setTimeout(resolve, 60));
   return {
     terminal,

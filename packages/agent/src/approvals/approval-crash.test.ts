@@ -156,5 +156,5 @@ describe('a process that dies around a call that needs a yes', () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 });

@@ -64,5 +64,5 @@ describe('whatever a sub-agent reads', () => {
     );
     // Else nothing was looked for where there is something.
     expect(seenByOwners).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });

@@ -61,7 +61,7 @@ describe('the deliveries of an account', () => {
     await startWorker();
     await expect.poll(() => ['a', 'b', 'c'].map(seen)).toEqual([['one'], ['one'], ['one']]);
     expect(seen('slow')).toEqual([]);
-    await expect.poll(() => seen('slow'), { timeout: 5_000 }).toEqual(['one', 'two']);
+    await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
   it('[D04] keep the order of each chat when many are woken over and over', async () => {
@@ -78,7 +78,7 @@ describe('the deliveries of an account', () => {
         await queues.deliveries('test', 'default').kick(chat);
       }
     }
-    await expect.poll(() => chats.map(seen), { timeout: 5_000 }).toEqual(chats.map(() => texts));
+    await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
   it('[D11] wait for a send that is under way and lose nothing that is still owed', async () => {
