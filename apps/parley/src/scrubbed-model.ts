@@ -10,12 +10,16 @@ export function scrubbedModel(
   model: ChatModel,
   secrets: Pick<Secrets, 'scrub' | 'stream'>,
 ): ChatModel {
+  const scrubTool = toolScrubber(secrets.scrub);
   return {
     get id() {
       return model.id;
     },
     stream: (request, signal) =>
-      scrubbedEvents(model.stream(scrubbedRequest(request, secrets.scrub), signal), secrets),
+      scrubbedEvents(
+        model.stream(scrubbedRequest(request, secrets.scrub, scrubTool), signal),
+        secrets,
+      ),
   };
 }
 
@@ -38,13 +42,17 @@ async function* scrubbedEvents(
   }
 }
 
-function scrubbedRequest(request: ModelRequest, scrub: Scrub): ModelRequest {
+function scrubbedRequest(
+  request: ModelRequest,
+  scrub: Scrub,
+  scrubTool: (tool: ModelTool) => ModelTool,
+): ModelRequest {
   const { system, messages, tools } = request;
   return {
     ...request,
     system: system.map((layer) => ({ ...layer, text: scrub(layer.text) })),
     messages: messages.map((message) => scrubbedMessage(message, scrub)),
-    ...(tools !== undefined && { tools: tools.map((tool) => scrubbedTool(tool, scrub)) }),
+    ...(tools !== undefined && { tools: tools.map(scrubTool) }),
   };
 }
 
@@ -74,9 +82,16 @@ function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
   }
 }
 
-/** A server describes its tools itself, and may write into that what it was asked with. */
-function scrubbedTool(tool: ModelTool, scrub: Scrub): ModelTool {
-  const written = JSON.stringify(tool);
-  const clean = scrub(written);
-  return clean === written ? tool : JSON.parse(clean);
+/**
+ * A server describes its tools itself, and may write into that what it was asked with. A tool is written
+ * out once; `scrub` remembers that there was nothing in it until there is another secret.
+ */
+function toolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
+  const texts = new WeakMap<ModelTool, string>();
+  return (tool) => {
+    const written = texts.get(tool) ?? JSON.stringify(tool);
+    texts.set(tool, written);
+    const clean = scrub(written);
+    return clean === written ? tool : JSON.parse(clean);
+  };
 }

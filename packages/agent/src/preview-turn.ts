@@ -39,7 +39,7 @@ export async function previewTurn(
     history: { entries: 0, tokens: 0 },
     now: { role: 'user', content: words },
     rounds: [],
-    tools: [],
+    tools: { offered: [], tokens: 0 },
   } as const;
   return checkedRequest(draft, opened.reader, deps.log).prompt;
 }

@@ -29,11 +29,12 @@ const careless: PromptAssembler = {
         {
           layer: 'identity',
           stable: true,
+          tokens: 4,
           text: 'You are Polly.',
           source: 'x',
           audience: EVERYONE,
         },
-        { layer: 'memory', stable: true, ...PRIVATE },
+        { layer: 'memory', stable: true, tokens: 3, ...PRIVATE },
       ],
       userContext: [],
       report: [{ ...line, audience, outcome: 'present', characters: 9, tokens: 3, cut: null }],

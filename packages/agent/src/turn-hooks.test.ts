@@ -100,10 +100,10 @@ describe('the last check before a request', () => {
       assemble: async () => ({
         layout: 'careless',
         system: [
-          { ...part('Be kind.'), layer: 'soul', stable: true },
-          { ...part('the heron nests here'), audience, layer: 'memory', stable: true },
+          { ...part('Be kind.'), layer: 'soul', stable: true, tokens: 3 },
+          { ...part('the heron nests here'), audience, layer: 'memory', stable: true, tokens: 5 },
         ],
-        userContext: [{ ...part('heron again'), audience, layer: 'notes' }],
+        userContext: [{ ...part('heron again'), audience, layer: 'notes', tokens: 3 }],
         report: [],
       }),
     },

@@ -98,6 +98,7 @@ const NO_TOOLS: ToolSet = {
   names: [],
   notes: [],
   offered: [],
+  tokens: 0,
   foreign: new Set(),
 };
 

@@ -17,6 +17,7 @@ export * from './live-event.ts';
 export * from './memory-values.ts';
 export * from './prompt-record.ts';
 export * from './recording-logger.ts';
+export * from './remember-texts.ts';
 export * from './reply.ts';
 export * from './runtime-facts.ts';
 export * from './sent-prompt.ts';

@@ -1,25 +1,33 @@
 import { withoutTemplateTokens as harmless } from '@parley/contracts';
-import type { ModelMessage, ModelRequest, ModelToolCall } from './chat-model.ts';
+import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from './chat-model.ts';
 import { toolArguments } from './tool-arguments.ts';
 
 /**
- * The request without one token of a chat template (P18), no matter who wrote it: a person, a page, a
- * file of the workspace, a server in the description of its tool, the model itself. Every call of a
- * provider passes here last, so no source can be forgotten; Parley's own text holds none.
+ * Makes the function that takes every token of a chat template out of a request (P18), no matter who
+ * wrote it: a person, a page, a file of the workspace, a server in the description of its tool, the
+ * model itself. Every call of a provider passes here last, so no source can be forgotten; Parley's own
+ * text holds none. A tool is looked through once.
  */
-export function harmlessRequest(request: ModelRequest): ModelRequest {
-  const { system, messages, tools } = request;
-  return {
-    ...request,
+export function harmlessRequests(): (request: ModelRequest) => ModelRequest {
+  const known = new WeakMap<ModelTool, ModelTool>();
+  const toolOf = (tool: ModelTool): ModelTool => {
+    const made = known.get(tool) ?? harmlessTool(tool);
+    known.set(tool, made);
+    return made;
+  };
+  return ({ system, messages, tools, ...rest }) => ({
+    ...rest,
     system: system.map((layer) => ({ ...layer, text: harmless(layer.text) })),
     messages: messages.map(harmlessMessage),
-    ...(tools && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
-        name: harmless(name),
-        description: harmless(description),
-        inputSchema: harmlessRecord(inputSchema),
-      })),
-    }),
+    ...(tools && { tools: tools.map(toolOf) }),
+  });
+}
+
+function harmlessTool({ name, description, inputSchema }: ModelTool): ModelTool {
+  return {
+    name: harmless(name),
+    description: harmless(description),
+    inputSchema: harmlessRecord(inputSchema),
   };
 }
 

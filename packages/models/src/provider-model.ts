@@ -4,7 +4,7 @@ import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
 import { classifyFailure } from './classify-failure.ts';
 import { explainFailure } from './explain-failure.ts';
 import { failureFacts } from './failure-facts.ts';
-import { harmlessRequest } from './harmless-request.ts';
+import { harmlessRequests } from './harmless-request.ts';
 import { ModelError, type ModelFailure } from './model-error.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { costOf, countUsage } from './model-usage.ts';
@@ -39,20 +39,28 @@ export interface ProviderModelInit {
  */
 export function providerModel(init: ProviderModelInit, deps: ProviderDeps): ChatModel {
   let opened: Promise<ProviderModel> | null = null;
-  const open = () => {
-    opened ??= openProvider(init.choice, deps.fetch);
-    return opened;
+  const own: Own = {
+    harmless: harmlessRequests(),
+    open() {
+      opened ??= openProvider(init.choice, deps.fetch);
+      return opened;
+    },
   };
   return {
     id: init.id,
-    stream: (request, signal) => streamCall(init, deps, open, request, signal),
+    stream: (request, signal) => streamCall(init, deps, own, request, signal),
   };
+}
+
+interface Own {
+  readonly harmless: (request: ModelRequest) => ModelRequest;
+  readonly open: () => Promise<ProviderModel>;
 }
 
 async function* streamCall(
   init: ProviderModelInit,
   deps: ProviderDeps,
-  open: () => Promise<ProviderModel>,
+  { harmless, open }: Own,
   request: ModelRequest,
   caller: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
@@ -61,7 +69,8 @@ async function* streamCall(
   try {
     throwIfEnded(deadlines);
     const model = await open();
-    yield* readAnswer(model, callOf(init, request, deadlines.signal), deadlines, answer);
+    const call = callOf(init, harmless(request), deadlines.signal);
+    yield* readAnswer(model, call, deadlines, answer);
     yield finished(init, request, answer);
   } catch (thrown) {
     throw modelError(init, deadlines.ended(), thrown, answer, deps.clock());
@@ -70,8 +79,7 @@ async function* streamCall(
   }
 }
 
-function callOf(init: ProviderModelInit, asked: ModelRequest, signal: AbortSignal): ProviderCall {
-  const request = harmlessRequest(asked);
+function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSignal): ProviderCall {
   return {
     prompt: providerPrompt(init.choice.provider, request),
     ...providerTools(init.choice.provider, request),

@@ -7,11 +7,15 @@ export interface SystemPart extends PromptPart {
   readonly layer: LayerId;
   /** Before the cache boundary: nothing up to and including this part changes from turn to turn. */
   readonly stable: boolean;
+  /** An estimate. */
+  readonly tokens: number;
 }
 
 /** Data for the model that stands before the person's own words in the user message. */
 export interface UserPart extends PromptPart {
   readonly layer: LayerId;
+  /** An estimate. */
+  readonly tokens: number;
 }
 
 /** What became of one layer, for the inspector (P17). */

@@ -1,5 +1,5 @@
-import { type Logger, silentLogger } from '@parley/contracts';
-import type { FilePattern } from '@parley/workspace';
+import { type Logger, rememberTexts, silentLogger } from '@parley/contracts';
+import { estimateTokens, type FilePattern } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { fixSystem } from './fixed-system.ts';
@@ -10,7 +10,6 @@ import type { PromptContext } from './prompt-context.ts';
 import { PromptError } from './prompt-error.ts';
 import { renderAdditions, renderStep } from './rendering.ts';
 import { resolveSteps } from './resolve-steps.ts';
-import { createTokenMeter } from './token-meter.ts';
 
 export interface AssemblerOptions {
   readonly layers: LayerRegistry;
@@ -27,12 +26,15 @@ export interface PromptAssembler {
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
+/** Texts of layers whose size is remembered, in characters of all together. */
+const REMEMBERED = 400_000;
+
 /** Checks that the layout can be built from the layers, once. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
   const { steps, last } = resolveSteps(options.layers, layout);
-  const tokens = createTokenMeter();
+  const tokens = rememberTexts(estimateTokens, REMEMBERED);
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);

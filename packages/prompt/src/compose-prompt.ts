@@ -3,42 +3,44 @@ import type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assem
 import { enforceAudience } from './enforce-audience.ts';
 import type { Layout } from './layout.ts';
 import type { Rendering } from './rendering.ts';
-import type { TokenMeter } from './token-meter.ts';
 import { fenceUser } from './user-fence.ts';
+
+/** About how many tokens a text costs. */
+type Estimate = (text: string) => number;
 
 /** Puts what the layers gave in its place and says what became of each of them. */
 export function composePrompt(
   rendered: readonly Rendering[],
   reader: Reader,
-  { layout, tokens }: { readonly layout: Layout; readonly tokens: TokenMeter },
+  { layout, tokens }: { readonly layout: Layout; readonly tokens: Estimate },
 ): AssembledPrompt {
   const renderings = fenceUser(rendered, reader, layout);
   return {
     layout: layout.name,
-    system: enforceAudience(reader, systemParts(renderings)).allowed,
-    userContext: enforceAudience(reader, userParts(renderings)).allowed,
+    system: enforceAudience(reader, systemParts(renderings, tokens)).allowed,
+    userContext: enforceAudience(reader, userParts(renderings, tokens)).allowed,
     report: renderings.map((rendering) => reportOn(rendering, reader, tokens)),
   };
 }
 
-function systemParts(renderings: readonly Rendering[]): SystemPart[] {
+function systemParts(renderings: readonly Rendering[], tokens: Estimate): SystemPart[] {
   const parts: SystemPart[] = [];
   let stable = true;
   for (const { layer, placement, changes, output } of renderings) {
     if (placement !== 'system' || !('text' in output)) continue;
     const { text, source, audience } = output;
     stable &&= !changes;
-    parts.push({ text, source, audience, layer, stable });
+    parts.push({ text, source, audience, layer, stable, tokens: tokens(text) });
   }
   return parts;
 }
 
-function userParts(renderings: readonly Rendering[]): UserPart[] {
+function userParts(renderings: readonly Rendering[], tokens: Estimate): UserPart[] {
   const parts: UserPart[] = [];
   for (const { layer, placement, output } of renderings) {
     if (placement !== 'user' || !('text' in output)) continue;
     const { text, source, audience } = output;
-    parts.push({ text, source, audience, layer });
+    parts.push({ text, source, audience, layer, tokens: tokens(text) });
   }
   return parts;
 }
@@ -46,13 +48,13 @@ function userParts(renderings: readonly Rendering[]): UserPart[] {
 function reportOn(
   { layer, placement, output }: Rendering,
   reader: Reader,
-  tokens: TokenMeter,
+  tokens: Estimate,
 ): LayerReport {
   const base = { layer, placement };
   if ('failed' in output) return { ...base, outcome: 'failed', reason: reasonOf(output.failed) };
   if ('absent' in output) return { ...base, outcome: 'absent', reason: output.absent };
   const { text, source, audience, cut = null } = output;
   if (!mayRead(reader, audience)) return { ...base, outcome: 'withheld', source, audience };
-  const size = { characters: text.length, tokens: tokens.of(layer, text) };
+  const size = { characters: text.length, tokens: tokens(text) };
   return { ...base, outcome: 'present', source, audience, ...size, cut };
 }

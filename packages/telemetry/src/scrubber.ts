@@ -1,3 +1,4 @@
+import { rememberTexts } from '@parley/contracts';
 import { secretForms } from './secret-forms.ts';
 
 /** Removes secrets from a text. Scrubbing twice changes nothing more. */
@@ -49,6 +50,11 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 /** What each of them needs; most lines have none of it. */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_session|\+[1-9]/i;
 
+/** Long texts go to the model again and again: the layers of a prompt, tools. In characters of all together. */
+const REMEMBERED = 400_000;
+/** Looking through fewer characters costs no more than remembering them. */
+const SHORT = 200;
+
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -62,10 +68,14 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
   const add = (secrets: Iterable<string>): void => {
     const before = forms.size;
     for (const form of secretForms(secrets)) forms.add(form);
-    if (forms.size > before) matcher = compile([...forms]);
+    if (forms.size === before) return;
+    matcher = compile([...forms]);
+    known.clear();
   };
+  const find: Scrub = (text) => replaceSpans(text, matcher.find(text));
+  const known = rememberTexts(find, REMEMBERED);
   add(first);
-  const scrub: Scrub = (text) => replaceSpans(text, matcher.find(text));
+  const scrub: Scrub = (text) => (text.length < SHORT ? find(text) : known(text));
   return {
     scrub,
     scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...patternSpans(text)]),

@@ -8,9 +8,18 @@ export function estimateTokens(text: string): number {
 
 /** The same in quarters of a token, which add up exactly when texts are put together. */
 export function quarterTokens(text: string): number {
-  let quarters = 0;
-  for (const character of text) {
-    quarters += (character.codePointAt(0) ?? 0) > LAST_LATIN ? 4 : 1;
+  let quarters = text.length;
+  let isHigh = false;
+  // By code unit, because an iterator over characters costs ten times as much.
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit <= LAST_LATIN) {
+      isHigh = false;
+      continue;
+    }
+    const isSecondHalf = isHigh && (unit & 0xfc00) === 0xdc00;
+    quarters += isSecondHalf ? -1 : 3;
+    isHigh = (unit & 0xfc00) === 0xd800;
   }
   return quarters;
 }

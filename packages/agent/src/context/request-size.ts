@@ -1,11 +1,11 @@
-import type { ModelMessage, ModelTool, UserMessage } from '@parley/models';
+import type { ModelMessage, UserMessage } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import type { RequestSize } from './history-budget.ts';
 
 /** What a request holds besides the past. */
 export interface RequestPieces {
-  readonly system: readonly { readonly text: string }[];
-  readonly tools: readonly ModelTool[];
+  readonly system: readonly { readonly tokens: number }[];
+  readonly tools: { readonly tokens: number };
   /** What the turn has done so far. */
   readonly rounds: readonly ModelMessage[];
   readonly now: UserMessage;
@@ -16,12 +16,8 @@ const PICTURE = 1_000;
 
 /** About how many tokens a request costs without its past. */
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
-  const texts = [
-    ...system.map(({ text }) => text),
-    ...(tools.length === 0 ? [] : [JSON.stringify(tools)]),
-    ...rounds.flatMap(wordsIn),
-  ];
-  const fixed = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
+  const fixed = rounds.flatMap(wordsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
   const pictures = (now.images?.length ?? 0) * PICTURE;
   return { fixed: fixed + pictures, now: estimateTokens(now.content) };
 }

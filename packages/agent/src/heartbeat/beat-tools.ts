@@ -1,6 +1,5 @@
 import { asksAlways } from '../approvals/approval-policy.ts';
-import type { ToolRegistry } from '../tools/tool-registry.ts';
-import { withoutTools } from '../tools/without-tools.ts';
+import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
 
 /**
  * Speak to people, hand work on or make more of it: a heartbeat tells by its answer alone (H03). Lists

@@ -1,5 +1,5 @@
 import type { Logger, PromptPart, Reader } from '@parley/contracts';
-import type { ModelMessage, ModelRequest, ModelTool, UserMessage } from '@parley/models';
+import type { ModelMessage, ModelRequest, UserMessage } from '@parley/models';
 import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
 import type { InboxRow, RememberedEntry } from '@parley/store';
 import { assembleHistory } from '../context/assemble-history.ts';
@@ -12,7 +12,11 @@ import {
 } from '../context/history-budget.ts';
 import { requestSize } from '../context/request-size.ts';
 import { textOf } from '../history.ts';
+import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
+
+/** The tools a request offers, and about what that costs. */
+export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
 
 /** Everything a request is made from, before anybody has looked who reads it. */
 export interface RequestDraft {
@@ -27,7 +31,7 @@ export interface RequestDraft {
   readonly now: UserMessage;
   /** What the turn has done so far; every call has its result. */
   readonly rounds: readonly Round[];
-  readonly tools: readonly ModelTool[];
+  readonly tools: OfferedTools;
   /** Said behind the last result. */
   readonly closing?: string;
 }
@@ -65,7 +69,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const { tools, contextTokens = Number.POSITIVE_INFINITY } = draft;
   const without = requestSize({ system, rounds: [], tools, now });
   const rounds = fitRounds(done, roundsBudget(contextTokens, without));
-  const size = requestSize({ system, rounds, tools, now });
+  const size = rounds.length === 0 ? without : requestSize({ system, rounds, tools, now });
   const { messages, fill } = assembleHistory(
     past,
     historyBudget(contextTokens, size, draft.history),
@@ -73,7 +77,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const request = {
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
-    ...(draft.tools.length > 0 && { tools: draft.tools }),
+    ...(tools.offered.length > 0 && { tools: tools.offered }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }

@@ -8,7 +8,7 @@ import type { HistoryFill } from '../context/history-budget.ts';
 import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
 import { cutOffUsage } from '../spend/cut-off-usage.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
-import { checkedRequest, type RequestDraft } from './checked-request.ts';
+import { checkedRequest, type OfferedTools, type RequestDraft } from './checked-request.ts';
 import type { ModelStep, Round, TimedAnswer, TurnJournal } from './turn-journal.ts';
 import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
 
@@ -84,6 +84,8 @@ function showing(deps: TurnLoopDeps): TurnLoopDeps {
   return { ...deps, at: { ...at, show } };
 }
 
+const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
+
 async function askStep(
   deps: TurnLoopDeps,
   rounds: readonly Round[],
@@ -93,7 +95,7 @@ async function askStep(
   const { conversationId, turnId, bus, draft, tools, at, log } = deps;
   const step = rounds.length;
   // A model that could call no tool any more in its only step is not offered any.
-  const offered = closing !== null && step === 0 ? [] : tools.offered;
+  const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const full = { ...draft, rounds, tools: offered, ...(closing !== null && { closing }) };
   const { request, prompt, fill } = checkedRequest(full, at.reader, log);
   if (step === 0) {

@@ -1,6 +1,6 @@
 import type { ConversationMode } from '@parley/store';
 import type { Tool } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import { type ToolSet, toolTokens } from '../tools/tool-registry.ts';
 
 /**
  * The tools of a turn in the mode of its conversation (G04). Outside agent mode, those that change
@@ -12,6 +12,11 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
     const tool = tools.get(name);
     return tool !== undefined && tool.effect !== 'read';
   };
+  const offered = tools.offered.map((one) =>
+    isHeld(one.name)
+      ? { ...one, description: `Not available in ${mode} mode. ${one.description}` }
+      : one,
+  );
   return {
     names: tools.names,
     foreign: tools.foreign,
@@ -20,11 +25,8 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
       return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;
     },
     notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
-    offered: tools.offered.map((one) =>
-      isHeld(one.name)
-        ? { ...one, description: `Not available in ${mode} mode. ${one.description}` }
-        : one,
-    ),
+    offered,
+    tokens: toolTokens(offered),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { SubAgentRun } from '@parley/store';
 import { asksAlways } from '../approvals/approval-policy.ts';
-import type { ToolRegistry } from '../tools/tool-registry.ts';
-import { withoutTools } from '../tools/without-tools.ts';
+import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
 import { SUB_AGENT_BOUNDS } from './sub-agent-limits.ts';
 
 const NOT_FOR_THEM: ReadonlySet<string> = new Set(['message', 'cron']);

@@ -1,6 +1,7 @@
 import { type Reader, reasonOf } from '@parley/contracts';
 import type { ModelTool } from '@parley/models';
 import type { ToolNote } from '@parley/prompt';
+import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import type { Tool } from './tool.ts';
 
@@ -40,6 +41,8 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   /** For the provider. */
   readonly offered: readonly ModelTool[];
+  /** About what offering them costs. */
+  readonly tokens: number;
   /** Outsiders may have written what these say: those that say so, and all that others bring and do not say otherwise. */
   readonly foreign: ReadonlySet<string>;
 }
@@ -158,8 +161,14 @@ function wordsOf({ summary, hint }: Tool): string {
   return hint === undefined ? summary : `${summary} ${hint}`;
 }
 
+/** About how many tokens the description of tools costs. */
+export function toolTokens(offered: readonly ModelTool[]): number {
+  return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
+}
+
 function setOf(entries: readonly Held[]): ToolSet {
   const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
+  const offered = entries.map((entry) => entry.offered);
   return {
     get: (name) => tools.get(name),
     names: [...tools.keys()],
@@ -169,9 +178,24 @@ function setOf(entries: readonly Held[]): ToolSet {
       tier,
       ...(hint !== undefined && { hint }),
     })),
-    offered: entries.map(({ offered }) => offered),
+    offered,
+    tokens: toolTokens(offered),
     foreign: new Set(
       entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== OURS) ? tool.name : [])),
     ),
+  };
+}
+
+/** A set of tools without some of them. */
+export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
+  const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
+  const offered = set.offered.filter(stays);
+  return {
+    get: (name) => (isLeftOut(name) ? undefined : set.get(name)),
+    names: set.names.filter((name) => !isLeftOut(name)),
+    notes: set.notes.filter(stays),
+    offered,
+    tokens: toolTokens(offered),
+    foreign: set.foreign,
   };
 }

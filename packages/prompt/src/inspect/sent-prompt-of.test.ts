@@ -23,13 +23,14 @@ const system = (layer: string, text: string, stable = true) => ({
   source: `${layer}.md`,
   audience: EVERYONE,
   stable,
+  tokens: 1,
 });
 
 describe('what left for the model', () => {
   const prompt: AssembledPrompt = {
     layout: 'parley',
     system: [system('soul', 'be kind'), system('a hook', 'and brief', false)],
-    userContext: [{ layer: 'notes', text: 'n', source: 'notes', audience: EVERYONE }],
+    userContext: [{ layer: 'notes', text: 'n', source: 'notes', audience: EVERYONE, tokens: 1 }],
     report: [
       present('soul', { cut: { shown: 7, total: 99 } }),
       { layer: 'memory', placement: 'system', outcome: 'absent', reason: 'not for guests' },

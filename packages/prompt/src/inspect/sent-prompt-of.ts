@@ -23,7 +23,7 @@ export function sentPromptOf(prompt: AssembledPrompt): SentPrompt {
 }
 
 function sentPart(
-  { layer, source, audience, text: written }: SystemPart | UserPart,
+  { layer, source, audience, text: written, tokens: estimated }: SystemPart | UserPart,
   placement: Placement,
   stable: boolean,
   report: readonly LayerReport[],
@@ -32,7 +32,8 @@ function sentPart(
   // As the provider is given it.
   const text = withoutTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
-  return { layer, placement, source, audience, stable, cut, tokens: estimateTokens(text), text };
+  const tokens = text === written ? estimated : estimateTokens(text);
+  return { layer, placement, source, audience, stable, cut, tokens, text };
 }
 
 function unsent(line: LayerReport, sent: ReadonlySet<string>): readonly UnsentLayer[] {

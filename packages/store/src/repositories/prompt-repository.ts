@@ -8,23 +8,24 @@ import type { Tables } from '../tables.ts';
 import { knownHashes } from './known-hashes.ts';
 import {
   type HashedText,
-  hashed,
   hashesOf,
   promptOf,
   rowOf,
   SUMMARY,
   summaryOf,
+  textHashes,
 } from './prompt-row.ts';
 
 /** Prompts on SQL. */
 export function promptRepository(database: Database): PromptRepository & { textsChanged(): void } {
   const known = knownHashes();
+  const hashOf = textHashes();
   return {
     async record(prompt) {
-      const texts = prompt.parts.map(({ text }) => hashed(text));
+      const texts = prompt.parts.map(({ text }) => hashOf(text));
       const all = distinct(texts);
       const fresh = all.filter(({ hash }) => !known.has(hash, prompt.at));
-      const row = rowOf(prompt, texts);
+      const row = rowOf(prompt, texts, hashOf);
       await database.write(async (sql) => {
         const gone = await takenAway(database, sql, all);
         const lost = all.filter((text) => gone.has(text.hash) && !fresh.includes(text));
@@ -64,7 +65,10 @@ export function promptRepository(database: Database): PromptRepository & { texts
       }),
 
     // Told by whoever changes texts besides: what was written once may be gone.
-    textsChanged: () => known.clear(),
+    textsChanged() {
+      known.clear();
+      hashOf.clear();
+    },
   };
 }
 

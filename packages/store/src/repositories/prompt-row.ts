@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PromptLists, PromptPlace } from '@parley/contracts';
+import { PromptLists, PromptPlace, rememberTexts } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from '../prompts.ts';
@@ -9,6 +9,14 @@ import type { TurnPromptTable } from '../tables/prompt-tables.ts';
 export interface HashedText {
   readonly hash: string;
   readonly content: string;
+}
+
+/** Texts whose hash is remembered, in characters of all together. */
+const REMEMBERED = 600_000;
+
+/** Makes the function that puts a text under its hash; most texts are in many prompts. */
+export function textHashes() {
+  return rememberTexts(hashed, REMEMBERED);
 }
 
 /** A text under its hash. */
@@ -21,6 +29,7 @@ export function hashed(text: string): HashedText {
 export function rowOf(
   prompt: NewPrompt,
   texts: readonly HashedText[],
+  hashOf: (text: string) => HashedText,
 ): Selectable<TurnPromptTable> {
   const { parts, place } = prompt;
   return {
@@ -41,7 +50,7 @@ export function rowOf(
     tools: toJson(prompt.tools),
     messages: toJson(
       prompt.messages.map(({ role, content }) => {
-        return { role, characters: content.length, hash: hashed(content).hash };
+        return { role, characters: content.length, hash: hashOf(content).hash };
       }),
     ),
   };

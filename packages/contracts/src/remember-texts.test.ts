@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { rememberTexts } from './remember-texts.ts';
+
+describe('what is remembered of texts', () => {
+  it('is made once for each text, and again where that was forgotten', () => {
+    const made: string[] = [];
+    const length = rememberTexts((text) => made.push(text), 40);
+    const [a, b] = ['a'.repeat(10), 'b'.repeat(10)];
+    expect([length(a), length(b), length(a)]).toEqual([1, 2, 1]);
+    length.clear();
+    expect(length(a)).toBe(3);
+  });
+
+  it('stays within its bound, keeps what is asked for, and holds no text that would fill it', () => {
+    const made: string[] = [];
+    const remember = rememberTexts((text) => made.push(text), 40);
+    const often = 'a'.repeat(10);
+    for (let nth = 0; nth < 100; nth += 1) {
+      remember(often);
+      remember(String(nth).padStart(10, '-'));
+    }
+    expect(made.filter((text) => text === often)).toHaveLength(1);
+    remember('---------0');
+    expect(made.filter((text) => text === '---------0')).toHaveLength(2);
+    const long = 'l'.repeat(11);
+    expect(remember(long)).not.toBe(remember(long));
+  });
+});
