@@ -18,6 +18,7 @@ import {
   type Logger,
   type Meter,
   type PassPoint,
+  type ReplyRoute,
   reasonOf,
 } from '@parley/contracts';
 import type { Queues } from '@parley/queue';
@@ -38,6 +39,8 @@ export interface AccountStatus {
 export interface ChannelAccount {
   /** Its adapter while it is connected. */
   connected(): ChannelAdapter | undefined;
+  /** Whether its rates leave room for a preview in this chat. */
+  mayPreview(route: ReplyRoute): boolean;
   /** Its web routes; those of another gateway, while that one is connected. */
   http(): HttpFacet | undefined;
   status(): AccountStatus;
@@ -144,6 +147,10 @@ class OpenAccount implements ChannelAccount {
 
   connected(): ChannelAdapter | undefined {
     return this.#session && this.#adapter;
+  }
+
+  mayPreview(route: ReplyRoute): boolean {
+    return this.#session?.mayPreview(route) ?? false;
   }
 
   http(): HttpFacet | undefined {

@@ -85,6 +85,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const presence = startPresence({
     bus: options.bus,
     adapterOf: (channel, account) => open.get(keyOf(channel, account))?.connected(),
+    mayPreview: (route) =>
+      open.get(keyOf(route.channel, route.account))?.mayPreview(route) ?? false,
     owes: async (chat) => (await options.store.outbox.next(chat)) !== null,
     log: options.log,
   });

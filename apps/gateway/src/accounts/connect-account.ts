@@ -13,6 +13,7 @@ import type { AccountName, AccountRight } from './account-rights.ts';
 
 /** An account while it is connected. */
 export interface AccountSession {
+  readonly mayPreview: DeliveryWorker['mayPreview'];
   /** What was received may have brought files. */
   wakeFiles(): void;
   /** Takes no new messages; what is being stored is stored first. */
@@ -43,6 +44,7 @@ export async function connectAccount(
   const delivery = await startDelivery(deps, adapter);
   const { right } = deps;
   return {
+    mayPreview: delivery.mayPreview,
     wakeFiles: () => files.wake(),
     async stopReceiving() {
       await files.close();

@@ -97,6 +97,16 @@ describe('delivering to a chat', () => {
     expect(seen('d')).toEqual(['two']);
   });
 
+  it('[D05] sends what is left of a chat at its rate, not at once, after the platform limited it', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const pacer = createPacer({ direct: { burst: 3, everyMs: 700 } });
+    scene.answer('c', { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' });
+    expect(await deliver({ pacer })).toBe(5_000);
+    now += 5_000;
+    expect(await deliver({ pacer })).toBe(700);
+    expect(seen()).toEqual(['one']);
+  });
+
   it('[D04] sends what is owed, in order, and leaves nothing', async () => {
     await scene.owe('c', ['one', 'two']);
     await scene.owe('c', ['three']);

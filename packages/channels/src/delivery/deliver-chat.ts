@@ -85,7 +85,7 @@ export async function deliverChat(
 function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): number {
   const now = clock();
   if (notBefore > now) return notBefore - now;
-  return pacer.take(part.route.chatId, part.route.chatType, now);
+  return pacer.take(part.route, now);
 }
 
 /** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
@@ -206,8 +206,9 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
   if (decision.kind === 'retry') {
     const { afterMs, attempt } = decision;
     const { failure } = error;
-    if (failure.kind === 'rate-limited' && failure.scope === 'account') {
-      deps.pacer.pause(deps.clock(), failure.retryAfterMs);
+    if (failure.kind === 'rate-limited') {
+      const chat = failure.scope === 'account' ? undefined : part.route;
+      deps.pacer.pause(deps.clock(), failure.retryAfterMs, chat);
     }
     const labels = { channel: part.route.channel, reason: failure.kind };
     deps.meter.count('parley_delivery_retries_total', labels);

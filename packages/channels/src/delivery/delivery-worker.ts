@@ -3,10 +3,12 @@ import { reasonOf } from '@parley/contracts';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { ChatKey } from '@parley/store';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
-import { createPacer } from './pacer.ts';
+import { createPacer, type PacedChat } from './pacer.ts';
 
 /** Deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
+  /** Whether the rates leave room for a preview of an answer now; answers come first. */
+  mayPreview(chat: PacedChat): boolean;
   /**
    * Sends what is due as far as `graceMs` allows, then ends sends that are under way. `hand-over`: what is
    * under way is the last, as somebody else sends the rest.
@@ -71,6 +73,7 @@ export async function startDeliveryWorker(
     },
   );
   return {
+    mayPreview: (chat) => pacer.takeSpare(chat, deps.clock()),
     async close(graceMs, rest) {
       const until = performance.now() + graceMs;
       isEnding = rest === 'hand-over';

@@ -13,9 +13,8 @@ const rates = {
 function times(count: number, chatId: string, type: ChatType, pacer = createPacer(rates)) {
   let now = 0;
   return Array.from({ length: count }, () => {
-    for (let wait = pacer.take(chatId, type, now); wait > 0; wait = pacer.take(chatId, type, now)) {
-      now += wait;
-    }
+    const chat = { chatId, chatType: type };
+    for (let wait = pacer.take(chat, now); wait > 0; wait = pacer.take(chat, now)) now += wait;
     return now;
   });
 }
@@ -31,29 +30,55 @@ describe('pacing what is sent', () => {
 
   it('[D05] lets one chat wait and others go on', () => {
     const pacer = createPacer(rates);
-    expect(pacer.take('slow', 'direct', 0)).toBe(0);
-    expect(pacer.take('slow', 'direct', 1)).toBe(999);
-    expect(pacer.take('other', 'direct', 1)).toBe(0);
+    expect(pacer.take({ chatId: 'slow' }, 0)).toBe(0);
+    expect(pacer.take({ chatId: 'slow' }, 1)).toBe(999);
+    expect(pacer.take({ chatId: 'other' }, 1)).toBe(0);
   });
 
   it('[D05] keeps all chats together within the rate of the account', () => {
     const pacer = createPacer(rates);
-    const waits = ['a', 'b', 'c', 'd'].map((chat) => pacer.take(chat, 'direct', 0));
+    const waits = ['a', 'b', 'c', 'd'].map((chat) => pacer.take({ chatId: chat }, 0));
     expect(waits).toEqual([0, 0, 0, 100]);
   });
 
   it('[D05] is silent as long as the platform asks the whole account to be', () => {
     const pacer = createPacer({});
     pacer.pause(0, 5_000);
-    expect(pacer.take('a', 'direct', 1_000)).toBe(4_000);
-    expect(pacer.take('a', 'direct', 5_000)).toBe(0);
+    expect(pacer.take({ chatId: 'a' }, 1_000)).toBe(4_000);
+    expect(pacer.take({ chatId: 'a' }, 5_000)).toBe(0);
+  });
+
+  it('[D05] lets one part out after a pause, and then goes on at the declared rate', () => {
+    const pacer = createPacer(rates);
+    pacer.pause(0, 5_000);
+    const waits = ['a', 'b', 'c'].map((chatId) => pacer.take({ chatId }, 5_000));
+    expect(waits).toEqual([0, 100, 100]);
+  });
+
+  it('[D05] pauses a chat alone when the platform limits that chat, also without a declared rate', () => {
+    for (const pacer of [createPacer({ ...rates, account: undefined }), createPacer({})]) {
+      pacer.pause(0, 5_000, { chatId: 'a', chatType: 'group' });
+      expect(pacer.take({ chatId: 'a', chatType: 'group' }, 1_000)).toBe(4_000);
+      expect(pacer.take({ chatId: 'b', chatType: 'group' }, 1_000)).toBe(0);
+      expect(pacer.take({ chatId: 'a', chatType: 'group' }, 5_000)).toBe(0);
+    }
+  });
+
+  it('[D05] counts previews, and refuses one that an answer might have to wait for', () => {
+    const pacer = createPacer({ ...rates, direct: { burst: 3, everyMs: 1_000 } });
+    const chat = { chatId: 'a' };
+    expect([0, 0, 0].map((now) => pacer.takeSpare(chat, now))).toEqual([true, true, false]);
+    expect(pacer.take(chat, 0)).toBe(0);
+    expect(pacer.take(chat, 0)).toBeGreaterThan(0);
+    expect(pacer.takeSpare({ chatId: 'b' }, 0)).toBe(false);
+    expect(createPacer({ direct: { burst: 1, everyMs: 9 } }).takeSpare(chat, 0)).toBe(true);
   });
 
   it('[D05] knows no limit where none is declared', () => {
     const pacer = createPacer();
-    expect(Array.from({ length: 50 }, () => pacer.take('a', 'group', 0))).toEqual(
-      Array(50).fill(0),
-    );
+    expect(
+      Array.from({ length: 50 }, () => pacer.take({ chatId: 'a', chatType: 'group' }, 0)),
+    ).toEqual(Array(50).fill(0));
   });
 
   it('[D05] never sends more in any stretch of time than burst and rate together', () => {
@@ -64,11 +89,13 @@ describe('pacing what is sent', () => {
     fc.assert(
       fc.property(rate, fc.array(fc.nat({ max: 400 }), { maxLength: 60 }), (direct, gaps) => {
         const pacer = createPacer({ direct });
+        const c = { chatId: 'c' };
         let now = 0;
         const sent: number[] = [];
         for (const gap of gaps) {
           now += gap;
-          if (pacer.take('c', 'direct', now) === 0) sent.push(now);
+          const isSent = sent.length % 3 === 2 ? pacer.takeSpare(c, now) : pacer.take(c, now) === 0;
+          if (isSent) sent.push(now);
         }
         for (const [index, from] of sent.entries()) {
           for (const [count, to] of sent.slice(index).entries()) {

@@ -1,46 +1,64 @@
 import type { Capabilities, ChatType, Rate } from '@parley/contracts';
 
-/** Decides when a chat may be sent to, so that the platform need not say no (D05). */
+/** A chat as its rate depends on it. */
+export interface PacedChat {
+  readonly chatId: string;
+  readonly chatType?: ChatType | undefined;
+}
+
+/** Decides when a chat may be sent to, so that the platform need not refuse (D05). */
 export interface Pacer {
-  /**
-   * Takes the right to send one part now: 0. Otherwise takes nothing and says after how many ms to ask
-   * again.
-   */
-  take(chatId: string, chatType: ChatType | undefined, now: number): number;
-  /** The whole account has to be silent for so long: the platform said so. */
-  pause(now: number, forMs: number): void;
+  /** Takes the right to send one part now: 0. Otherwise takes nothing and returns the ms to wait. */
+  take(chat: PacedChat, now: number): number;
+  /** Takes the right to one preview, unless that could make an answer wait: then false. */
+  takeSpare(chat: PacedChat, now: number): boolean;
+  /** The platform asked for silence: in this chat, or in the whole account where none is named. */
+  pause(now: number, forMs: number, chat?: PacedChat): void;
 }
 
 /** Buckets that are kept at least; full ones are forgotten beyond that. */
 const KEPT_CHATS = 1_000;
+/** An account or chat without a declared rate still pauses when the platform asks. */
+const UNLIMITED: Rate = { burst: 1, everyMs: 0 };
 
 /**
  * Paces one account by the rates its adapter declares: one token bucket for all of it, and one for
- * each chat. Kept in memory: after a restart the platform may say no once more.
+ * each chat. A pause leaves one token in the bucket, so that no burst follows a refusal at once.
+ * Kept in memory: after a restart the platform may refuse once more.
  */
 export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   let account = 0;
-  let pausedUntil = 0;
+  const ofAccount = rates.account ?? UNLIMITED;
   const chats = new Map<string, number>();
+  const rateOf = ({ chatType = 'direct' }: PacedChat): Rate =>
+    (chatType === 'direct' ? rates.direct : rates.group) ?? UNLIMITED;
+  /** Takes a token of both buckets if each keeps so many. */
+  const take = (chat: PacedChat, now: number, keep: { account: number; chat: number }): number => {
+    const { chatId } = chat;
+    const ofChat = rateOf(chat);
+    const fullAt = chats.get(chatId) ?? 0;
+    const wait = Math.max(
+      waitOf(account, ofAccount, keep.account, now),
+      waitOf(fullAt, ofChat, keep.chat, now),
+    );
+    if (wait > 0) return wait;
+    account = afterTake(account, ofAccount, now);
+    if (ofChat !== UNLIMITED) keepChat(chats, chatId, afterTake(fullAt, ofChat, now), now);
+    return 0;
+  };
   return {
-    take(chatId, chatType, now) {
-      const perChat = chatType === undefined || chatType === 'direct' ? rates.direct : rates.group;
-      const chat = chats.get(chatId) ?? 0;
-      const wait = Math.max(
-        pausedUntil - now,
-        waitOf(account, rates.account, now),
-        waitOf(chat, perChat, now),
-      );
-      if (wait > 0) return wait;
-      if (rates.account) account = afterTake(account, rates.account, now);
-      if (perChat) {
-        if (chats.size >= KEPT_CHATS) forgetFull(chats, now);
-        chats.set(chatId, afterTake(chat, perChat, now));
+    take: (chat, now) => take(chat, now, { account: 0, chat: 0 }),
+    takeSpare: (chat, now) =>
+      take(chat, now, {
+        account: Math.floor(ofAccount.burst / 2),
+        chat: Math.min(1, rateOf(chat).burst - 1),
+      }) === 0,
+    pause(now, forMs, chat) {
+      if (chat === undefined) account = Math.max(account, oneLeft(ofAccount, now + forMs));
+      else {
+        const fullAt = Math.max(chats.get(chat.chatId) ?? 0, oneLeft(rateOf(chat), now + forMs));
+        keepChat(chats, chat.chatId, fullAt, now);
       }
-      return 0;
-    },
-    pause(now, forMs) {
-      pausedUntil = Math.max(pausedUntil, now + forMs);
     },
   };
 }
@@ -48,11 +66,10 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
 /**
  * A bucket is the time at which it will be full again: the generic cell rate algorithm, which needs no
  * timer and one number.
- * @returns ms until it has a token.
+ * @returns ms until it has a token more than it has to keep.
  */
-function waitOf(fullAt: number, rate: Rate | undefined, now: number): number {
-  if (rate === undefined) return 0;
-  return Math.max(0, Math.ceil(fullAt - (rate.burst - 1) * rate.everyMs - now));
+function waitOf(fullAt: number, rate: Rate, keep: number, now: number): number {
+  return Math.max(0, Math.ceil(fullAt - (rate.burst - 1 - keep) * rate.everyMs - now));
 }
 
 /** The bucket with one token less. */
@@ -60,6 +77,12 @@ function afterTake(fullAt: number, rate: Rate, now: number): number {
   return Math.max(fullAt, now) + rate.everyMs;
 }
 
-function forgetFull(chats: Map<string, number>, now: number): void {
-  for (const [chatId, fullAt] of chats) if (fullAt <= now) chats.delete(chatId);
+/** The bucket that has exactly one token at that time. */
+function oneLeft(rate: Rate, at: number): number {
+  return at + (rate.burst - 1) * rate.everyMs;
+}
+
+function keepChat(chats: Map<string, number>, chatId: string, fullAt: number, now: number): void {
+  if (chats.size >= KEPT_CHATS) for (const [id, at] of chats) if (at <= now) chats.delete(id);
+  chats.set(chatId, fullAt);
 }

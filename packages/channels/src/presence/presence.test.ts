@@ -23,6 +23,7 @@ let shown: string[];
 let typed: ChatAddress[];
 let updateTakesMs: number;
 let owed: boolean;
+let mayPreview: boolean;
 let presence: Presence;
 
 const textOf = (answer: GrowingAnswer): string => {
@@ -56,7 +57,14 @@ beforeEach(() => {
   updateTakesMs = 0;
   owed = false;
   served = adapter;
-  presence = startPresence({ bus, adapterOf: () => served, owes: async () => owed, log });
+  mayPreview = true;
+  presence = startPresence({
+    bus,
+    adapterOf: () => served,
+    mayPreview: () => mayPreview,
+    owes: async () => owed,
+    log,
+  });
 });
 afterEach(() => {
   presence.close();
@@ -135,6 +143,18 @@ describe('typing', () => {
 });
 
 describe('an answer that grows', () => {
+  it('[D05] is not shown while the rates leave no room beside answers', async () => {
+    bus.publish(started);
+    mayPreview = false;
+    bus.publish(delta('a'));
+    await pass(1_500);
+    expect(shown).toEqual([]);
+    mayPreview = true;
+    bus.publish(delta('b'));
+    await pass(1_000);
+    expect(shown).toEqual(['t: ab']);
+  });
+
   it('[F12] is shown at once, then once a second, each time whole', async () => {
     bus.publish(started);
     for (const text of ['a', 'b', 'c', 'd']) {

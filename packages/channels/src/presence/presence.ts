@@ -3,6 +3,7 @@ import {
   type LiveEvent,
   type Logger,
   type RenderTarget,
+  type ReplyRoute,
   reasonOf,
 } from '@parley/contracts';
 import { createPrefixRenderer } from '@parley/markup';
@@ -21,6 +22,8 @@ export interface Presence {
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
+  /** Whether the rates of its platform leave room for a preview now; absent: always. */
+  readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /** Whether something that was said before is still to be sent to a chat. */
   readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
@@ -69,7 +72,9 @@ export function startPresence(deps: PresenceDeps): Presence {
     const { channel, account } = route;
     const address = { chatId, threadId, replyToMessageId };
     const owes = () => deps.owes({ channel, account, chatId });
-    const sign = showSign(adapter, { address, turnId, target: route.target, owes }, deps.log);
+    const mayPreview = () => deps.mayPreview?.(route) ?? true;
+    const shown = { address, turnId, target: route.target, owes, mayPreview };
+    const sign = showSign(adapter, shown, deps.log);
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
       clearTimeout(timer);
@@ -97,6 +102,7 @@ interface Shown {
   readonly turnId: string;
   readonly target: RenderTarget;
   readonly owes: () => Promise<boolean>;
+  readonly mayPreview: () => boolean;
 }
 
 function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
@@ -112,7 +118,7 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
-  const { turnId, target, owes } = shown;
+  const { turnId, target, owes, mayPreview } = shown;
   let { address } = shown;
   let isItsTurn = false;
   const maxLength = streaming.maxLength ?? target.maxLength;
@@ -124,7 +130,7 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
     async () => {
       // What a slow platform has not taken yet of earlier answers stands before this one (D02).
       isItsTurn ||= !(await owes());
-      if (isItsTurn) await streaming.update(address, turnId, answer);
+      if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
   const endStream = async (comes: Comes): Promise<void> => {
