@@ -77,6 +77,8 @@ export function watchDatabase(
     },
     read,
     write,
+    change: (durability, statement, ...params) =>
+      watched('write', () => database.change(durability, statement, ...params)),
     writeUrgent: (work) => watched('write', () => database.writeUrgent(work)),
     writeLong: (work) => watched('write', () => database.writeLong(work)),
     close: () => database.close(),

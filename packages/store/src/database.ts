@@ -1,8 +1,29 @@
 import type { Kysely } from 'kysely';
+import type { Bound, Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
+/** Runs statements that were written once; what is on the path of a message uses these alone. */
+export interface Statements {
+  all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
+  /** The first row. */
+  get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined>;
+  /** Resolves to the number of rows that were inserted, changed or deleted. */
+  run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number>;
+  /**
+   * Only in a transaction: a write whose result decides nothing. PostgreSQL gets it together with
+   * what follows; if it fails, the transaction fails.
+   */
+  send<P>(statement: Statement<P>, ...params: Bound<P>): void;
+}
+
 /** What a query is written against; in `write` it is the caller's own transaction. */
-export type Sql = Kysely<Tables>;
+export interface Sql extends Statements, Builder {}
+
+/** Kysely, for what runs seldom: each call builds its query anew. */
+export type Builder = Pick<
+  Kysely<Tables>,
+  'selectFrom' | 'insertInto' | 'updateTable' | 'deleteFrom' | 'getExecutor'
+>;
 
 /**
  * What a write must survive. `power-cut` (the default): everything, once it has resolved. `process`:
@@ -21,6 +42,8 @@ export interface Database {
    * `work` awaits nothing but its queries, since on SQLite all others wait for it.
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
+  /** One statement as a transaction of its own; resolves to the number of rows it changed. */
+  change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
   /** Like `write`, for leases: no load keeps it waiting for a connection. It awaits as little as can be. */
   writeUrgent<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Like `write`, for a migration or a restore, whose statements may each take an hour. */

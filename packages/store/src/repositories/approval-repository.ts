@@ -73,7 +73,7 @@ async function ask(
     .where('id', '=', approval.turnId)
     .execute();
   // No parts of the answer, so of no turn.
-  await insertParts(sql, parts, { turnId: null, now, newId });
+  insertParts(sql, parts, { turnId: null, now, newId });
   return 'asked';
 }
 

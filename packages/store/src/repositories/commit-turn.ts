@@ -46,7 +46,7 @@ export async function commitTurn(
   if (commit.outcome === 'failed') {
     await recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
   }
-  await insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
+  insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
   return 'committed';
 }
 

@@ -158,5 +158,5 @@ async function tell(
       created_at: now,
     })
     .execute();
-  await insertParts(sql, parts, { turnId, now, newId });
+  insertParts(sql, parts, { turnId, now, newId });
 }

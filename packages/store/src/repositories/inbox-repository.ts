@@ -43,7 +43,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         const result = { duplicate: false, ...found };
         const { trace } = admitted;
         const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
-        await insertParts(sql, answer(result), origin);
+        insertParts(sql, answer(result), origin);
         return result;
       }),
 

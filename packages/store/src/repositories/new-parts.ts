@@ -1,10 +1,9 @@
 import type { NewId } from '@parley/contracts';
-import type { Insertable } from 'kysely';
 import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import { idempotencyKeyOf } from '../new-id.ts';
 import type { NewPart } from '../rows.ts';
-import type { OutboxTable } from '../tables/outbound-tables.ts';
+import { statement } from '../statement.ts';
 
 /** Who wrote the parts (null: no turn did), about which other part if any, and when. */
 interface Origin {
@@ -17,39 +16,50 @@ interface Origin {
   readonly trace?: string | undefined;
 }
 
+const INSERT = `
+  insert into outbox (id, idempotency_key, turn_id, part_index, notice_of, channel, account, chat_id,
+    route, body, state, not_before, created_at, updated_at, answers, trace)
+  values (:id, :key, :turnId, :index, :noticeOf, :channel, :account, :chatId,
+    :route, :body, 'pending', :now, :now, :now, :answers, :trace)`;
+const INSERT_PART = statement(INSERT);
+const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
+
 /** Puts parts at the end of the outbox, in the order given, inside the caller's transaction. */
-export async function insertParts(
+export function insertParts(sql: Sql, parts: readonly NewPart[], origin: Origin): void {
+  for (const [index, part] of parts.entries()) {
+    sql.send(INSERT_PART, newRow(part, origin.newId('part'), index, origin));
+  }
+}
+
+/** Puts a part that belongs to no answer at the end, under an id of its own; false when that is there. */
+export async function insertPartOnce(
   sql: Sql,
-  parts: readonly NewPart[],
-  origin: Origin,
-): Promise<void> {
-  if (parts.length === 0) return;
-  const rows = parts.map((part, index) => newOutboxRow(part, index, origin));
-  await sql.insertInto('outbox').values(rows).execute();
+  id: string,
+  part: NewPart,
+  by: Pick<Origin, 'turnId' | 'now'>,
+): Promise<boolean> {
+  return (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
 }
 
 /** A part as a row that waits to be sent. */
-export function newOutboxRow(
+function newRow(
   { route, body, buttons, file }: NewPart,
+  id: string,
   index: number,
-  { turnId, noticeOf, now, newId, answers, trace }: Origin,
-): Insertable<OutboxTable> {
-  const id = newId('part');
+  { turnId, noticeOf, now, answers, trace }: Omit<Origin, 'newId'>,
+) {
   return {
     id,
-    idempotency_key: idempotencyKeyOf(id),
-    turn_id: turnId,
-    part_index: turnId === null ? null : index,
-    notice_of: noticeOf ?? null,
+    key: idempotencyKeyOf(id),
+    turnId,
+    index: turnId === null ? null : index,
+    noticeOf: noticeOf ?? null,
     channel: route.channel,
     account: route.account,
-    chat_id: route.chatId,
+    chatId: route.chatId,
     route: toJson(route),
     body: toJson({ ...body, buttons, file }),
-    state: 'pending',
-    not_before: now,
-    created_at: now,
-    updated_at: now,
+    now,
     answers: answers ?? null,
     trace: trace ?? null,
   };

@@ -1,12 +1,20 @@
-import type { NewId } from '@parley/contracts';
+import {
+  type NewId,
+  type OutboundPart,
+  PartExtras,
+  RenderedPart,
+  ReplyRoute,
+} from '@parley/contracts';
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
+import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { NamedLease } from '../leases.ts';
-import type { OutboxRepository } from '../outbox.ts';
-import { enterSending, takeOverSending } from './enter-sending.ts';
-import { type Change, leaveSending, type Tried } from './leave-sending.ts';
-import { migrateChat } from './migrate-chat.ts';
+import type { BeforePart, ChatKey, DuePart, OutboxRepository, PartState } from '../outbox.ts';
+import { statement } from '../statement.ts';
+import { StoreError } from '../store-error.ts';
+import type { OutboxTable } from '../tables/outbound-tables.ts';
+import { moveCronJobs } from './move-cron-jobs.ts';
 import { insertParts } from './new-parts.ts';
-import { beforePart, chatsWithWork, countStates, nextPart, recentParts } from './outbox-queries.ts';
 import { postParts } from './post-parts.ts';
 import { recordDeadPart } from './record-dead-letter.ts';
 
@@ -16,58 +24,280 @@ export function outboxRepository(
   newId: NewId,
   lease: NamedLease | null = null,
 ): OutboxRepository {
-  const leave = (sql: Sql, partId: string, change: Change, tried?: Tried) =>
-    leaveSending(sql, { partId, lease }, change, tried);
+  const epoch = lease?.epoch ?? null;
+  const fence = { epoch, lease: lease?.name ?? null };
   return {
     under: (held) => outboxRepository(database, newId, held),
     next: (chat) => database.read((sql) => nextPart(sql, chat)),
 
-    markSending: (partId, now) => database.write((sql) => enterSending(sql, partId, lease, now)),
-    takeOver: (partId) => database.write((sql) => takeOverSending(sql, partId, lease)),
+    markSending: async (partId, now) =>
+      (await database.change('power-cut', ENTER, { partId, now, ...fence })) > 0 ||
+      isNotLost(database, lease),
+    takeOver: async (partId) =>
+      (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
+      isNotLost(database, lease),
 
     before: (partId) => database.read((sql) => beforePart(sql, partId)),
 
     // A power cut that undoes this leaves the part in `sending`, which is told as uncertain.
-    markSent: async (partId, platformMessageId, now) => {
-      await database.write(
-        (sql) =>
-          leave(sql, partId, {
-            state: 'sent',
-            platform_message_id: platformMessageId,
-            error: null,
-            updated_at: now,
-            sent_at: now,
-          }),
-        'process',
-      );
+    markSent: async (partId, messageId, now) => {
+      const params = { partId, messageId, now, epoch };
+      if ((await database.change('process', SENT, params)) > 0) return;
+      await database.read((sql) => requireState(sql, partId, 'sent'));
     },
 
     retryLater: async (partId, notBefore, error, attempt) => {
-      await database.write((sql) =>
-        leave(
-          sql,
-          partId,
-          { state: 'pending', not_before: notBefore, error },
-          { attempts: attempt === 'counts' ? 1 : 0, retry: { until: notBefore, reason: error } },
-        ),
-      );
+      const line = `${notBefore} ${error.slice(0, 300).replace(/\s+/g, ' ')}\n`;
+      const attempts = attempt === 'counts' ? 1 : 0;
+      const params = { partId, notBefore, error, line, attempts, epoch };
+      if ((await database.change('power-cut', RETRY, params)) > 0) return;
+      await database.read((sql) => requireState(sql, partId, 'pending'));
     },
 
     giveUp: (partId, state, error, now, notice) =>
       database.write(async (sql) => {
-        if (!(await leave(sql, partId, { state, error, updated_at: now }))) return;
+        if ((await sql.run(GIVE_UP, { partId, state, error, now, epoch })) === 0) {
+          return await requireState(sql, partId, state);
+        }
         await recordDeadPart(sql, partId, state, now);
-        if (notice === null) return;
-        await insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
+        if (notice !== null)
+          insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),
 
     migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
     enqueue: (parts, now) =>
-      database.write((sql) => insertParts(sql, parts, { turnId: null, now, newId })),
+      database.write(async (sql) => insertParts(sql, parts, { turnId: null, now, newId })),
     post: (post, now) => database.write((sql) => postParts(database, sql, post, now)),
-    chatsWithWork: (channel, account, now, limit) =>
-      database.read((sql) => chatsWithWork(sql, { channel, account, now, limit })),
-    counts: () => database.read(countStates),
-    recent: (chat, limit) => database.read((sql) => recentParts(sql, chat, limit)),
+    chatsWithWork: async (channel, account, now, limit) => {
+      const rows = await database.read((sql) =>
+        sql.all(CHATS_WITH_WORK, { channel, account, now, limit }),
+      );
+      return rows.map(({ chat_id }) => ({ channel, account, chatId: chat_id }));
+    },
+    counts: async () => {
+      const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
+      const rows = await database.read((sql) => sql.all(COUNTS));
+      for (const { state, count } of rows) counts[state] = count;
+      return counts;
+    },
+    recent: async (chat, limit) => {
+      const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
+      return rows.reverse().map((row) => ({
+        part: readPart(row),
+        state: row.state,
+        createdAt: row.created_at,
+        error: row.error,
+      }));
+    },
   };
+}
+
+/** The columns that make an `OutboundPart`. */
+export const OUTBOX_COLUMNS = [
+  'id',
+  'idempotency_key',
+  'turn_id',
+  'part_index',
+  'notice_of',
+  'route',
+  'body',
+] as const;
+const PART = 'id, idempotency_key, turn_id, part_index, notice_of, route, body';
+type Row = Selectable<OutboxTable>;
+type PartRow = Pick<Row, (typeof OUTBOX_COLUMNS)[number]>;
+
+const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+// Written out, because a partial index serves only what names its condition.
+const UNFINISHED = "state in ('pending', 'sending')";
+
+/** What stands in the column `body`. */
+const Body = RenderedPart.extend(PartExtras.shape);
+
+/** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
+export function readPart(row: PartRow): OutboundPart {
+  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
+  return {
+    id: row.id,
+    idempotencyKey: row.idempotency_key,
+    // What a turn posted to another chat is no part of its answer.
+    turnId: row.part_index === null ? null : row.turn_id,
+    index: row.part_index,
+    ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
+    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    body: { text, plain },
+    ...extras,
+  };
+}
+
+/** The first part of a chat that is not finished, due or not: nothing may overtake it. */
+const NEXT = statement(`
+  select ${PART}, state, attempts, not_before, sending_at, created_at, trace,
+    exists (select 1 from outbox later
+      where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
+  from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq limit 1
+`).rows<
+  PartRow &
+    Pick<Row, 'state' | 'attempts' | 'not_before' | 'sending_at' | 'created_at' | 'trace'> & {
+      readonly goes_on: number | boolean;
+    }
+>();
+
+async function nextPart(sql: Sql, { channel, account, chatId }: ChatKey): Promise<DuePart | null> {
+  const row = await sql.get(NEXT, { channel, account, chatId });
+  if (row === undefined) return null;
+  return {
+    part: { ...readPart(row), isLast: !row.goes_on },
+    state: row.state === 'sending' ? 'sending' : 'pending',
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    sendingAt: row.sending_at,
+    createdAt: row.created_at,
+    ...(row.trace === null ? {} : { trace: row.trace }),
+  };
+}
+
+// A process may send while it has the lease of the account; `lease` is null where it needs none.
+const HAS_LEASE = `(exists (select 1 from lease
+  where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
+const ENTER = statement(`
+  update outbox set state = 'sending', sender = :epoch, updated_at = :now,
+    tried_at = coalesce(tried_at, :now), sending_at = :now
+  where id = :partId and state = 'pending' and ${HAS_LEASE}`);
+/** A part that was left in `sending` becomes one of this lease's, so that the former holder decides nothing. */
+const TAKE_OVER = statement(`
+  update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
+const HOLDER = statement(
+  'select owner from lease where name = :name and epoch = :epoch and owner is not null',
+).rows<{ readonly owner: string }>();
+
+/** False: nothing was changed although the lease is held. Throws StoreError `store-fenced`. */
+async function isNotLost(database: Database, lease: NamedLease | null): Promise<false> {
+  if (lease === null) return false;
+  const { name, epoch } = lease;
+  if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
+  throw new StoreError(
+    'store-fenced',
+    `${name} is held by another process now, which sends what is left.`,
+  );
+}
+
+const WHILE_MINE = `where id = :partId and state = 'sending' and (sender = :epoch or :epoch is null)`;
+const SENT = statement(`
+  update outbox set state = 'sent', platform_message_id = :messageId, error = null,
+    updated_at = :now, sent_at = :now ${WHILE_MINE}`);
+/** Five minutes of refusals by a platform need not all be kept: no more than 4,000 characters. */
+const RETRY = statement(`
+  update outbox set state = 'pending', not_before = :notBefore, error = :error,
+    attempts = attempts + :attempts,
+    retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
+  ${WHILE_MINE}`);
+const GIVE_UP = statement(`
+  update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
+const STATE = statement('select state from outbox where id = :partId').rows<Pick<Row, 'state'>>();
+
+/** A time a part was put off: until when, in ms, and why. */
+export interface PartRetry {
+  readonly until: number;
+  readonly reason: string;
+}
+
+/** How often a part was put off, and why. */
+export function readRetries(retries: string | null): readonly PartRetry[] {
+  return (retries ?? '').split('\n').flatMap((line) => {
+    const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
+    return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
+  });
+}
+
+/**
+ * A part that is not being sent may have arrived where it should already, because the answer of a first
+ * call was lost. Throws StoreError `store-part-state` when it is elsewhere, or was taken over under a
+ * later lease: then another process decides about it.
+ */
+async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
+  const row = await sql.get(STATE, { partId });
+  if (row?.state === state) return;
+  throw new StoreError(
+    'store-part-state',
+    `Part ${partId} cannot become ${state}: it is ${row?.state ?? 'unknown to the outbox'}, ` +
+      'not being sent. Only the gateway that marked it as sending may decide about it.',
+  );
+}
+
+/** Messages of each direction that tell how far the platform had numbered. */
+const KNOWN_BEFORE = 50;
+const PLACE = statement(
+  'select channel, account, chat_id, sending_at from outbox where id = :partId',
+).rows<Pick<Row, 'channel' | 'account' | 'chat_id' | 'sending_at'>>();
+interface Known {
+  readonly chatId: string;
+  readonly messageId: string | null;
+  readonly at: number | null;
+}
+const SENT_BEFORE = statement(`
+  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
+  where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+const RECEIVED_BEFORE = statement(`
+  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
+  where channel = :channel and account = :account and received_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+const UNCERTAIN = statement(
+  `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
+).rows<{ readonly at: number | null }>();
+
+/** What was known of an account before a part was marked as being sent. */
+async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+  const part = await sql.get(PLACE, { partId });
+  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
+  const { channel, account, chat_id: chatId, sending_at } = part;
+  const until = sending_at ?? 0;
+  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
+    rows.flatMap(({ messageId, at, ...row }) =>
+      messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
+    );
+  return {
+    known: [
+      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
+      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
+    ],
+    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
+  };
+}
+
+/** The newest parts of a chat. */
+const RECENT = statement(`
+  select ${PART}, state, created_at, error from outbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<PartRow & Pick<Row, 'state' | 'created_at' | 'error'>>();
+
+/**
+ * Chats whose first unfinished part is due; a later part never overtakes it, so only the first
+ * one counts. The oldest part first, so that a limit cannot hide a chat for ever.
+ */
+const CHATS_WITH_WORK = statement(`
+  select part.chat_id from outbox part
+  where part.channel = :channel and part.account = :account and part.${UNFINISHED}
+    and part.not_before <= :now and not exists (select 1 from outbox earlier
+      where earlier.channel = part.channel and earlier.account = part.account
+        and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
+  order by part.seq limit :limit`).rows<Pick<Row, 'chat_id'>>();
+
+const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
+  readonly state: PartState;
+  readonly count: number;
+}>();
+
+const ROUTES = statement(`
+  select id, route from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq`).rows<
+  Pick<Row, 'id' | 'route'>
+>();
+const MOVE = statement('update outbox set chat_id = :chatId, route = :route where id = :id');
+
+/** Gives the unfinished parts of a chat its new id, in the column and in the route, and its jobs. */
+async function migrateChat(sql: Sql, chat: ChatKey, chatId: string): Promise<void> {
+  for (const { id, route } of await sql.all(ROUTES, { ...chat })) {
+    const old = fromCheckedJson(ReplyRoute, route, `route of part ${id}`);
+    sql.send(MOVE, { id, chatId, route: toJson({ ...old, chatId }) });
+  }
+  await moveCronJobs(sql, chat, chatId);
 }

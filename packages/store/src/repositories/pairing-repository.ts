@@ -35,7 +35,7 @@ export function pairingRepository(database: Database, newId: NewId): PairingRepo
           .insertInto('pairing_request')
           .values({ ...row, route, expires_at: now + VALID_MS })
           .execute();
-        await insertParts(sql, tell, { turnId: null, now, newId });
+        insertParts(sql, tell, { turnId: null, now, newId });
         return 'new';
       }),
 
@@ -45,7 +45,7 @@ export function pairingRepository(database: Database, newId: NewId): PairingRepo
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          await insertParts(sql, welcome(request), { turnId: null, now, newId });
+          insertParts(sql, welcome(request), { turnId: null, now, newId });
         }
         return request;
       }),

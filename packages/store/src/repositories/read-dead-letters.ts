@@ -3,7 +3,7 @@ import type { Sql } from '../database.ts';
 import type { DeadLetter, DeadPart, DeadTurn, UnansweredMessage } from '../dead-letters.ts';
 import type { DeadLetterTable } from '../tables/dead-letter-tables.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
-import { OUTBOX_COLUMNS, readPart } from './outbox-row.ts';
+import { OUTBOX_COLUMNS, readPart } from './outbox-repository.ts';
 
 type Row = Selectable<DeadLetterTable>;
 

@@ -35,7 +35,7 @@ export class GroupCommit {
   #members: Member[] = [];
   #scheduled = false;
 
-  /** `withConnection` lends the only connection to one borrower at a time. */
+  /** `withConnection` keeps all others from the only connection meanwhile. */
   constructor(
     withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>,
     control: TransactionControl,
@@ -96,7 +96,10 @@ export class GroupCommit {
     this.#control.run('begin immediate');
     try {
       const answers: Answer[] = [];
-      for (const member of group) answers.push(await this.#attempt(member, sql));
+      // What fails alone is undone with the transaction; only several need a savepoint each.
+      const [only, ...others] = group;
+      if (only !== undefined && others.length === 0) answers.push(await only.work(sql));
+      else for (const member of group) answers.push(await this.#attempt(member, sql));
       this.#control.run('commit');
       return answers;
     } catch (reason) {

@@ -1,15 +1,13 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Database, Durability } from '../database.ts';
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from '../kysely.ts';
+import { setImmediate } from 'node:timers';
+import type { Database, Durability, Sql } from '../database.ts';
 import { StoreError } from '../store-error.ts';
 import { IN_MEMORY } from '../store-url.ts';
-import type { Tables } from '../tables.ts';
 import { GroupCommit } from './group-commit.ts';
-import { SqliteDriver } from './sqlite-driver.ts';
 import { explainSqliteFailure } from './sqlite-failure.ts';
-import { StatementCache } from './statement-cache.ts';
+import { Prepared, SqliteSql } from './sqlite-sql.ts';
 
 /** How long a statement waits for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -82,20 +80,23 @@ function sqliteDatabase(
   options: SqliteOptions,
   explain: (thrown: unknown) => StoreError,
 ): Database {
-  const { onQuery } = options;
-  const statements = new StatementCache(sqlite);
-  const kysely = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new SqliteDriver(statements),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-    ...(onQuery === undefined ? {} : { log: (event) => onQuery(event.query.sql) }),
-  });
+  const prepared = new Prepared(sqlite, options.onQuery);
+  let transaction: Promise<void> | null = null;
+  const reading = new SqliteSql(prepared, () => transaction);
+  const writing = new SqliteSql(prepared, () => null);
+  const alone = async (use: (sql: Sql) => Promise<void>): Promise<void> => {
+    const over = Promise.withResolvers<void>();
+    transaction = over.promise;
+    try {
+      await use(writing);
+    } finally {
+      transaction = null;
+      over.resolve();
+    }
+  };
   let surviving: Durability = 'power-cut';
-  const transactions = new GroupCommit((use) => kysely.connection().execute(use), {
-    run: (statement) => void statements.get(statement).statement.run(),
+  const transactions = new GroupCommit(alone, {
+    run: (statement) => void prepared.text(statement).run(),
     survive(durability) {
       if (durability !== surviving) sqlite.exec(SYNCHRONOUS[durability]);
       surviving = durability;
@@ -113,18 +114,20 @@ function sqliteDatabase(
   };
   return {
     dialect: 'sqlite',
-    read: (work) => guarded(() => work(kysely)),
+    read: (work) => guarded(() => work(reading)),
     write: (work, durability = 'power-cut') =>
       guarded(() => transactions.transact(work, durability)),
+    change: (durability, statement, ...params) =>
+      guarded(() => transactions.transact((sql) => sql.run(statement, ...params), durability)),
     writeUrgent: (work) => guarded(() => transactions.transact(work, 'process')),
     writeLong: (work) => guarded(() => transactions.transact(work, 'power-cut')),
     async close() {
       if (!open) return;
       open = false;
       await transactions.idle();
-      // Lent like any connection, so reads that were asked for before end first.
-      await kysely.connection().execute(async () => sqlite.close());
-      await kysely.destroy();
+      // Reads that were asked for before end first: what they wait for is done in this turn of the loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      sqlite.close();
     },
   };
 }

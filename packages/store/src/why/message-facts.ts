@@ -3,7 +3,7 @@ import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
 import type { BeatRun } from '../heartbeats.ts';
 import type { ChatKey, PartState } from '../outbox.ts';
-import type { PartRetry } from '../repositories/leave-sending.ts';
+import type { PartRetry } from '../repositories/outbox-repository.ts';
 import type { TurnRun } from '../repositories/turn-runs.ts';
 import type { InboxOutcome } from '../tables/inbound-tables.ts';
 import type { TurnTable } from '../tables/lane-tables.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
 import type { ChatKey } from '../outbox.ts';
-import { readRetries } from '../repositories/leave-sending.ts';
+import { readRetries } from '../repositories/outbox-repository.ts';
 import { isSame } from './find-message.ts';
 import type { PartFacts } from './message-facts.ts';
 

@@ -1,0 +1,96 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { BoundedMap } from '@parley/contracts';
+import type { QueryResult } from 'kysely';
+import type { Sql } from '../database.ts';
+import { type Execute, LazyBuilder } from '../kysely.ts';
+import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
+
+/** Texts of Kysely: a few dozen; lists of varying length make more, and those may fall out. */
+const CAPACITY = 300;
+
+/** Prepared statements of one connection, because preparing costs more than running most of them. */
+export class Prepared {
+  readonly #sqlite: DatabaseSync;
+  readonly #onQuery: (text: string) => void;
+  readonly #statements = new Map<Statement, StatementSync>();
+  readonly #texts = new BoundedMap<string, StatementSync>(CAPACITY);
+
+  constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
+    this.#sqlite = sqlite;
+    this.#onQuery = onQuery;
+  }
+
+  /** Throws what `node:sqlite` throws for a text that is no statement. */
+  get(statement: Statement): StatementSync {
+    const known = this.#statements.get(statement);
+    if (known !== undefined) return known;
+    const made = this.#prepare(textFor('sqlite', statement));
+    this.#statements.set(statement, made);
+    return made;
+  }
+
+  text(text: string): StatementSync {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const made = this.#prepare(text);
+    this.#texts.set(text, made);
+    return made;
+  }
+
+  #prepare(text: string): StatementSync {
+    this.#onQuery(text);
+    return this.#sqlite.prepare(text);
+  }
+}
+
+/**
+ * Runs queries on the only connection: within the open transaction, or outside of all, where each
+ * query waits until no transaction is open.
+ */
+export class SqliteSql extends LazyBuilder implements Sql {
+  readonly #prepared: Prepared;
+  readonly #isBusy: () => Promise<void> | null;
+
+  constructor(prepared: Prepared, isBusy: () => Promise<void> | null) {
+    super('sqlite', async (query) => {
+      await this.#free();
+      return runCompiled(prepared, query);
+    });
+    this.#prepared = prepared;
+    this.#isBusy = isBusy;
+  }
+
+  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+    if (this.#isBusy() !== null) await this.#free();
+    return this.#prepared.get(statement).all(...valuesOf(statement, params)) as R[];
+  }
+
+  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+    if (this.#isBusy() !== null) await this.#free();
+    return this.#prepared.get(statement).get(...valuesOf(statement, params)) as R | undefined;
+  }
+
+  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+    if (this.#isBusy() !== null) await this.#free();
+    return Number(this.#prepared.get(statement).run(...valuesOf(statement, params)).changes);
+  }
+
+  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
+    this.#prepared.get(statement).run(...valuesOf(statement, params));
+  }
+
+  async #free(): Promise<void> {
+    for (let busy = this.#isBusy(); busy !== null; busy = this.#isBusy()) await busy;
+  }
+}
+
+async function runCompiled<R>(
+  prepared: Prepared,
+  { sql, parameters }: Parameters<Execute>[0],
+): Promise<QueryResult<R>> {
+  const statement = prepared.text(sql);
+  // Kysely hands over what the repositories gave it: strings, numbers, bytes and null.
+  const values = parameters as SQLInputValue[];
+  if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+  return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Database } from './database.ts';
+import { openPostgres } from './postgres/open-postgres.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import { statement, textFor } from './statement.ts';
+
+const SHIFT = statement('select :b as b, :a as a, :b as c /*pg for update*/');
+
+describe('the text of a statement', () => {
+  it('numbers its parameters by their first use, as each database writes them', () => {
+    expect(SHIFT.names).toEqual(['b', 'a']);
+    expect(textFor('sqlite', SHIFT)).toBe('select ?1 as b, ?2 as a, ?1 as c /*pg for update*/');
+    expect(textFor('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
+  });
+});
+
+const ADD = statement('insert into noted (id, text) values (:id, :text)');
+const READ = statement('select id, text from noted order by id').rows<{
+  readonly id: number;
+  readonly text: string;
+}>();
+const DROP = statement('drop table if exists noted');
+const MAKE = statement('create table noted (id integer primary key, text text not null)');
+
+const url = inject('postgresUrl');
+const kinds = [
+  {
+    name: 'SQLite',
+    available: true,
+    open: async () => openSqlite({ path: ':memory:', name: 'memory' }),
+  },
+  {
+    name: 'PostgreSQL',
+    available: url !== null,
+    open: () => openPostgres({ url: url ?? '', name: 'the server' }),
+  },
+];
+for (const { name, available, open } of kinds) {
+  describe.runIf(available)(`statements on ${name}`, () => {
+    let database: Database;
+    const read = () => database.read((sql) => sql.all(READ));
+    beforeAll(async () => {
+      database = await open();
+      await database.write(async (sql) => {
+        sql.send(DROP);
+        sql.send(MAKE);
+      });
+    });
+    afterAll(async () => {
+      await database.write((sql) => sql.run(DROP));
+      await database.close();
+    });
+
+    it('are written together with what was only sent', async () => {
+      await database.write(async (sql) => {
+        sql.send(ADD, { id: 1, text: 'a' });
+        sql.send(ADD, { id: 2, text: "it's" });
+      });
+      expect(await read()).toEqual([
+        { id: 1, text: 'a' },
+        { id: 2, text: "it's" },
+      ]);
+      expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
+    });
+
+    it('[D01] are undone together when one that was only sent fails, with its own reason', async () => {
+      const before = await read();
+      const writing = database.write(async (sql) => {
+        sql.send(ADD, { id: 4, text: 'd' });
+        sql.send(ADD, { id: 1, text: 'there already' });
+        return await sql.run(ADD, { id: 5, text: 'e' });
+      });
+      await expect(writing).rejects.toThrow(/unique/i);
+      expect(await read()).toEqual(before);
+    });
+
+    it('[D01] are undone when the work fails after them', async () => {
+      const before = await read();
+      const writing = database.write(async (sql) => {
+        sql.send(ADD, { id: 6, text: 'f' });
+        throw new Error('the caller thinks better of it');
+      });
+      await expect(writing).rejects.toThrow(/thinks better/);
+      expect(await read()).toEqual(before);
+    });
+
+    it('show nothing of a transaction to those outside before it is committed', async () => {
+      const before = await read();
+      let seen: Promise<unknown> = Promise.resolve();
+      await database.write(async (sql) => {
+        await sql.run(ADD, { id: 7, text: 'g' });
+        seen = read();
+        if (database.dialect === 'postgres') expect(await seen).toEqual(before);
+        await sql.run(ADD, { id: 8, text: 'h' });
+      });
+      if (database.dialect === 'sqlite') expect(await seen).toHaveLength(before.length + 2);
+    });
+  });
+}
