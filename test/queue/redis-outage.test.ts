@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger } from '@parley/contracts';
-import { openQueues, startSweep } from '@parley/queue';
+import { openTurnQueue, startSweep } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -20,22 +20,22 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
 
   async function open(prefix: string) {
     const { log, lines } = recordingLogger();
-    const queues = await openQueues({ url: server.url, prefix, log });
-    ends.push(() => queues.close());
-    return { queues, lines };
+    const turns = await openTurnQueue({ url: server.url, prefix, log });
+    ends.push(() => turns.close());
+    return { turns, lines };
   }
 
   it('[D02] [D09] logs what it could not wake and goes on by itself; the sweep makes up for the rest', async () => {
-    const { queues, lines } = await open('restart');
+    const { turns, lines } = await open('restart');
     // What the tables would say: who has work, whatever becomes of wake-ups.
     const waiting = new Set<string>();
-    const worker = await queues.lanes.work(async (key) => {
+    const worker = await turns.work(async (key) => {
       waiting.delete(key);
       return null;
     }, 10);
     ends.push(() => worker.close(0));
-    const sweep = startSweep('lanes', 200, silentLogger, async () => {
-      for (const key of waiting) await queues.lanes.kick(key);
+    const sweep = startSweep('turns', 200, silentLogger, async () => {
+      for (const key of waiting) await turns.kick(key);
     });
     ends.push(() => sweep.stop());
     waiting.add('before');
@@ -43,7 +43,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
 
     await server.kill();
     waiting.add('meanwhile');
-    await queues.lanes.kick('meanwhile');
+    await turns.kick('meanwhile');
     expect(lines.filter((line) => line.includes('the sweep will find the work'))[0]).toContain(
       '"key":"meanwhile"',
     );
@@ -54,38 +54,38 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await server.start();
     await expect.poll(() => waiting.size).toBe(0);
     waiting.add('after');
-    await queues.lanes.kick('after');
+    await turns.kick('after');
     await expect.poll(() => waiting.size).toBe(0);
   });
 
   it('[D09] lets work go on that Redis has forgotten: nobody asks a model twice for that', async () => {
-    const { queues, lines } = await open('goes-on');
+    const { turns, lines } = await open('goes-on');
     const ends: string[] = [];
     let begun = 0;
-    const worker = await queues.lanes.work(async (_key, signal) => {
+    const worker = await turns.work(async (_key, signal) => {
       begun += 1;
       // Long enough for BullMQ to miss its lock, which it renews every five seconds.
       await sleep(7_000, undefined, { signal }).catch(() => undefined);
       ends.push(signal.aborted ? 'aborted' : 'finished');
       return null;
     }, 5);
-    await queues.lanes.kick('one');
+    await turns.kick('one');
     await expect.poll(() => begun).toBe(1);
     await server.kill();
     await server.start();
     await expect.poll(() => ends).toEqual(['finished']);
-    await queues.lanes.kick('one');
+    await turns.kick('one');
     await expect.poll(() => begun).toBe(2);
     await worker.close(0);
     expect(lines.join('\n')).toContain('could not renew lock');
   });
 
   it('[D02] does not run a key twice at once when its job was forgotten while it ran', async () => {
-    const { queues } = await open('forgotten');
+    const { turns } = await open('forgotten');
     let running = 0;
     let most = 0;
     let done = 0;
-    const worker = await queues.lanes.work(async (_key, signal) => {
+    const worker = await turns.work(async (_key, signal) => {
       running += 1;
       most = Math.max(most, running);
       await sleep(3_000, undefined, { signal }).catch(() => undefined);
@@ -94,13 +94,13 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
       return null;
     }, 1);
     ends.push(() => worker.close(0));
-    await queues.lanes.kick('one');
+    await turns.kick('one');
     await expect.poll(() => running).toBe(1);
     await server.kill();
     await server.start();
     await expect
       .poll(async () => {
-        await queues.lanes.kick('one');
+        await turns.kick('one');
         return done;
       })
       .toBeGreaterThan(1);
@@ -108,17 +108,17 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
   });
 
   it('[D11] can be closed while Redis is away, within the grace and a little more', async () => {
-    const { queues } = await open('closing');
-    const worker = await queues.lanes.work(async (_key, signal) => {
+    const { turns } = await open('closing');
+    const worker = await turns.work(async (_key, signal) => {
       await sleep(60_000, undefined, { signal }).catch(() => undefined);
       return null;
     }, 10);
-    await queues.lanes.kick('long');
+    await turns.kick('long');
     await sleep(100);
     await server.kill();
     const begun = performance.now();
     await worker.close(200);
-    await queues.close();
+    await turns.close();
     // No speed is asserted: it would otherwise wait until Redis is back.
     expect(performance.now() - begun).toBeLessThan(10_000);
     await server.start();
@@ -126,11 +126,11 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
 
   it('can be opened before Redis is there, and kicks are not held up', async () => {
     await server.kill();
-    const { queues, lines } = await open('early');
-    await queues.lanes.kick('early');
+    const { turns, lines } = await open('early');
+    await turns.kick('early');
     expect(lines.join('\n')).toContain('wake-up not stored');
     const ran: string[] = [];
-    const working = queues.lanes.work(async (key) => {
+    const working = turns.work(async (key) => {
       ran.push(key);
       return null;
     }, 1);
@@ -139,16 +139,16 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     ends.push(() => worker.close(0));
     await expect
       .poll(async () => {
-        await queues.lanes.kick('late');
+        await turns.kick('late');
         return ran;
       })
       .toContain('late');
   });
 
   it('a Redis that swallows everything holds nobody up who kicks', async () => {
-    const { queues, lines } = await open('frozen');
+    const { turns, lines } = await open('frozen');
     server.freeze();
-    await queues.lanes.kick('swallowed');
+    await turns.kick('swallowed');
     server.thaw();
     expect(lines.join('\n')).toContain('wake-up not stored');
   });
@@ -160,8 +160,8 @@ describe.runIf(redisUrl)('a Redis that is set up for a cache', () => {
       settings: ['maxmemory 100mb', 'maxmemory-policy allkeys-lru'],
     });
     const { log, lines } = recordingLogger();
-    const queues = await openQueues({ url: server.url, log });
-    await queues.close();
+    const turns = await openTurnQueue({ url: server.url, log });
+    await turns.close();
     await server.stop();
     expect(lines).toEqual([
       'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
@@ -173,16 +173,16 @@ describe.runIf(redisUrl)('two installations on one Redis', () => {
   it('[D09] leave each other alone when their prefixes differ', async () => {
     const server = await startRedisServer();
     const [one, two] = [
-      await openQueues({ url: server.url, prefix: 'one', log: silentLogger }),
-      await openQueues({ url: server.url, prefix: 'two', log: silentLogger }),
+      await openTurnQueue({ url: server.url, prefix: 'one', log: silentLogger }),
+      await openTurnQueue({ url: server.url, prefix: 'two', log: silentLogger }),
     ];
     const ran: string[] = [];
-    const worker = await one.lanes.work(async (key) => {
+    const worker = await one.work(async (key) => {
       ran.push(key);
       return null;
     }, 1);
-    await two.lanes.kick('theirs');
-    await one.lanes.kick('ours');
+    await two.kick('theirs');
+    await one.kick('ours');
     await expect.poll(() => ran).toEqual(['ours']);
     const redis = new Redis(server.url);
     const keys = await redis.keys('*');

@@ -1,5 +1,5 @@
 import { recordingLogger, silentLogger } from '@parley/contracts';
-import { openBus, openQueues, type RedisPlace } from '@parley/queue';
+import { openBus, openTurnQueue, type RedisPlace } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -11,8 +11,8 @@ const SLOTS = 16_384;
 async function worksAt(place: RedisPlace): Promise<void> {
   const { log, lines } = recordingLogger();
   const [asking, working] = [
-    await openQueues({ ...place, log }),
-    await openQueues({ ...place, log }),
+    await openTurnQueue({ ...place, log }),
+    await openTurnQueue({ ...place, log }),
   ];
   const [one, two] = [await openBus({ ...place, log }), await openBus({ ...place, log })];
   const ran: string[] = [];
@@ -22,16 +22,14 @@ async function worksAt(place: RedisPlace): Promise<void> {
     ran.push(key);
     return key === 'again' && ran.filter((each) => each === key).length === 1 ? 50 : null;
   };
-  const queues = [working.lanes, working.deliveries('telegram', 'main')];
-  const workers = await Promise.all(queues.map((queue) => queue.work(handler, 5)));
-  await asking.lanes.kick('c1');
-  await asking.lanes.kick('again');
-  await asking.deliveries('telegram', 'main').kick('chat');
-  await expect.poll(() => ran.toSorted()).toEqual(['again', 'again', 'c1', 'chat']);
+  const worker = await working.work(handler, 5);
+  await asking.kick('c1');
+  await asking.kick('again');
+  await expect.poll(() => ran.toSorted()).toEqual(['again', 'again', 'c1']);
   one.publish({ type: 'stop-turn', conversationId: 'c1' });
   await expect.poll(() => heard).toEqual(['stop-turn']);
   expect(lines).toEqual([]);
-  await Promise.all(workers.map((worker) => worker.close(0)));
+  await worker.close(0);
   await Promise.all([asking.close(), working.close(), one.close(), two.close()]);
 }
 
@@ -50,29 +48,22 @@ describe.runIf(redisUrl)('a Redis Cluster', () => {
   });
   afterAll(() => node.stop());
 
-  it('[D09] carries queues and live events', async () => {
+  it('[D09] carries wake-ups and live events', async () => {
     await worksAt({ url: node.url, cluster: { nodes: [`127.0.0.1:${node.port}`] } });
   });
 
-  it('[D09] is given all keys of a queue in one slot, and other queues in others', async () => {
-    const queues = await openQueues({ url: node.url, cluster: { nodes: [] }, log: silentLogger });
-    const worker = await queues.lanes.work(async () => 60_000, 1);
-    for (const key of ['a', 'b', 'c']) await queues.lanes.kick(key);
-    await queues.deliveries('telegram', 'main').kick('chat');
+  it('[D09] is given all keys of the queue in one slot', async () => {
+    const turns = await openTurnQueue({ url: node.url, cluster: { nodes: [] }, log: silentLogger });
+    const worker = await turns.work(async () => 60_000, 1);
+    for (const key of ['a', 'b', 'c']) await turns.kick(key);
     const redis = new Redis(node.url);
-    const slotsOf = async (queue: string) => {
-      const keys = (await redis.keys('*')).filter((key) => key.includes(`:${queue}:`));
-      const slots = await Promise.all(keys.map((key) => redis.call('CLUSTER', 'KEYSLOT', key)));
-      return { keys: keys.length, slots: [...new Set(slots)] };
-    };
-    await expect.poll(async () => (await slotsOf('lanes')).keys).toBeGreaterThan(5);
-    const [lanes, deliveries] = [await slotsOf('lanes'), await slotsOf('deliveries-telegram-main')];
-    expect(lanes.slots).toHaveLength(1);
-    expect(deliveries.slots).toHaveLength(1);
-    expect(deliveries.slots).not.toEqual(lanes.slots);
+    const keys = async () => (await redis.keys('*')).filter((key) => key.includes(':turns:'));
+    await expect.poll(async () => (await keys()).length).toBeGreaterThan(5);
+    const slots = (await keys()).map((key) => redis.call('CLUSTER', 'KEYSLOT', key));
+    expect(new Set(await Promise.all(slots))).toHaveProperty('size', 1);
     redis.disconnect();
     await worker.close(0);
-    await queues.close();
+    await turns.close();
   });
 });
 
@@ -102,9 +93,9 @@ describe.runIf(redisUrl)('a Redis behind Sentinel', () => {
       const asked = new Redis(sentinel.url);
       await expect.poll(() => asked.call('SENTINEL', 'REPLICAS', 'parley')).toHaveLength(1);
       asked.disconnect();
-      const queues = await openQueues({ ...place, log: silentLogger });
+      const turns = await openTurnQueue({ ...place, log: silentLogger });
       const ran: string[] = [];
-      const worker = await queues.lanes.work(async (key) => {
+      const worker = await turns.work(async (key) => {
         ran.push(key);
         return null;
       }, 1);
@@ -112,14 +103,14 @@ describe.runIf(redisUrl)('a Redis behind Sentinel', () => {
       await expect
         .poll(
           async () => {
-            await queues.lanes.kick('after');
+            await turns.kick('after');
             return ran;
           },
           { timeout: 40_000, interval: 500 },
         )
         .toContain('after');
       await worker.close(0);
-      await queues.close();
+      await turns.close();
     } finally {
       await Promise.all([sentinel.stop(), second.stop(), first.stop()]);
     }

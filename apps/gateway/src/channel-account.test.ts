@@ -1,6 +1,6 @@
 import { blameAdapter, type ChannelDefinition, type ChannelState, guarded } from '@parley/channels';
 import { silentLogger, silentMeter } from '@parley/contracts';
-import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -60,14 +60,14 @@ class GivenRights implements AccountRights {
 
 describe('an account that other gateways may have', () => {
   let store: Store;
-  let queues: Queues;
+  let turns: WakeUpQueue;
   let rights: GivenRights;
   let states: ChannelState['kind'][];
   let happened: string[];
   let account: ChannelAccount;
   beforeEach(async () => {
     store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    queues = await openQueues({ url: 'memory:', log: silentLogger });
+    turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
     rights = new GivenRights(store.outbox);
     states = [];
     happened = [];
@@ -76,13 +76,13 @@ describe('an account that other gateways may have', () => {
   afterEach(async () => {
     await account.stopReceiving();
     await account.close(0);
-    await queues.close();
+    await turns.close();
     await store.close();
   });
 
   const depsOf = (): AccountDeps => ({
     store,
-    queues,
+    turns,
     rights,
     bus: createLocalBus(silentLogger),
     log: silentLogger,

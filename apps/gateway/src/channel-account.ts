@@ -21,7 +21,7 @@ import {
   type ReplyRoute,
   reasonOf,
 } from '@parley/contracts';
-import type { Queues } from '@parley/queue';
+import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Scrub } from '@parley/telemetry';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
@@ -53,7 +53,7 @@ export interface ChannelAccount {
 /** What every account of a gateway shares. */
 export interface AccountDeps {
   readonly store: Store;
-  readonly queues: Queues;
+  readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
   readonly bus: LiveBus;
   readonly log: Logger;
   readonly meter: Meter;
@@ -130,6 +130,11 @@ class OpenAccount implements ChannelAccount {
     this.#plan = plan;
     const alone = everyRight(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
+  }
+
+  /** Whether other gateways may be connected as this account at the same time. */
+  get #isServedByOthers(): boolean {
+    return this.#deps.sharedAs !== undefined && this.#plan.definition.servedByAll === true;
   }
 
   /** Resolves when it is connected, or stands by. */
@@ -215,7 +220,8 @@ class OpenAccount implements ChannelAccount {
       const fault = this.#fault.signal;
       const adapter = this.#adapter;
       const { whenUncertain } = this.#plan;
-      const deps = { ...this.#deps, name: this.#name, right, whenUncertain };
+      const othersSend = this.#isServedByOthers;
+      const deps = { ...this.#deps, name: this.#name, right, whenUncertain, othersSend };
       const session = await connectAccount(deps, adapter);
       this.#session = session;
       this.#settled.resolve();
@@ -255,13 +261,12 @@ class OpenAccount implements ChannelAccount {
   }
 
   #makeAdapter(): Promise<ChannelAdapter> {
-    const { sharedAs } = this.#deps;
     const fault = new AbortController();
     this.#fault = fault;
     return makeAdapter(
       {
         ...this.#deps,
-        isShared: sharedAs !== undefined && this.#plan.definition.servedByAll === true,
+        isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
         // One that failed and was replaced has nothing more to say.
         report: (state) => {

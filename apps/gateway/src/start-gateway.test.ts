@@ -13,7 +13,7 @@ import {
   silentLogger,
   silentMeter,
 } from '@parley/contracts';
-import { createLocalBus, openQueues, type Queues } from '@parley/queue';
+import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { openSecrets } from '@parley/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,18 +38,19 @@ const RULES: DecisionRules = {
 const TOKEN = 'a-token-of-at-least-thirty-two-characters';
 
 let store: Store;
-let queues: Queues;
+let turns: WakeUpQueue;
+const bus = createLocalBus(silentLogger);
 let gateway: Gateway | undefined;
 let happened: string[];
 beforeEach(async () => {
   happened = [];
   store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-  queues = await openQueues({ url: 'memory:', log: silentLogger });
+  turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
 });
 afterEach(async () => {
   await gateway?.close(100);
   gateway = undefined;
-  await queues.close();
+  await turns.close();
   await store.close();
 });
 
@@ -126,8 +127,8 @@ const ready = (definition: ChannelDefinition): PlannedAccount => ({
 async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gateway> {
   gateway = await startGateway({
     store,
-    queues,
-    bus: createLocalBus(silentLogger),
+    turns,
+    bus,
     log: silentLogger,
     meter: silentMeter,
     clock: Date.now,
@@ -282,7 +283,7 @@ describe('a gateway', () => {
       bodies.map((body) => ({ route, body })),
       Date.now(),
     );
-    await queues.deliveries('one', 'default').kick('c');
+    bus.publish({ type: 'delivery-due', channel: 'one', account: 'default', chatId: 'c' });
     await expect.poll(() => one.sent.length).toBe(3);
     expect(one.sent.map(({ body }) => body)).toEqual([
       { text: 'with [secret]', plain: 'with [secret]' },
@@ -299,7 +300,7 @@ describe('a gateway', () => {
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
     const route = { channel: 'one', account: 'default', chatId: 'c', target };
     await store.outbox.enqueue([{ route, body: { text: 'late', plain: 'late' } }], Date.now());
-    await queues.deliveries('one', 'default').kick('c');
+    bus.publish({ type: 'delivery-due', channel: 'one', account: 'default', chatId: 'c' });
     await expect.poll(() => one.sent.length).toBe(1);
     await close(1_000);
     await expect(get('/healthz')).rejects.toThrow();

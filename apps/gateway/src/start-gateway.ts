@@ -156,7 +156,7 @@ function httpOptions(
       recent: (limit) => options.store.why.recent(limit),
     },
     ping: () => options.store.ping(),
-    pingQueue: () => options.queues.depths(),
+    pingQueue: () => options.turns.depth(),
     workers: options.workers,
     channel,
   };

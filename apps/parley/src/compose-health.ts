@@ -8,7 +8,7 @@ import type { StartOptions } from './start-parley.ts';
 export async function composeHealth(
   { log, secrets, token, port, clock }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
-  { shared: { store, queues }, scrape }: Parts,
+  { shared: { store, turns }, scrape }: Parts,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly address: string }> {
   const server = await startHealthServer({
@@ -20,7 +20,7 @@ export async function composeHealth(
     scrub: secrets.scrub,
     metrics: async (health) => scrape([], await health()),
     ping: () => store.ping(),
-    pingQueue: () => queues.depths(),
+    pingQueue: () => turns.depth(),
   });
   opened.defer(() => server.close());
   return server;

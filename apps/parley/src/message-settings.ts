@@ -1,13 +1,13 @@
 import type { BuiltInToolDeps } from '@parley/agent';
 import type { PlannedAccount } from '@parley/gateway';
-import type { Queues } from '@parley/queue';
+import type { WakeDelivery } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** What writing to other chats needs. */
 export interface MessageParts {
   readonly store: Store;
-  readonly queues: Pick<Queues, 'deliveries'>;
+  readonly deliver: WakeDelivery;
   readonly owners: readonly string[];
   readonly accounts: readonly PlannedAccount[];
 }
@@ -15,14 +15,14 @@ export interface MessageParts {
 /** Which chats the agent may write to besides the one that it answers. */
 export function messagesOf(
   { tools }: Pick<LoadedSettings['settings'], 'tools'>,
-  { store, queues, owners, accounts }: MessageParts,
+  { store, deliver, owners, accounts }: MessageParts,
 ): NonNullable<BuiltInToolDeps['messages']> {
   return {
     store,
     owners,
     serves: servedBy(accounts),
     chats: tools.message.chats,
-    deliver: (channel, account, chatId) => queues.deliveries(channel, account).kick(chatId),
+    deliver,
   };
 }
 

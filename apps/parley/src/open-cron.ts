@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { postMessage } from '@parley/agent';
 import { oneTimeCode, senderNow } from '@parley/channels';
-import type { AskCron, Clock, Logger, PassPoint } from '@parley/contracts';
+import type { AskCron, Clock, LiveBus, Logger, PassPoint } from '@parley/contracts';
 import type { PlannedAccount } from '@parley/gateway';
 import {
   type CronDeskDeps,
@@ -11,20 +11,20 @@ import {
   type JobView,
   viewOf,
 } from '@parley/proactive';
-import type { Queues } from '@parley/queue';
+import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** Letters of a job’s id: short enough to type, and taken jobs are not taken twice. */
 const CODE_LENGTH = 5;
 
-/** What asking for jobs is made from; without queues a schedule elsewhere finds them by itself. */
+/** What asking for jobs is made from; without a bus a schedule elsewhere finds them by itself. */
 export interface CronDeskParts {
   readonly store: Store;
   readonly accounts: readonly PlannedAccount[];
   readonly clock: Clock;
   readonly log: Logger;
-  readonly queues?: Pick<Queues, 'schedules'>;
+  readonly bus?: LiveBus;
 }
 
 /** Jobs of this installation: where they are asked for, and what runs them. */
@@ -38,7 +38,7 @@ export interface OpenCron {
 /** What the desk for jobs of this installation works with. */
 export function cronDeskDeps(
   { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
-  { store, accounts, clock, log, queues }: CronDeskParts,
+  { store, accounts, clock, log, bus }: CronDeskParts,
 ): CronDeskDeps {
   return {
     store,
@@ -49,7 +49,7 @@ export function cronDeskDeps(
       return rules === null ? null : senderNow({ store, rules }, origin);
     },
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
-    planned: async () => queues?.schedules.kick('cron'),
+    planned: async () => bus?.publish({ type: 'schedule-due', schedule: 'cron' }),
     clock,
     log,
   };
@@ -58,17 +58,19 @@ export function cronDeskDeps(
 /** Opens the jobs of the installation that runs. */
 export function openCron(
   settings: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
-  parts: CronDeskParts & { readonly queues: Queues; readonly pass: PassPoint },
+  parts: CronDeskParts & {
+    readonly turns: Pick<WakeUpQueue, 'kick'>;
+    readonly deliver: WakeDelivery;
+    readonly pass: PassPoint;
+  },
 ): OpenCron {
-  const { store, queues, clock, pass } = parts;
+  const { store, turns, deliver, clock, pass } = parts;
   const deps = cronDeskDeps(settings, parts);
-  const deliver = (channel: string, account: string, chatId: string) =>
-    queues.deliveries(channel, account).kick(chatId);
   const schedule = createCronSchedule({
     ...deps,
     wake: (conversationId) => {
       pass('job-fired');
-      return queues.lanes.kick(conversationId);
+      return turns.kick(conversationId);
     },
     tell: async ({ route }, key, markdown) => {
       await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });

@@ -1,5 +1,5 @@
 import { reasonOf } from '@parley/contracts';
-import { openBus, openQueues } from '@parley/queue';
+import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
 import type { TracingOptions } from '@parley/telemetry/otel';
 import type { OpenLog } from './open-log.ts';
@@ -10,7 +10,7 @@ import type { StartOptions } from './start-parley.ts';
 const HEARS = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /**
- * The database, which holds the truth, the queues and the bus, which only wake people up, and the traces
+ * The database, which holds the truth, the queue and the bus, which only wake people up, and the traces
  * through all of them.
  */
 export async function openDurable(
@@ -45,11 +45,11 @@ export async function openDurable(
     }
   });
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
-  const [queues, bus] = await Promise.all([
-    openQueues({ ...place, telemetry: traces?.queues }),
+  const [turns, bus] = await Promise.all([
+    openTurnQueue({ ...place, telemetry: traces?.queues }),
     openBus({ ...place, hears: HEARS[role] }),
   ]);
-  opened.defer(async () => void (await Promise.all([queues.close(), bus.close()])));
+  opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
   if (settings.store.url === undefined) {
     await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
@@ -63,7 +63,7 @@ export async function openDurable(
           clock,
           log,
         });
-  return { store, queues, bus, lock, tracer: traces?.tracer };
+  return { store, turns, bus, deliver: wakeDeliveryOn(bus), lock, tracer: traces?.tracer };
 }
 
 /** Null where nothing is traced: then nothing is loaded for it. */

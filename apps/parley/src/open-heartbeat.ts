@@ -29,7 +29,7 @@ export interface OpenHeartbeat {
 
 /** What it is made from. */
 export interface OpenHeartbeatDeps
-  extends Pick<Parts['shared'], 'store' | 'queues' | 'clock' | 'log'>,
+  extends Pick<Parts['shared'], 'store' | 'turns' | 'deliver' | 'clock' | 'log'>,
     Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
@@ -41,13 +41,11 @@ export function openHeartbeat(
   all: LoadedSettings['settings'],
   { place: agent, workspace, promptFiles, accounts, folder, ...deps }: OpenHeartbeatDeps,
 ): OpenHeartbeat {
-  const { store, queues, clock } = deps;
+  const { store, turns, deliver, clock } = deps;
   const settings = all.heartbeat;
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
-  const deliver = (channel: string, account: string, chatId: string) =>
-    queues.deliveries(channel, account).kick(chatId);
   const tell = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, serves });
     if (chat === null) return;
@@ -62,7 +60,7 @@ export function openHeartbeat(
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
     checkForNews: newsChecker(outsideTools(all, { workspace, promptFiles }, { folder })),
-    wake: (lane) => queues.lanes.kick(lane),
+    wake: (lane) => turns.kick(lane),
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {

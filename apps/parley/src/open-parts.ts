@@ -34,15 +34,15 @@ export async function openParts(
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
-  const { store, queues, lock } = durable;
+  const { store, turns, bus, deliver, lock } = durable;
   const mcp = await openServers(settings, options);
   opened.defer(() => mcp.close());
-  const wake = (conversationId: string) => queues.lanes.kick(conversationId);
+  const wake = (conversationId: string) => turns.kick(conversationId);
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
-  const cron = openCron(settings, { store, queues, accounts, clock, log, pass });
-  const messages = messagesOf(settings, { store, queues, owners, accounts });
+  const cron = openCron(settings, { store, turns, bus, deliver, accounts, clock, log, pass });
+  const messages = messagesOf(settings, { store, deliver, owners, accounts });
   const { meter } = metrics;
   // The model is known later, and asked later still.
   const models = { model: () => model.model, meter };

@@ -1,7 +1,7 @@
 import { withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import type { AccountStatus, Health } from '@parley/gateway';
-import type { Queues } from '@parley/queue';
+import { TURNS, type WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { GaugeReading } from '@parley/telemetry';
 import { type LoopLag, openLoopLag } from '@parley/telemetry/loop-lag';
@@ -9,7 +9,7 @@ import { type LoopLag, openLoopLag } from '@parley/telemetry/loop-lag';
 /** What gauges are read from. */
 export interface GaugeDeps {
   readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
-  readonly queues: Pick<Queues, 'depths'>;
+  readonly turns: Pick<WakeUpQueue, 'depth'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -128,10 +128,11 @@ function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] 
   ];
 }
 
-async function queueGauges({ queues }: GaugeDeps): Promise<readonly GaugeReading[]> {
-  const values = [...(await queues.depths())].flatMap(([queue, depth]) =>
-    Object.entries(depth).map(([state, value]) => ({ value, labels: { queue, state } })),
-  );
+async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[]> {
+  const values = Object.entries(await turns.depth()).map(([state, value]) => ({
+    value,
+    labels: { queue: TURNS, state },
+  }));
   return [{ name: 'parley_queue_jobs', values }];
 }
 

@@ -1,6 +1,6 @@
 import { type NewId, reasonOf } from '@parley/contracts';
 import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
-import type { Queues } from '@parley/queue';
+import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { servedBy } from './message-settings.ts';
@@ -10,7 +10,7 @@ export interface StartBoot extends Pick<BootDeps, 'owners' | 'clock' | 'log'> {
   readonly store: Store;
   /** Id of this process where others may work on the same database. */
   readonly shared: { readonly processId: string } | null;
-  readonly queues: Pick<Queues, 'lanes'>;
+  readonly turns: Pick<WakeUpQueue, 'kick'>;
   readonly workspace: Workspace;
   readonly accounts: readonly PlannedAccount[];
   readonly newId: NewId;
@@ -21,12 +21,12 @@ export interface StartBoot extends Pick<BootDeps, 'owners' | 'clock' | 'log'> {
  * several gateways the first runs it: one that joins others, as in a rolling restart, is no start.
  */
 export function startBoot(deps: StartBoot): () => Promise<void> {
-  const { workspace, accounts, queues, newId } = deps;
+  const { workspace, accounts, turns, newId } = deps;
   const view = workspace.for({ kind: 'owner', conversationId: 'start' });
   const run = () =>
     runBoot({
       ...deps,
-      lanes: queues.lanes,
+      lanes: turns,
       startId: newId('boot'),
       saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
       serves: servedBy(accounts),

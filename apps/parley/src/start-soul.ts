@@ -5,7 +5,7 @@ import type { Parts } from './open-parts.ts';
 /** Begins to look after SOUL.md; what it gives back ends that. */
 export function startSoul(parts: Parts): () => Promise<void> {
   const { shared, soul, agent, owners, accounts, processId: owner } = parts;
-  const { queues, store, clock, log, lock } = shared;
+  const { store, clock, log, lock } = shared;
   const { id, localTime } = agent.place;
   const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
   const keeping = keepSoul({
@@ -22,7 +22,6 @@ export function startSoul(parts: Parts): () => Promise<void> {
     localTime,
     owners,
     serves: servedBy(accounts),
-    deliver: (channel, account, chatId) => queues.deliveries(channel, account).kick(chatId),
   });
   return () => keeping.stop();
 }

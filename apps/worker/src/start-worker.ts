@@ -12,10 +12,11 @@ import {
 import type { BusyPolicy, NewId } from '@parley/contracts';
 import {
   type LaneWorker,
-  type Queues,
   type Schedule,
   startLaneWorker,
   startScheduler,
+  type WakeUpQueue,
+  wakeDeliveryOn,
 } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { expireApprovals } from './expire-approvals.ts';
@@ -23,7 +24,7 @@ import { expireApprovals } from './expire-approvals.ts';
 /** What a worker is started with. */
 export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'> {
   readonly store: Store;
-  readonly queues: Queues;
+  readonly turns: WakeUpQueue;
   readonly newId: NewId;
   /** Names this process in leases. */
   readonly owner: string;
@@ -44,7 +45,7 @@ const SWEEP_MS = 3_000;
 
 /** Starts the process role that runs turns. */
 export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
-  const { store, queues, newId, owner, busy, concurrency, collectPauseMs, clock, log, bus } =
+  const { store, turns, newId, owner, busy, concurrency, collectPauseMs, clock, log, bus } =
     options;
   const { localTime } = options.agent;
   const summing = { ...options, localTime, charge: summariesOn(options) };
@@ -54,19 +55,18 @@ export async function startWorker(options: WorkerOptions): Promise<LaneWorker> {
     ...options,
     compactor,
     sources: [...options.sources, yesterday],
-    deliver: (channel: string, account: string, chatId: string) =>
-      queues.deliveries(channel, account).kick(chatId),
-    wake: (conversationId: string) => queues.lanes.kick(conversationId),
+    deliver: wakeDeliveryOn(bus),
+    wake: (conversationId: string) => turns.kick(conversationId),
   };
   const usual = withSubAgents(deps, createTurnRunner(deps));
   const runTurn = withTraces(deps, withHeartbeats(deps, usual));
   const worker = await startLaneWorker(
     { lanes: store.lanes, runTurn, busy, collectPauseMs, owner, clock, newId, log },
-    { queue: queues.lanes, bus, concurrency, sweepMs: SWEEP_MS },
+    { queue: turns, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const expiring = expireApprovals(options);
   const { schedules } = options;
-  const scheduler = await startScheduler({ queue: queues.schedules, schedules, clock, log });
+  const scheduler = startScheduler({ schedules, bus, clock, log });
   return {
     async close(graceMs) {
       await Promise.all([expiring.stop(), scheduler.close(graceMs)]);

@@ -1,8 +1,8 @@
 import type { ReplyRoute } from './reply.ts';
 
 /**
- * Signals that make waiting pleasant and stopping quick. They may be lost at any time:
- * truth is in the tables, and nothing is decided by a live event alone.
+ * Signals that make waiting pleasant, stopping quick and sending prompt. They may be lost at any time:
+ * truth is in the tables, a sweep finds what is due, and nothing is decided by a live event alone.
  */
 export type LiveEvent =
   | {
@@ -39,7 +39,16 @@ export type LiveEvent =
     }
   | { readonly type: 'stop-turn'; readonly conversationId: string }
   /** A person has written where a running turn may be ended by that (D03). */
-  | { readonly type: 'message-waiting'; readonly conversationId: string };
+  | { readonly type: 'message-waiting'; readonly conversationId: string }
+  /** A chat has parts to send: for the gateway that is connected as the account. */
+  | {
+      readonly type: 'delivery-due';
+      readonly channel: string;
+      readonly account: string;
+      readonly chatId: string;
+    }
+  /** Something was planned: the named schedule is looked at. */
+  | { readonly type: 'schedule-due'; readonly schedule: string };
 
 /** Publish and subscribe for live events: an emitter in one process, a relay between machines. */
 export interface LiveBus {

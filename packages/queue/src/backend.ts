@@ -55,7 +55,7 @@ export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
   /** Logs what went wrong in a queue or with its connection, and what becomes of it; gives back the error for callers. */
-  failed(error: unknown, message: string, facts: { readonly queue: string }): QueueError;
+  failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
   close(): void;
 }
 
@@ -63,14 +63,6 @@ export interface QueueBackend {
 export interface BackendOptions {
   readonly log: Logger;
   readonly telemetry?: Telemetry | undefined;
-}
-
-/** Schedules belong to no message, so their jobs are in no trace. */
-export function tracedQueue(
-  name: string,
-  telemetry: Telemetry | undefined,
-): { readonly telemetry?: Telemetry } {
-  return telemetry === undefined || name === 'schedules' ? {} : { telemetry };
 }
 
 /**
@@ -95,16 +87,11 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
   const { openSqliteQueues } = await import('bullmq-sqlite');
   const queues = openSqliteQueues({ file: ':memory:' });
   const { Queue, Worker } = withBackend(queues.backend);
-  const connection = {};
+  const options = { connection: {}, ...(telemetry && { telemetry }) };
   return {
-    newQueue: (name): WakeUpJobs =>
-      new Queue<WakeUp>(name, { connection, ...tracedQueue(name, telemetry) }),
+    newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
-      new Worker<WakeUp>(name, process, {
-        ...tuning,
-        connection,
-        ...tracedQueue(name, telemetry),
-      }),
+      new Worker<WakeUp>(name, process, { ...tuning, ...options }),
     failed(error, message, facts) {
       const reason = reasonOf(error);
       log.warn({ ...facts, reason }, message);

@@ -27,7 +27,7 @@ export function createEventBatch(): EventBatch {
     },
     add(event) {
       if (events.length >= MOST_EVENTS) return;
-      if (event.type === 'stop-turn' || event.type === 'message-waiting') {
+      if (!('turnId' in event)) {
         events.push(event);
         return;
       }

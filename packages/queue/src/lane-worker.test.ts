@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BusyMode, ParleyError } from '@parley/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { WakeUpHandler } from './keyed-work.ts';
 import type { RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
-import type { WakeUpHandler, WakeUpQueue } from './wake-up-queue.ts';
+import type { WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
 const workers: LaneWorker[] = [];
@@ -64,7 +65,7 @@ async function happen(chat: string, what: Event['what']): Promise<void> {
   if (what === 'stop') return scene.stop(chat);
   if (what === 'lease lost') return scene.loseLease(chat);
   await scene.write(chat);
-  if (what === 'message') await scene.queues.lanes.kick(chat);
+  if (what === 'message') await scene.turns.kick(chat);
 }
 
 /** A turn that takes up to `longestMs`, some of them deaf to their signal. */
@@ -90,7 +91,7 @@ async function startWorker(
   owner: string,
   busy: BusyMode = 'collect',
 ): Promise<LaneWorker> {
-  const options = { queue: scene.queues.lanes, bus: scene.bus, concurrency: 20, sweepMs: 15 };
+  const options = { queue: scene.turns, bus: scene.bus, concurrency: 20, sweepMs: 15 };
   const worker = await startLaneWorker(scene.laneDeps(runTurn, { owner, busy }), options);
   workers.push(worker);
   return worker;
@@ -196,7 +197,7 @@ describe('a worker of lanes', () => {
     }, 'parallel');
     for (const chat of ['slow', 'quick-1', 'quick-2', 'quick-3']) {
       await scene.write(chat);
-      await scene.queues.lanes.kick(chat);
+      await scene.turns.kick(chat);
     }
     await expect.poll(() => seen.length).toBe(3);
     release();
@@ -217,7 +218,7 @@ describe('a worker of lanes', () => {
       reason = stopReasonOf(signal);
     }, 'stopping');
     await scene.write('to-stop');
-    await scene.queues.lanes.kick('to-stop');
+    await scene.turns.kick('to-stop');
     await expect.poll(async () => (await scene.store.lanes.withWork(Date.now(), 9)).length).toBe(0);
     await scene.write('to-stop');
     await scene.stop('to-stop');
@@ -239,7 +240,7 @@ describe('a worker of lanes that is stuck', () => {
       wrote.push(await scene.answer(turn, lease));
     }, 'deaf to its signal');
     await scene.write('deaf');
-    await scene.queues.lanes.kick('deaf');
+    await scene.turns.kick('deaf');
     await expect
       .poll(() => scene.outcomes('deaf'), { timeout: 20_000, interval: 50 })
       .toEqual(['answered']);
@@ -267,17 +268,15 @@ describe('a worker of lanes that is stuck', () => {
         by.push(name);
         await scene.answer(turn, lease);
       };
-    const options = { queue: scene.queues.lanes, bus: scene.bus, concurrency: 20, sweepMs: 60_000 };
+    const options = { queue: scene.turns, bus: scene.bus, concurrency: 20, sweepMs: 60_000 };
     const deps = scene.laneDeps(answeredBy('cut off'), { owner: 'cut off', lanes: cut });
     workers.push(await startLaneWorker(deps, options));
     const chats = Array.from({ length: 10 }, (_, index) => `kept-${index}`);
     for (const chat of chats) {
       await scene.write(chat);
-      await scene.queues.lanes.kick(chat);
+      await scene.turns.kick(chat);
     }
-    await expect
-      .poll(async () => (await scene.queues.depths()).get('lanes')?.active)
-      .toBe(chats.length);
+    await expect.poll(async () => (await scene.turns.depth()).active).toBe(chats.length);
     await startWorker(answeredBy('healthy'), 'healthy');
     const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
     await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
@@ -285,7 +284,7 @@ describe('a worker of lanes that is stuck', () => {
     isAway = false;
     await workers.pop()?.close(1_000);
     await scene.write('later');
-    await scene.queues.lanes.kick('later');
+    await scene.turns.kick('later');
     await expect
       .poll(() => scene.outcomes('later'), { timeout: 20_000, interval: 50 })
       .toEqual(['answered']);
@@ -305,7 +304,7 @@ describe('a worker of lanes that shuts down', () => {
       return answering(...args);
     }, `closing ${chat}`);
     await scene.write(chat);
-    await scene.queues.lanes.kick(chat);
+    await scene.turns.kick(chat);
     await expect.poll(() => begun, { interval: 2 }).toBe(true);
     return worker;
   };

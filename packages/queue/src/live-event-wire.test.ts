@@ -15,6 +15,8 @@ const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: 
   'turn-ended': { type: 'turn-ended', ...turn, outcome: 'answered' },
   'stop-turn': { type: 'stop-turn', conversationId: 'c' },
   'message-waiting': { type: 'message-waiting', conversationId: 'c' },
+  'delivery-due': { type: 'delivery-due', channel: 'web', account: 'default', chatId: '1' },
+  'schedule-due': { type: 'schedule-due', schedule: 'cron' },
 };
 const OUTCOMES: Readonly<Record<Outcome, true>> = {
   answered: true,

@@ -28,6 +28,13 @@ const WireEvent = z.discriminatedUnion('type', [
     ]),
   }),
   z.object({ type: z.enum(['stop-turn', 'message-waiting']), conversationId: z.string() }),
+  z.object({
+    type: z.literal('delivery-due'),
+    channel: z.string(),
+    account: z.string(),
+    chatId: z.string(),
+  }),
+  z.object({ type: z.literal('schedule-due'), schedule: z.string() }),
 ]) satisfies z.ZodType<LiveEvent>;
 
 const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });

@@ -32,13 +32,13 @@ describe('a /stop whose live event never reaches the worker', () => {
     };
     const deaf = createLocalBus(silentLogger);
     worker = await startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS }), {
-      queue: scene.queues.lanes,
+      queue: scene.turns,
       bus: deaf,
       concurrency: 5,
       sweepMs: 5_000,
     });
     await scene.write('c');
-    await scene.queues.lanes.kick('c');
+    await scene.turns.kick('c');
     await expect.poll(() => scene.store.lanes.withWork(Date.now() + 60_000, 1)).toEqual(['c']);
     await scene.stop('c');
     expect(await scene.outcomes('c')).toEqual(['stopped']);
@@ -57,18 +57,18 @@ describe('a /stop whose live event never reaches the worker', () => {
     };
     const start = (owner: string) =>
       startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS, owner }), {
-        queue: scene.queues.lanes,
+        queue: scene.turns,
         bus: createLocalBus(silentLogger),
         concurrency: 5,
         sweepMs: 100,
       });
     worker = await start('one');
     await scene.write('c');
-    await scene.queues.lanes.kick('c');
+    await scene.turns.kick('c');
     await expect.poll(() => begun).toHaveLength(1);
     await scene.stop('c');
     await scene.write('c');
-    await scene.queues.lanes.kick('c');
+    await scene.turns.kick('c');
     await expect.poll(() => scene.outcomes('c')).toEqual(['stopped', 'answered']);
   });
 });

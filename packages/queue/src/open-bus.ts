@@ -13,7 +13,7 @@ export interface BusOptions extends RedisPlace {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;
-  /** Of others: `turns` are signs of life, for gateways; `orders` is what running turns obey. Absent: both. */
+  /** Of others: `turns` are signs of life and deliveries, for gateways; `orders` is what workers obey. Absent: both. */
   readonly hears?: 'turns' | 'orders' | undefined;
 }
 
@@ -23,6 +23,15 @@ export async function openBus(options: BusOptions): Promise<OpenBus> {
   if (!/^rediss?:\/\//.test(options.url)) throw unknownUrl(options.url);
   const { openRedisBus } = await import('./redis-bus.ts');
   return openRedisBus(options);
+}
+
+/** Wakes the deliveries of a chat: here at once, in the gateway that is connected as the account by one publish. */
+export type WakeDelivery = (channel: string, account: string, chatId: string) => Promise<void>;
+
+/** Makes it from a bus. */
+export function wakeDeliveryOn(bus: LiveBus): WakeDelivery {
+  return async (channel, account, chatId) =>
+    bus.publish({ type: 'delivery-due', channel, account, chatId });
 }
 
 /** No part of the address but its scheme is shown: there may be a password in it. */

@@ -1,11 +1,10 @@
 import { createRedisBackend, withBackend } from 'bullmq';
-import {
-  type BackendOptions,
-  type QueueBackend,
-  tracedQueue,
-  type WakeUp,
-  type WakeUpConsumer,
-  type WakeUpJobs,
+import type {
+  BackendOptions,
+  QueueBackend,
+  WakeUp,
+  WakeUpConsumer,
+  WakeUpJobs,
 } from './backend.ts';
 import {
   BLOCK_SECONDS,
@@ -25,9 +24,8 @@ const createBackend: typeof createRedisBackend = (...options) =>
   });
 
 /**
- * BullMQ on Redis. All queues of a process share one connection for wake-ups, which fails at once
- * while Redis is away, and all workers one that waits for it; each worker has one more of its own, on
- * which it waits for jobs. Resolves without Redis, too: it is tried until it is there.
+ * BullMQ on Redis. The queue has a connection for wake-ups, which fails at once while Redis is away;
+ * a worker has one that waits for Redis, and one more of its own, on which it waits for jobs. Resolves without Redis, too: it is tried until it is there.
  */
 export async function openRedisBackend(
   place: RedisPlace,
@@ -43,29 +41,25 @@ export async function openRedisBackend(
     return connection;
   };
   const asking = connect('ask');
-  let working: RedisConnection | null = null;
   if (await whenReady(asking)) await lookAtRedis(asking, log);
   else outage.note(NOT_THERE);
+  const shared = (name: string) => ({
+    prefix: queuePrefix(place, name),
+    ...(telemetry && { telemetry }),
+  });
   return {
     newQueue(name): WakeUpJobs {
       // The version is looked at above, once; a queue that asked would wait for Redis to be there.
       const direct = { skipWaitingForReady: true, skipVersionCheck: true };
-      const prefix = queuePrefix(place, name);
-      const traced = tracedQueue(name, telemetry);
-      return new Queue<WakeUp>(name, { connection: asking, prefix, ...direct, ...traced });
+      return new Queue<WakeUp>(name, { connection: asking, ...direct, ...shared(name) });
     },
     newWorker(name, process, tuning): WakeUpConsumer {
-      working ??= connect('work');
-      const prefix = queuePrefix(place, name);
-      const traced = tracedQueue(name, telemetry);
-      const options = {
+      return new Worker<WakeUp>(name, process, {
         ...tuning,
         drainDelay: BLOCK_SECONDS,
-        connection: working,
-        prefix,
-        ...traced,
-      };
-      return new Worker<WakeUp>(name, process, options);
+        connection: connect('work'),
+        ...shared(name),
+      });
     },
     failed: (error, message, facts) => outage.note(error, message, facts),
     close() {

@@ -58,8 +58,15 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   };
 }
 
+/** What workers obey; everything else is for gateways. */
+const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
+  'stop-turn',
+  'message-waiting',
+  'schedule-due',
+]);
+
 function topicOf({ type }: LiveEvent): Topic {
-  return type === 'stop-turn' || type === 'message-waiting' ? 'orders' : 'turns';
+  return ORDERS.has(type) ? 'orders' : 'turns';
 }
 
 interface Sender {

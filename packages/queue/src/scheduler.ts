@@ -1,5 +1,5 @@
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import type { WakeUpQueue } from './wake-up-queue.ts';
+import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/contracts';
+import { startKeyedWork } from './keyed-work.ts';
 
 /**
  * Does what is due and says when more will be (ms since 1970); null: nothing is planned. What is due
@@ -10,9 +10,10 @@ export type Schedule = (signal: AbortSignal) => Promise<number | null>;
 
 /** What a scheduler works with. */
 export interface SchedulerOptions {
-  readonly queue: WakeUpQueue;
   /** By name; the same in all processes. */
   readonly schedules: ReadonlyMap<string, Schedule>;
+  /** `schedule-due` on it: something was planned. */
+  readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
   /** So late at most something may be, in ms; so often each schedule is looked at. */
@@ -21,8 +22,6 @@ export interface SchedulerOptions {
 
 /** A running scheduler. */
 export interface Scheduler {
-  /** Looks at a schedule at once: something was planned. */
-  wake(name: string): Promise<void>;
   /** Looks at nothing any more, and waits up to `graceMs` for what runs. */
   close(graceMs: number): Promise<void>;
 }
@@ -31,47 +30,36 @@ export interface Scheduler {
 const LOOK_EVERY_MS = 15_000;
 const SOONEST_MS = 50;
 
-/**
- * Looks after schedules, in one of all processes at a time. The timers are of this process, which no
- * clock that is put forward or back and no sleep of the machine can mislead; jobs that BullMQ delays
- * until a time of day would be lost for as long as the clock was put back.
- */
-export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
-  const { queue, schedules, clock, log, everyMs = LOOK_EVERY_MS } = options;
-  const timers = new Map<string, NodeJS.Timeout>();
-  let closed = false;
-  const look = (name: string, inMs: number): void => {
-    clearTimeout(timers.get(name));
-    if (closed) return;
-    const timer = setTimeout(() => {
-      look(name, everyMs);
-      void queue.kick(name);
-    }, inMs);
-    timers.set(name, timer.unref());
-  };
-  const worker = await queue.work(async (name, signal) => {
+/** Looks after schedules: one timer each in every process; the rows decide which process has what is due. */
+export function startScheduler(options: SchedulerOptions): Scheduler {
+  const { schedules, bus, clock, log, everyMs = LOOK_EVERY_MS } = options;
+  const look = async (name: string, signal: AbortSignal): Promise<number | null> => {
     const schedule = schedules.get(name);
     if (schedule === undefined) return null;
     try {
       const nextAt = await schedule(signal);
       const inMs = nextAt === null ? everyMs : nextAt - clock();
-      look(name, Math.min(everyMs, Math.max(SOONEST_MS, inMs)));
+      return Math.min(everyMs, Math.max(SOONEST_MS, inMs));
     } catch (error) {
-      // The next look does it; a retry by the queue would only come before it.
       log.warn({ schedule: name, reason: reasonOf(error) }, 'schedule failed; it is tried again');
+      return everyMs;
     }
-    return null;
-  }, schedules.size);
-  for (const name of schedules.keys()) {
-    look(name, everyMs);
-    await queue.kick(name);
-  }
+  };
+  const work = startKeyedWork({
+    name: 'schedules',
+    handler: look,
+    concurrency: schedules.size,
+    log,
+    random: () => 0,
+  });
+  const unsubscribe = bus.subscribe((event) => {
+    if (event.type === 'schedule-due') work.wake(event.schedule);
+  });
+  for (const name of schedules.keys()) work.wake(name);
   return {
-    wake: (name) => queue.kick(name),
     async close(graceMs) {
-      closed = true;
-      for (const timer of timers.values()) clearTimeout(timer);
-      await worker.close(graceMs);
+      unsubscribe();
+      await work.close(graceMs);
     },
   };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger } from '@parley/contracts';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openQueues, type Queues } from './queues.ts';
-import type { WakeUpHandler, WakeUpWorker } from './wake-up-queue.ts';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import type { WakeUpHandler } from './keyed-work.ts';
+import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';
 
 const redisUrl = inject('redisUrl');
 
@@ -14,16 +14,22 @@ describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 function behaviour(url: string): void {
   const { log, lines } = recordingLogger();
   const workers: WakeUpWorker[] = [];
-  let queues: Queues;
-  beforeAll(async () => {
-    queues = await openQueues({ url, log });
+  const queues: WakeUpQueue[] = [];
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.close(100)));
+    await Promise.all(queues.splice(0).map((queue) => queue.close()));
   });
-  afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(100))));
-  afterAll(() => queues.close());
 
-  /** A queue that no other test uses, served by `handler`. */
+  /** A queue that no other test uses. */
+  async function open(): Promise<WakeUpQueue> {
+    const queue = await openTurnQueue({ url, prefix: randomUUID(), log });
+    queues.push(queue);
+    return queue;
+  }
+
+  /** The same, served by `handler`. */
   async function served(handler: WakeUpHandler) {
-    const queue = queues.deliveries('test', randomUUID());
+    const queue = await open();
     const worker = await queue.work(handler, 10);
     workers.push(worker);
     return { queue, worker };
@@ -84,13 +90,13 @@ function behaviour(url: string): void {
     await queue.rekick('held');
     await expect.poll(() => runs).toBeGreaterThan(1);
     stuck.resolve(null);
-    const idle = queues.deliveries('test', randomUUID());
+    const idle = await open();
     for (let i = 0; i < 3; i += 1) await idle.rekick('waits');
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
   it('count once while they wait', async () => {
-    const queue = queues.deliveries('test', randomUUID());
+    const queue = await open();
     for (let i = 0; i < 5; i += 1) await queue.kick('waiting');
     let runs = 0;
     workers.push(
@@ -144,9 +150,8 @@ function behaviour(url: string): void {
   });
 
   it('never throw, even when they cannot be stored', async () => {
-    const own = await openQueues({ url, log });
-    const queue = own.deliveries('test', randomUUID());
-    await own.close();
+    const queue = await openTurnQueue({ url, log });
+    await queue.close();
     await queue.kick('nobody');
     expect(lines.join('\n')).toContain('wake-up not stored; the sweep will find the work');
   });
@@ -154,7 +159,7 @@ function behaviour(url: string): void {
 
 describe('the address of the queue', () => {
   it.each(['postgres://somewhere', 'queue.db', ''])('cannot be "%s"', async (url) => {
-    const opening = openQueues({ url, log: silentLogger });
+    const opening = openTurnQueue({ url, log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
   });
 });

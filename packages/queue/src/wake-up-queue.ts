@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { DelayedError } from 'bullmq';
-import type { QueueBackend } from './backend.ts';
+import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
+import type { WakeUpHandler } from './keyed-work.ts';
+import type { RedisPlace } from './redis-place.ts';
 import { retryPause } from './retry-pause.ts';
-
-/** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
-export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
@@ -55,19 +54,29 @@ const TUNING = {
   runRetryDelay: 1_000,
   settings: { backoffStrategy: (attempt = 1) => retryPause(attempt, Math.random()) },
 };
-const TROUBLE = 'trouble in a queue; the sweep makes up for it';
+const TROUBLE = 'trouble in the queue; the sweep makes up for it';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
-/** Opens one named queue of wake-ups on a backend. */
-export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger): WakeUpQueue {
-  const queue = backend.newQueue(name);
-  queue.on('error', (error) => backend.failed(error, TROUBLE, { queue: name }));
+/** Where to open the queue. */
+export interface TurnQueueOptions extends RedisPlace, BackendOptions {
+  /** `memory:` for one process, `redis://…` between processes. */
+  readonly url: string;
+}
+
+/** The name of the queue: in keys of Redis, metrics and traces. */
+export const TURNS = 'turns';
+
+/** Opens the queue of conversations that have work. Throws QueueError for an address that is not known. */
+export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQueue> {
+  const backend = await openBackend(options, options);
+  const { log } = options;
+  const queue = backend.newQueue(TURNS);
+  queue.on('error', (error) => backend.failed(error, TROUBLE));
   const guarded = async (key: string, store: () => Promise<unknown>): Promise<void> => {
     try {
       await store();
     } catch (error) {
-      const about = { queue: name, key };
-      backend.failed(error, 'wake-up not stored; the sweep will find the work', about);
+      backend.failed(error, 'wake-up not stored; the sweep will find the work', { key });
     }
   };
   const add = (key: string): Promise<unknown> => {
@@ -93,16 +102,18 @@ export function openWakeUpQueue(name: string, backend: QueueBackend, log: Logger
         const { waiting = 0, active = 0, delayed = 0 } = counts;
         return { waiting, active, delayed };
       } catch (error) {
-        throw backend.failed(error, 'how much waits in a queue is not known', { queue: name });
+        throw backend.failed(error, 'how much waits in the queue is not known');
       }
     },
-    work: (handler, concurrency) => startWorker(name, backend, log, handler, concurrency),
-    close: () => queue.close(),
+    work: (handler, concurrency) => startWorker(backend, log, handler, concurrency),
+    async close() {
+      await queue.close();
+      backend.close();
+    },
   };
 }
 
 async function startWorker(
-  name: string,
   backend: QueueBackend,
   log: Logger,
   handler: WakeUpHandler,
@@ -110,7 +121,7 @@ async function startWorker(
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
   const worker = backend.newWorker(
-    name,
+    TURNS,
     async (job, token, signal) => {
       const run = handler(job.data.key, signal ?? AbortSignal.any([]));
       running.add(run);
@@ -121,10 +132,10 @@ async function startWorker(
     },
     { ...TUNING, concurrency },
   );
-  worker.on('error', (error) => backend.failed(error, TROUBLE, { queue: name }));
+  worker.on('error', (error) => backend.failed(error, TROUBLE));
   worker.on('failed', (job, error) =>
     log.warn(
-      { queue: name, key: job?.data.key, reason: reasonOf(error) },
+      { queue: TURNS, key: job?.data.key, reason: reasonOf(error) },
       'work failed; it will be tried again',
     ),
   );

@@ -81,7 +81,7 @@ export const PARLEY_METRICS: MetricTable = {
     'run',
   ),
   parley_queue_jobs: gauge(
-    'Wake-ups in a queue of this process, by their state.',
+    'Conversations in the queue of the workers, by the state of their wake-up.',
     'queue',
     'state',
   ),

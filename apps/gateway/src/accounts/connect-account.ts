@@ -29,6 +29,7 @@ export interface ConnectDeps extends AccountDeps {
   readonly log: Logger;
   readonly right: AccountRight;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
+  readonly othersSend: boolean;
 }
 
 const DELIVERY_CONCURRENCY = 50;
@@ -41,7 +42,7 @@ export async function connectAccount(
 ): Promise<AccountSession> {
   await adapter.start();
   const files = startFetching(deps, adapter);
-  const delivery = await startDelivery(deps, adapter);
+  const delivery = startDelivery(deps, adapter);
   const { right } = deps;
   return {
     mayPreview: delivery.mayPreview,
@@ -55,17 +56,16 @@ export async function connectAccount(
 }
 
 function startFetching(deps: ConnectDeps, { files }: ChannelAdapter): AttachmentFetcher {
-  const { store, queues, media: limits, clock, log, name } = deps;
+  const { store, turns: lanes, media: limits, clock, log, name } = deps;
   const { attachments } = store;
-  const { lanes } = queues;
   return startAttachmentFetcher(
     { attachments, files, lanes, limits, clock, log },
     { ...name, sweepMs: SWEEP_MS },
   );
 }
 
-function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<DeliveryWorker> {
-  const { right, name, queues } = deps;
+function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWorker {
+  const { right, name, bus } = deps;
   const { lost, outbox } = right;
   const delivery = {
     ...deps,
@@ -85,7 +85,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): Promise<Deli
   };
   return startDeliveryWorker(delivery, {
     ...name,
-    queue: queues.deliveries(name.channel, name.account),
+    bus,
     concurrency: DELIVERY_CONCURRENCY,
     sweepMs: SWEEP_MS,
   });

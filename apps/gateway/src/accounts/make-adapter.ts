@@ -15,6 +15,7 @@ import {
   undeclared,
 } from '@parley/channels';
 import { fromOutside, type Logger } from '@parley/contracts';
+import { wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { AccountDeps, AccountPlan } from '../channel-account.ts';
 import { GatewayError } from '../gateway-error.ts';
@@ -40,10 +41,11 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   const { definition, account, settings } = plan;
   const channel = definition.id;
   const { store, log, clock, wakeFiles } = deps;
+  const deliver = wakeDeliveryOn(deps.bus);
   const receive = createIngress({
     ...deps,
-    lanes: deps.queues.lanes,
-    deliver: (to) => deps.queues.deliveries(to.channel, to.account).kick(to.chatId),
+    lanes: deps.turns,
+    deliver: (to) => deliver(to.channel, to.account, to.chatId),
     answersStrangers: definition.answersStrangers ?? true,
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
     rules: plan.rules,

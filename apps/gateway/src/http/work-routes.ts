@@ -1,5 +1,5 @@
-import type { Clock, Logger } from '@parley/contracts';
-import type { Queues } from '@parley/queue';
+import type { Clock, LiveBus, Logger } from '@parley/contracts';
+import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { LetterWake, Store } from '@parley/store';
 import type { Hono } from 'hono';
 import { createDeadDesk } from '../dead-letters/dead-desk.ts';
@@ -11,18 +11,20 @@ import { queueRoutes } from './queue-routes.ts';
 /** What the routes of dead letters and of the queue look at. */
 export interface Work {
   readonly store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
-  readonly queues: Pick<Queues, 'lanes' | 'deliveries'>;
+  readonly turns: Pick<WakeUpQueue, 'kick'>;
+  readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** `/api/dead` and `/api/queue`. They tell what was said in private: guard them. */
-export function addWorkRoutes(app: Hono<AppEnv>, { store, queues, clock, log }: Work): void {
+export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log }: Work): void {
   // What is replayed is told to whoever does it, in this process or in another one.
+  const deliver = wakeDeliveryOn(bus);
   const wake = (to: LetterWake): Promise<void> =>
     to.kind === 'conversation'
-      ? queues.lanes.kick(to.conversationId)
-      : queues.deliveries(to.chat.channel, to.chat.account).kick(to.chat.chatId);
+      ? turns.kick(to.conversationId)
+      : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
   app.route('/api/dead', deadRoutes(createDeadDesk({ store, wake, clock, log })));
   app.route(
     '/api/queue',

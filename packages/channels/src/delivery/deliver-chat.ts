@@ -45,11 +45,15 @@ export interface DeliveryDeps {
   readonly pass: PassPoint;
   /** True once somebody else is to send the rest: the part under way is the last. */
   readonly isEnding?: (() => boolean) | undefined;
+  /** Other gateways send for this account, too: a part that is being sent may be theirs. */
+  readonly othersSend?: boolean | undefined;
 }
 
 /** Longest time one send may take before its outcome counts as unknown. */
 const SEND_TIMEOUT_MS = 30_000;
 const STORE_AGAIN_MS = 200;
+/** After this a part that another gateway sends is sent again, and so often it is looked at. In ms. */
+const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
@@ -65,6 +69,8 @@ export async function deliverChat(
     const due = await deps.outbox.next(chat);
     if (!due) return null;
     if (due.state === 'sending') {
+      const left = othersTime(deps, due);
+      if (left > 0) return left;
       await recover(deps, due);
       deps.notes?.remove(due.part.id);
       continue;
@@ -79,6 +85,16 @@ export async function deliverChat(
     deps.notes?.remove(partId);
   }
   return null;
+}
+
+/**
+ * How long a living gateway may still need for the part that it sends, in ms. Where several send for an
+ * account a part may be sent twice without harm, so a wrong guess about a dead one does none either.
+ */
+function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
+  if (othersSend !== true) return 0;
+  const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
+  return sinceMs < OTHERS_SEND_MS ? LOOK_AGAIN_MS : 0;
 }
 
 /** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */

@@ -1,28 +1,26 @@
 import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
-import { openQueues, type Queues, type WakeUpHandler, type WakeUpQueue } from '@parley/queue';
+import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
 
 let scene: DeliveryScene;
-let queues: Queues;
+const bus = createLocalBus(silentLogger);
 const workers: DeliveryWorker[] = [];
 beforeEach(async () => {
   scene = await openDeliveryScene(Date.now);
-  queues = await openQueues({ url: 'memory:', log: silentLogger });
 });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close(100)));
-  await queues.close();
   await scene.store.close();
 });
 
-async function startWorker(
+function startWorker(
   send = scene.send,
   sweepMs = 20,
-  queue = queues.deliveries('test', 'default'),
-): Promise<DeliveryWorker> {
+  change: Partial<Parameters<typeof startDeliveryWorker>[0]> = {},
+): DeliveryWorker {
   const deps = {
     outbox: scene.store.outbox,
     capabilities: CAPABILITIES,
@@ -32,24 +30,27 @@ async function startWorker(
     clock: Date.now,
     random: () => 0,
     pass: () => {},
+    ...change,
   };
   const place = { channel: 'test', account: 'default', concurrency: 10 };
-  const worker = await startDeliveryWorker(deps, { ...place, queue, sweepMs });
+  const worker = startDeliveryWorker(deps, { ...place, bus, sweepMs });
   workers.push(worker);
   return worker;
 }
 
+const wake = (chatId: string, account = 'default') =>
+  bus.publish({ type: 'delivery-due', channel: 'test', account, chatId });
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
   it('[D04] send at the start what an earlier process left behind', async () => {
     await scene.owe('left', ['one', 'two']);
-    await startWorker(scene.send, 60_000);
+    startWorker(scene.send, 60_000);
     await expect.poll(() => seen('left')).toEqual(['one', 'two']);
   });
 
   it('[D04] find parts whose wake-up was lost', async () => {
-    await startWorker();
+    startWorker();
     await scene.owe('lost', ['one']);
     await expect.poll(() => seen('lost')).toEqual(['one']);
   });
@@ -58,7 +59,7 @@ describe('the deliveries of an account', () => {
     scene.answer('slow', { kind: 'rate-limited', retryAfterMs: 400, scope: 'chat' });
     await scene.owe('slow', ['one', 'two']);
     for (const chat of ['a', 'b', 'c']) await scene.owe(chat, ['one']);
-    await startWorker();
+    startWorker();
     await expect.poll(() => ['a', 'b', 'c'].map(seen)).toEqual([['one'], ['one'], ['one']]);
     expect(seen('slow')).toEqual([]);
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
@@ -69,13 +70,13 @@ describe('the deliveries of an account', () => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);
     };
-    await startWorker(send);
+    startWorker(send);
     const chats = Array.from({ length: 8 }, (_, index) => `chat-${index}`);
     const texts = Array.from({ length: 10 }, (_, index) => `part ${index}`);
     for (const text of texts) {
       for (const chat of chats) {
         await scene.owe(chat, [text]);
-        await queues.deliveries('test', 'default').kick(chat);
+        wake(chat);
       }
     }
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
@@ -88,7 +89,7 @@ describe('the deliveries of an account', () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return scene.send(part, signal);
     };
-    const worker = await startWorker(slow);
+    const worker = startWorker(slow);
     await scene.owe('closing', ['one']);
     await expect.poll(() => begun, { interval: 2 }).toBe(true);
     await worker.close(5_000);
@@ -96,36 +97,66 @@ describe('the deliveries of an account', () => {
   });
 
   it('[D11] send at the end what is due but not taken up yet, unless the platform asks to wait', async () => {
-    const worker = await startWorker(scene.send, 60_000);
+    const worker = startWorker(scene.send, 60_000);
     await scene.owe('fresh', ['one']);
     scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
     await scene.owe('limited', ['one']);
-    const queue = queues.deliveries('test', 'default');
-    await Promise.all([queue.kick('fresh'), queue.kick('limited')]);
+    wake('fresh');
+    wake('limited');
     await worker.close(5_000);
     expect(await scene.states('fresh')).toEqual(['sent']);
     expect(await scene.states('limited')).toEqual(['pending']);
   });
 
-  it('[D04] serve a chat once at a time, even when one wake-up is handed out twice', async () => {
-    let handler: WakeUpHandler = async () => null;
-    const queue: WakeUpQueue = {
-      kick: async () => {},
-      rekick: async () => {},
-      async work(given) {
-        handler = given;
-        return { pause() {}, resume() {}, close: async () => {} };
-      },
-      depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
-      close: async () => {},
-    };
-    await scene.owe('twice', ['one']);
+  it('[D04] serve a chat once at a time, however often it is woken while a part is sent', async () => {
+    await scene.owe('twice', ['one', 'two']);
+    let [atOnce, most] = [0, 0];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
-      expect(await handler('twice', signal)).toBeGreaterThan(0);
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      for (let i = 0; i < 3; i += 1) wake('twice');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      atOnce -= 1;
       return scene.send(part, signal);
     };
-    await startWorker(send, 60_000, queue);
-    expect(await handler('twice', new AbortController().signal)).toBeNull();
-    expect(await scene.states('twice')).toEqual(['sent']);
+    startWorker(send, 60_000);
+    await expect.poll(() => seen('twice')).toEqual(['one', 'two']);
+    expect(most).toBe(1);
+  });
+
+  it('[D04] send what they are woken for, and leave to another gateway what is of its account', async () => {
+    startWorker(scene.send, 60_000);
+    await expect.poll(() => seen('first')).toEqual([]);
+    await scene.owe('mine', ['one']);
+    await scene.owe('theirs', ['one']);
+    wake('theirs', 'other');
+    wake('mine');
+    await expect.poll(() => seen('mine')).toEqual(['one']);
+    expect(seen('theirs')).toEqual([]);
+  });
+
+  it('[D09] send each part once where two gateways serve the account and both are woken', async () => {
+    const slow = async (part: OutboundPart, signal: AbortSignal) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return scene.send(part, signal);
+    };
+    for (let i = 0; i < 2; i += 1) startWorker(slow, 60_000, { othersSend: true });
+    const texts = ['one', 'two', 'three'];
+    await scene.owe('both', texts);
+    wake('both');
+    await expect.poll(() => scene.states('both')).toEqual(texts.map(() => 'sent'));
+    expect(scene.sends).toEqual(texts.map((text) => `both: ${text}`));
+  });
+
+  it('[D04] [D09] send what another gateway died over, once it has had its time', async () => {
+    await scene.owe('left', ['one']);
+    const { outbox } = scene.store;
+    const next = await outbox.next({ channel: 'test', account: 'default', chatId: 'left' });
+    await outbox.markSending(next?.part.id ?? '', Date.now() - 4_800);
+    startWorker(scene.send, 60_000, {
+      othersSend: true,
+      capabilities: { ...CAPABILITIES, idempotentSend: true },
+    });
+    await expect.poll(() => seen('left'), { timeout: 5_000 }).toEqual(['one']);
   });
 });

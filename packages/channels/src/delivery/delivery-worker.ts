@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '@parley/contracts';
-import { startSweep, type WakeUpQueue } from '@parley/queue';
-import type { ChatKey } from '@parley/store';
+import type { LiveBus } from '@parley/contracts';
+import { startKeyedWork, startSweep } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';
 
@@ -20,58 +19,48 @@ export interface DeliveryWorker {
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
-  readonly queue: WakeUpQueue;
+  /** `delivery-due` on it names a chat that has parts; one that gets lost costs at most `sweepMs`. */
+  readonly bus: LiveBus;
   /** Chats served at the same time. */
   readonly concurrency: number;
   readonly sweepMs: number;
 }
 
 const SWEEP_BATCH = 500;
-/** When to ask again for a chat that an earlier run has not left yet. */
-const STILL_SENDING_MS = 500;
 /** How often to look, at the end, whether all that is due has been sent. */
 const LOOK_AGAIN_MS = 10;
 
-/** Starts delivering, and sweeps for parts whose wake-up was lost. */
-export async function startDeliveryWorker(
+/**
+ * Starts delivering: what an earlier process left, then what the bus and the sweep name. Pauses that
+ * platforms ask for are timers of this process; after a restart the sweep finds what they were for.
+ */
+export function startDeliveryWorker(
   deps: Omit<DeliveryDeps, 'wake' | 'pacer'>,
-  options: DeliveryWorkerOptions,
-): Promise<DeliveryWorker> {
-  const { channel, account, queue } = options;
-  const wake = (chatId: string): Promise<void> => queue.kick(chatId);
-  const pacer = createPacer(deps.capabilities.rates);
-  const busy = new Set<string>();
+  { channel, account, bus, concurrency, sweepMs }: DeliveryWorkerOptions,
+): DeliveryWorker {
+  const name = `deliveries ${channel}/${account}`;
   let isEnding = false;
-  const sending = { ...deps, wake, pacer, isEnding: () => isEnding };
-  const run = async (chatId: string, signal: AbortSignal): Promise<number | null> => {
-    // A stalled job may be handed out again while its first run is still sending.
-    if (busy.has(chatId)) return STILL_SENDING_MS;
-    busy.add(chatId);
-    const chat: ChatKey = { channel, account, chatId };
-    try {
-      return await deliverChat(sending, chat, signal);
-    } finally {
-      busy.delete(chatId);
-    }
+  const sending: DeliveryDeps = {
+    ...deps,
+    wake: async (chatId) => work.wake(chatId),
+    pacer: createPacer(deps.capabilities.rates),
+    isEnding: () => isEnding,
   };
+  const work = startKeyedWork({
+    name,
+    handler: (chatId, signal) => deliverChat(sending, { channel, account, chatId }, signal),
+    concurrency,
+    log: deps.log,
+    random: deps.random,
+  });
+  const unsubscribe = bus.subscribe((event) => {
+    if (event.type !== 'delivery-due') return;
+    if (event.channel === channel && event.account === account) work.wake(event.chatId);
+  });
   const due = (limit: number) => deps.outbox.chatsWithWork(channel, account, deps.clock(), limit);
-  const worker = await queue.work(run, options.concurrency);
-  const ending = new AbortController();
-  // Wake-ups that a dead process was working on come back after seconds; what it left goes out before.
-  const begin = async (chatId: string): Promise<void> => {
-    if ((await run(chatId, ending.signal)) !== null) await wake(chatId);
-  };
-  const beginning = due(options.concurrency)
-    .then((chats) => Promise.all(chats.map(({ chatId }) => begin(chatId))))
-    .catch((error: unknown) => deps.log.warn({ reason: reasonOf(error) }, 'left to the sweep'));
-  const sweep = startSweep(
-    `deliveries ${channel}/${account}`,
-    options.sweepMs,
-    deps.log,
-    async () => {
-      for (const { chatId } of await due(SWEEP_BATCH)) await wake(chatId);
-    },
-  );
+  const sweep = startSweep(name, sweepMs, deps.log, async () => {
+    for (const { chatId } of await due(SWEEP_BATCH)) work.wake(chatId);
+  });
   return {
     mayPreview: (chat) => pacer.takeSpare(chat, deps.clock()),
     async close(graceMs, rest) {
@@ -81,10 +70,8 @@ export async function startDeliveryWorker(
       // The answer of a turn that has just been finished may not have been taken up yet.
       while (!isEnding && performance.now() < until && (await due(1)).length > 0)
         await sleep(LOOK_AGAIN_MS);
-      const left = Math.max(0, until - performance.now());
-      const timer = setTimeout(() => ending.abort(), left);
-      await Promise.all([worker.close(left), beginning]);
-      clearTimeout(timer);
+      unsubscribe();
+      await work.close(Math.max(0, until - performance.now()));
     },
   };
 }

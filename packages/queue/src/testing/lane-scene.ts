@@ -2,12 +2,12 @@ import { type LiveBus, type NewId, silentLogger } from '@parley/contracts';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import type { LaneDeps, RunTurn } from '../lane.ts';
 import { createLocalBus } from '../local-bus.ts';
-import { openQueues, type Queues } from '../queues.ts';
+import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
-/** For tests: a real database, real queues and what people write into them. */
+/** For tests: a real database, a real queue and what people write into them. */
 export interface LaneScene {
   readonly store: Store;
-  readonly queues: Queues;
+  readonly turns: WakeUpQueue;
   readonly bus: LiveBus;
   /** Stores a message for a chat and wakes nobody; gives back its id. */
   write(chatId: string, more?: { readonly settlesAt?: number }): Promise<string>;
@@ -30,7 +30,7 @@ const LONG_AFTER = 1_000_000;
 /** Opens a scene of its own. */
 export async function openLaneScene(): Promise<LaneScene> {
   const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-  const queues = await openQueues({ url: 'memory:', log: silentLogger });
+  const turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
   const bus = createLocalBus(silentLogger);
   let made = 0;
   const newId: NewId = (prefix) => {
@@ -39,7 +39,7 @@ export async function openLaneScene(): Promise<LaneScene> {
   };
   return {
     store,
-    queues,
+    turns,
     bus,
     async write(chatId, more = {}) {
       const id = newId('message');
@@ -76,7 +76,7 @@ export async function openLaneScene(): Promise<LaneScene> {
       return (await store.lanes.commit(lease, commit, Date.now())) === 'committed';
     },
     async close() {
-      await queues.close();
+      await turns.close();
       await store.close();
     },
   };

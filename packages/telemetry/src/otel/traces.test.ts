@@ -70,9 +70,9 @@ describe('a trace', () => {
   it('[D10] [W02] holds no words: of errors their code, of queues nothing that names a chat', async () => {
     const { tracer, otel, spans } = traced();
     const failing = tracer.span('parley.send', { facts: { channel: 'x' } }, async () => {
-      const span = otel.startSpan('add lanes');
+      const span = otel.startSpan('add turns');
       span.setAttributes({
-        'bullmq.queue.name': 'lanes',
+        'bullmq.queue.name': 'turns',
         'bullmq.job.deduplication.key': 'amaranth',
       });
       span.addEvent('amaranth');
@@ -87,8 +87,8 @@ describe('a trace', () => {
     });
     expect(told).toEqual([
       {
-        name: 'add lanes',
-        attributes: { 'bullmq.queue.name': 'lanes' },
+        name: 'add turns',
+        attributes: { 'bullmq.queue.name': 'turns' },
         events: [],
         status: { code: 2 },
       },

@@ -1,0 +1,88 @@
+import { type Logger, reasonOf } from '@parley/contracts';
+import { retryPause } from './retry-pause.ts';
+
+/** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
+export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
+
+/** Work of this process alone, by key: each key once at a time, different keys in parallel. */
+export interface KeyedWork {
+  /** Runs the key now, or once more after the run it is in. */
+  wake(key: string): void;
+  /** Starts no more keys, waits up to `graceMs` for running ones, then aborts them. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What runs, how much of it at once, and what a failed run is logged with. */
+export interface KeyedWorkOptions {
+  readonly name: string;
+  readonly handler: WakeUpHandler;
+  readonly concurrency: number;
+  readonly log: Logger;
+  readonly random: () => number;
+}
+
+/** A timer of Node fires at once beyond 24 days; whoever is looked at early says when to come again. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/**
+ * Nothing of this is stored: what a process that died was woken for is found by the sweep of the next
+ * one. Timers count from now, so a clock that is put back or forward holds nothing up.
+ */
+export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
+  const { name, handler, concurrency, log, random } = options;
+  const ending = new AbortController();
+  const waiting = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+  const again = new Set<string>();
+  const timers = new Map<string, NodeJS.Timeout>();
+  const failures = new Map<string, number>();
+  let isClosed = false;
+
+  const work = async (key: string): Promise<number | null> => {
+    try {
+      const pause = await handler(key, ending.signal);
+      failures.delete(key);
+      return pause;
+    } catch (error) {
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; it will be tried again');
+      return retryPause(count, random());
+    }
+  };
+  const run = async (key: string): Promise<void> => {
+    const pause = await work(key);
+    running.delete(key);
+    if (isClosed) return;
+    if (again.delete(key)) waiting.add(key);
+    else if (pause !== null) timers.set(key, timerFor(key, pause));
+    fill();
+  };
+  const fill = (): void => {
+    for (const key of waiting) {
+      if (running.size >= concurrency) return;
+      waiting.delete(key);
+      // Not on the stack of whoever wakes it.
+      running.set(key, Promise.resolve(key).then(run));
+    }
+  };
+  const wake = (key: string): void => {
+    if (isClosed) return;
+    clearTimeout(timers.get(key));
+    timers.delete(key);
+    (running.has(key) ? again : waiting).add(key);
+    fill();
+  };
+  const timerFor = (key: string, pauseMs: number): NodeJS.Timeout =>
+    setTimeout(() => wake(key), Math.min(pauseMs, LONGEST_PAUSE_MS)).unref();
+  return {
+    wake,
+    async close(graceMs) {
+      isClosed = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      const grace = setTimeout(() => ending.abort(), graceMs);
+      await Promise.all(running.values());
+      clearTimeout(grace);
+    },
+  };
+}
