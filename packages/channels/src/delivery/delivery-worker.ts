@@ -40,10 +40,11 @@ export function startDeliveryWorker(
 ): DeliveryWorker {
   const name = `deliveries ${channel}/${account}`;
   let isEnding = false;
+  const pacer = createPacer(deps.capabilities.rates);
   const sending: DeliveryDeps = {
     ...deps,
     wake: async (chatId) => work.wake(chatId),
-    pacer: createPacer(deps.capabilities.rates),
+    pacer,
     isEnding: () => isEnding,
   };
   const work = startKeyedWork({
