@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
 import { SlowestFirst } from './test/slowest-first.ts';
@@ -11,6 +13,8 @@ export default defineConfig({
     // Many wait for processes, pages and servers most of the time: two would leave two cores idle.
     maxWorkers: 3,
     isolate: false,
+    // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     // One queue for both projects: no core waits at the end of the first.
     sequence: { sequencer: SlowestFirst },
     // So generous because a busy machine is slow and no test asserts speed: what is waited for comes, or never.

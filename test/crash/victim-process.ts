@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Life, type Order, Report } from './victim-order.ts';
 
@@ -29,6 +30,8 @@ export function startVictim(life: Life, hear: (report: Report) => void): Victim 
   const errors = openSync(join(life.folder, 'victim.err'), 'a');
   const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(life)], {
     stdio: ['ignore', errors, errors, 'ipc'],
+    // From its first line, which its own call of `enableCompileCache` would not reach.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env },
   });
   closeSync(errors);
   let isReady = false;

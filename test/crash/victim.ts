@@ -7,7 +7,6 @@ import { Command, Life, type Report } from './victim-order.ts';
 // Parley as `parley start`, `gateway` or `worker` composes it, but it kills itself at a point it is
 // told: SIGKILL, so that nothing is flushed, closed or handed back.
 
-module.enableCompileCache();
 const { folder: path, role, armed } = Life.parse(JSON.parse(process.argv[2] ?? ''));
 const folder = locateDataFolder(path, {});
 

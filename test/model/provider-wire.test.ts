@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerOf, ask, modelFrom, providerAt } from './ask-model.ts';
 import { type ModelDouble, type ModelFault, startModelDouble } from './index.ts';
 
-const SHORT = { firstTokenMs: 150, chunkMs: 150 };
 const FIVE_PIECES = { text: ['one ', 'two ', 'three ', 'four ', 'five'] };
 let double: ModelDouble;
 
@@ -111,12 +110,12 @@ describe('a failing server', () => {
   });
 
   it.each([
-    ['never begins', { kind: 'hang' }, 'first-token'],
-    ['stops in the middle', { kind: 'stall', afterPieces: 2 }, 'stalled'],
-  ] as const)('[G01] is given up when it %s', async (_name, fault: ModelFault, phase) => {
+    ['never begins', { kind: 'hang' }, 'first-token', { firstTokenMs: 150 }],
+    ['stops in the middle', { kind: 'stall', afterPieces: 2 }, 'stalled', { chunkMs: 150 }],
+  ] as const)('[G01] is given up when it %s', async (_name, fault: ModelFault, phase, short) => {
     double.fault(fault);
     double.queue(FIVE_PIECES);
-    await expect(ask(model(SHORT))).rejects.toMatchObject({
+    await expect(ask(model(short))).rejects.toMatchObject({
       code: 'model-timeout',
       retryable: true,
       failure: { phase },
@@ -127,7 +126,7 @@ describe('a failing server', () => {
   it('[G01] that has begun to think has begun: its silence then counts as a pause', async () => {
     double.fault({ kind: 'stall', afterPieces: 1 });
     double.queue({ reasoning: 'hmm', text: 'four' });
-    const failed = ask(model({ firstTokenMs: 3_000, chunkMs: 150 }));
+    const failed = ask(model({ chunkMs: 150 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'stalled' } });
   });
 

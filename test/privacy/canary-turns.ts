@@ -3,12 +3,12 @@ import { runWorld } from './run-world.ts';
 import { describeTally, emptyTally } from './tally.ts';
 
 /** Together in all files. */
-const WORLDS = 8;
+const WORLDS = 4;
 /** How many turns a long run looks at; it takes other worlds each time. */
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** To see one world again, by the number that a failure names. */
 const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
-const TURNS = Number(LONG_RUN ?? 4_000);
+const TURNS = Number(LONG_RUN ?? 1_200);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**
@@ -43,7 +43,7 @@ export function itKeepsSecrets(half: 'even' | 'odd'): void {
         expect(count).toBeGreaterThan(all / 20);
       }
       // Every world ends with files in which the model has put what it was not to give away.
-      expect(tally.laundered).toBeGreaterThan(worlds.length);
+      expect(tally.laundered).toBeGreaterThanOrEqual(worlds.length);
     },
     120_000 + TURNS * 100,
   );

@@ -94,7 +94,7 @@ describe('the Discord adapter connects', () => {
   });
 
   it('[D01] again after silence of the gateway', async () => {
-    const scene1 = await scene({ double: { heartbeatMs: 200 } });
+    const scene1 = await scene({ double: { heartbeatMs: 1_000 } });
     await scene1.connect();
     scene1.double.fault({ kind: 'silence' });
     say(scene1, 'into the void');

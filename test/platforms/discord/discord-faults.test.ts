@@ -33,7 +33,7 @@ describe('[U04] gateway faults of the Discord double', () => {
   });
 
   it('silence: the client notices missing acknowledgements and catches up', async () => {
-    const scene = await stage({ heartbeatMs: 200 });
+    const scene = await stage({ heartbeatMs: 1_000 });
     scene.double.fault({ kind: 'silence' });
     says(scene, 'into the void');
     await scene.hears(1);

@@ -65,7 +65,7 @@ describe('the WhatsApp adapter sends', () => {
   });
 
   it('[D04] and does not know the fate of what the server did not confirm', async () => {
-    const { double, adapter } = await openScene({ ambience: { ackTimeoutMs: 300 } });
+    const { double, adapter } = await openScene({ ambience: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
     expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual({

@@ -38,7 +38,7 @@ describe('a connection that ends', () => {
   });
 
   it('goes on where it stopped when the silence ends in time', async () => {
-    const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 200 });
+    const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);
     await double.say({ chat: ann.id, text: 'are you there?' });
@@ -153,7 +153,7 @@ describe('mail and queries that go wrong', () => {
   });
 
   it('refuses a query, or leaves it without an answer', async () => {
-    const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 300 });
+    const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 2_000 });
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
     double.fault({ kind: 'query-error', xmlns: 'w:g2', code: 429 });

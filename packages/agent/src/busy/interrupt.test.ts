@@ -108,7 +108,7 @@ describe('a message that ends the running turn', () => {
     await open();
     await scene.write('0');
     for (const nth of ['1', '2', '3']) await runInterrupted(nth);
-    scene.model.next({ say: 'At last.', afterMs: 60 });
+    scene.model.next({ say: 'At last.', afterMs: 500 });
     const begun = await scene.begin();
     const running = scene.run(begun);
     await sleep(20);
@@ -127,7 +127,7 @@ describe('a message that ends the running turn', () => {
   it('[D03] waits where the word of it is lost', async () => {
     await open();
     await scene.write('one');
-    scene.model.next({ say: 'One.', afterMs: 60 });
+    scene.model.next({ say: 'One.', afterMs: 500 });
     const running = scene.run(await scene.begin());
     await sleep(20);
     await scene.write('two');
@@ -192,7 +192,7 @@ describe('a message that ends the running turn', () => {
           },
         },
       });
-      scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Both.' });
+      scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Both.' });
       const begun = await scene.begin();
       const running = scene.run(begun);
       await sleep(20);

@@ -43,7 +43,7 @@ describe('a message that joins a running turn', () => {
   it('[D03] comes before the answer is sent: both are sent together, in their order', async () => {
     await open();
     await scene.write('first?');
-    scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' });
+    scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' });
     const running = scene.run(await scene.begin());
     await sleep(20);
     await scene.write('second?');
@@ -59,7 +59,7 @@ describe('a message that joins a running turn', () => {
   it('[F12] shows what is sent: the answer before stays in view', async () => {
     await open();
     await scene.write('first?');
-    scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' });
+    scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' });
     const running = scene.run(await scene.begin());
     await sleep(20);
     await scene.write('second?');
@@ -73,7 +73,7 @@ describe('a message that joins a running turn', () => {
   it('[G09] is answered alone where the first had no answer', async () => {
     await open();
     await scene.write('first');
-    scene.model.next({ say: 'NO_REPLY', afterMs: 60 }, { say: 'Two.' });
+    scene.model.next({ say: 'NO_REPLY', afterMs: 500 }, { say: 'Two.' });
     const running = scene.run(await scene.begin());
     await sleep(20);
     await scene.write('second?');
@@ -202,7 +202,7 @@ describe('a turn that dies around the joining of a message', () => {
     async (when) => {
       await open();
       await scene.write('first?');
-      scene.model.next({ say: 'One.', afterMs: 60 }, { say: 'Two.' }, { say: 'Three.' });
+      scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' }, { say: 'Three.' });
       const revive = await dying(when);
       const begun = await scene.begin();
       const running = scene.run(begun);
