@@ -74,14 +74,24 @@ export interface OutboxRepository {
   under(lease: NamedLease): OutboxRepository;
   /** The oldest unfinished part of a chat; null when all is sent. */
   next(chat: ChatKey): Promise<DuePart | null>;
+  /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
+  unfinished(chat: ChatKey, limit: number): Promise<readonly DuePart[]>;
   /** pending → sending; durable before the platform is called. False when it is not pending any more. */
   markSending(partId: string, now: number): Promise<boolean>;
   /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
   takeOver(partId: string): Promise<boolean>;
   /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
   before(partId: string): Promise<BeforePart>;
-  /** sending → sent, with the platform's id. */
-  markSent(partId: string, platformMessageId: string, now: number): Promise<void>;
+  /**
+   * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
+   * sending. Returns whether it did.
+   */
+  markSent(
+    partId: string,
+    platformMessageId: string,
+    now: number,
+    following?: string,
+  ): Promise<boolean>;
   /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
   retryLater(
     partId: string,

@@ -223,6 +223,49 @@ describe('delivering to a chat', () => {
     expect(lines[0]).toContain('adapter defect');
   });
 
+  it('[D16] reads once, and records a receipt together with the start of the next part', async () => {
+    await scene.owe('c', ['one', 'two', 'three']);
+    const calls: string[] = [];
+    const { outbox } = scene.store;
+    const counted = new Proxy(outbox, {
+      get(target, name: keyof typeof outbox) {
+        calls.push(name);
+        return target[name];
+      },
+    });
+    expect(await deliver({ outbox: counted })).toBeNull();
+    expect(calls).toEqual(['unfinished', 'markSending', 'markSent', 'markSent', 'markSent']);
+    expect(seen()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('[D04] sends more parts than it reads at once, in order', async () => {
+    const texts = Array.from({ length: 25 }, (_, index) => `${index}`);
+    await scene.owe('c', texts.slice(0, 10));
+    await scene.owe('c', texts.slice(10));
+    expect(await deliver()).toBeNull();
+    expect(seen()).toEqual(texts);
+  });
+
+  it('[D04] sends no part that was taken out of the outbox after it was read', async () => {
+    await scene.owe('c', ['one', 'two', 'three']);
+    const [, two] = await scene.store.outbox.unfinished(CHAT, 9);
+    const send: DeliveryDeps['send'] = async (part, signal) => {
+      if (part.body.text === 'one') {
+        await scene.store.outbox.markSending(two?.part.id ?? '', now);
+        await scene.store.outbox.giveUp(two?.part.id ?? '', 'failed', 'withdrawn', now, null);
+      }
+      return scene.send(part, signal);
+    };
+    await deliver({ send });
+    expect(seen()).toEqual(['one', 'three']);
+  });
+
+  it('[D11] marks no further part once another process is to send the rest', async () => {
+    await scene.owe('c', ['one', 'two']);
+    await deliver({ isEnding: () => scene.sends.length > 0 });
+    expect(await scene.states('c')).toEqual(['sent', 'pending']);
+  });
+
   it('[D11] ends a send that is under way when it is told to, as one whose outcome nobody knows', async () => {
     await scene.owe('c', ['one']);
     const stop = new AbortController();
@@ -314,6 +357,19 @@ describe('a part that was being sent when the process died', () => {
     const send = () => Promise.reject(new ChannelError({ kind: 'transient' }, 'not begun'));
     await expect(deliver({ notes, outbox: killed, send })).rejects.toBe(died);
     expect(await scene.states('c')).toEqual(['sending', 'pending']);
+    await deliver({ notes: notesOnDisk() });
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D04] is sent without a notice when it was marked with the receipt of the part before', async () => {
+    await scene.owe('c', ['one', 'two']);
+    const notes = notesOnDisk();
+    const died = new Error('killed');
+    const pass = (point: string) => {
+      if (point === 'part-recorded') throw died;
+    };
+    await expect(deliver({ notes, pass })).rejects.toBe(died);
+    expect(await scene.states('c')).toEqual(['sent', 'sending']);
     await deliver({ notes: notesOnDisk() });
     expect(seen()).toEqual(['one', 'two']);
   });

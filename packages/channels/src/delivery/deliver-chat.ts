@@ -51,13 +51,16 @@ export interface DeliveryDeps {
 
 /** Longest time one send may take before its outcome counts as unknown. */
 const SEND_TIMEOUT_MS = 30_000;
+/** Parts that are read at once. */
+const AT_ONCE = 10;
 const STORE_AGAIN_MS = 200;
 /** After this a part that another gateway sends is sent again, and so often it is looked at. In ms. */
 const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
 
 /**
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
- * back, or null when all is sent. Only one call per chat may run at a time. The signal ends a send
+ * back, or null when all is sent. Only one call per chat may run at a time, and a wake-up that comes
+ * during it causes another one: what is added meanwhile need not be looked for. The signal ends a send
  * that is under way; its outcome is then as unknown as after a crash.
  */
 export async function deliverChat(
@@ -65,24 +68,11 @@ export async function deliverChat(
   chat: ChatKey,
   signal: AbortSignal,
 ): Promise<number | null> {
-  while (!signal.aborted && !deps.isEnding?.()) {
-    const due = await deps.outbox.next(chat);
-    if (!due) return null;
-    if (due.state === 'sending') {
-      const left = othersTime(deps, due);
-      if (left > 0) return left;
-      await recover(deps, due);
-      deps.notes?.remove(due.part.id);
-      continue;
-    }
-    const wait = waitFor(deps, due);
-    if (wait > 0) return wait;
-    const at = deps.clock();
-    const { id: partId } = due.part;
-    if (!mayRepeat(deps, due.part)) deps.notes?.write({ partId, at }, { kind: 'marked' });
-    if (await deps.outbox.markSending(partId, at))
-      await deliver(deps, { ...due, sendingAt: at }, signal);
-    deps.notes?.remove(partId);
+  while (!isOver(deps, signal)) {
+    const parts = await deps.outbox.unfinished(chat, AT_ONCE);
+    const result = await deliverInOrder(deps, parts, signal);
+    if (typeof result === 'number') return result;
+    if (result === 'all-sent' && parts.length < AT_ONCE) return null;
   }
   return null;
 }
@@ -95,6 +85,54 @@ function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart)
   if (othersSend !== true) return 0;
   const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
   return sinceMs < OTHERS_SEND_MS ? LOOK_AGAIN_MS : 0;
+}
+
+function isOver({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
+  return signal.aborted || isEnding?.() === true;
+}
+
+/** Sends these parts one after the other. `look-again`: the rows may tell something else by now. */
+async function deliverInOrder(
+  deps: DeliveryDeps,
+  parts: readonly DuePart[],
+  signal: AbortSignal,
+): Promise<number | 'all-sent' | 'look-again'> {
+  /** When this part was marked, together with the receipt of the one before. */
+  let sendingAt: number | null = null;
+  for (const [index, due] of parts.entries()) {
+    const { part } = due;
+    if (sendingAt === null) {
+      if (isOver(deps, signal)) return 'look-again';
+      if (due.state === 'sending') {
+        const left = othersTime(deps, due);
+        if (left > 0) return left;
+        await recover(deps, due);
+        deps.notes?.remove(part.id);
+        return 'look-again';
+      }
+      const wait = waitFor(deps, due);
+      if (wait > 0) return wait;
+      sendingAt = deps.clock();
+      noteMarked(deps, part, sendingAt);
+      if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);
+    }
+    const following = parts[index + 1];
+    const sent = await deliver(deps, { due: { ...due, sendingAt }, following }, signal);
+    deps.notes?.remove(part.id);
+    if (sent.kind !== 'sent') return 'look-again';
+    sendingAt = sent.followingAt;
+  }
+  return 'all-sent';
+}
+
+/** A part that is not pending any more. */
+function unmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+  notes?.remove(part.id);
+  return 'look-again';
+}
+
+function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
+  if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
 /** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */
@@ -112,7 +150,10 @@ async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promis
   if (note?.kind === 'marked' || mayRepeat(deps, part))
     return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
-  if (messageId !== undefined) return deps.outbox.markSent(part.id, messageId, deps.clock());
+  if (messageId !== undefined) {
+    await deps.outbox.markSent(part.id, messageId, deps.clock());
+    return;
+  }
   await giveUp(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
@@ -143,18 +184,34 @@ function uncertain({ capabilities }: DeliveryDeps, { idempotencyKey }: OutboundP
   return uncertainNotice(idempotencyKey, capabilities.buttons);
 }
 
-/** Sends a part that is marked for it, as a stage of the trace it belongs to. */
-function deliver(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
+/** A part that is marked as being sent, and the one that waits behind it. */
+interface Marked {
+  readonly due: DuePart;
+  readonly following: DuePart | undefined;
+}
+
+/** `followingAt`: when the following part was marked as being sent; null: it is not. `moved`: the chat has another id. */
+type Sent =
+  | { readonly kind: 'sent'; readonly followingAt: number | null }
+  | { readonly kind: 'not-sent' | 'moved' };
+
+/** Sends a part, as a stage of the trace it belongs to. */
+function deliver(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
+  const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
   const { channel } = due.part.route;
   meter.observe('parley_outbox_wait_seconds', Math.max(0, clock() - due.createdAt), { channel });
   const facts = { channel, attempt: due.attempts + 1 };
   return tracer.span('parley.delivery', { parent: due.trace, facts }, () =>
-    sendPart(deps, due, signal),
+    sendPart(deps, marked, signal),
   );
 }
 
-async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): Promise<void> {
+async function sendPart(
+  deps: DeliveryDeps,
+  { due, following }: Marked,
+  signal: AbortSignal,
+): Promise<Sent> {
   const { part } = due;
   const { tracer = silentTracer } = deps;
   const startedAt = deps.clock();
@@ -170,7 +227,8 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
       deps.log.error({ part: part.id, reason: reasonOf(thrown) }, 'adapter defect');
-    return afterThrow(deps, due, asChannelError(thrown));
+    await afterThrow(deps, due, asChannelError(thrown));
+    return { kind: 'not-sent' };
   }
   const { platformMessageId, migratedTo } = receipt;
   // Where a group has moved to is not in a note: such a part stays uncertain.
@@ -178,29 +236,44 @@ async function sendPart(deps: DeliveryDeps, due: DuePart, signal: AbortSignal): 
   deps.pass('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
-  await tracer.span('parley.receipt', {}, () => record(deps, part, receipt, signal));
+  return tracer.span('parley.receipt', {}, () =>
+    record(deps, { part, receipt, following }, signal),
+  );
 }
 
 /** Throws when the database fails for good: the part stays in `sending`, as after a crash. */
 async function record(
   deps: DeliveryDeps,
-  part: OutboundPart,
-  receipt: Receipt,
+  {
+    part,
+    receipt: { platformMessageId, migratedTo },
+    following,
+  }: { part: OutboundPart; receipt: Receipt; following: DuePart | undefined },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Sent> {
   const { channel, account, chatId } = part.route;
-  await untilStored(signal, () =>
-    deps.outbox.markSent(part.id, receipt.platformMessageId, deps.clock()),
+  const at = deps.clock();
+  const mayFollow = migratedTo === undefined && !isOver(deps, signal);
+  const next = mayFollow && following && isReady(deps, following) ? following.part : undefined;
+  if (next !== undefined) noteMarked(deps, next, at);
+  const isMarked = await untilStored(signal, () =>
+    deps.outbox.markSent(part.id, platformMessageId, at, next?.id),
   );
+  if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.pass('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
-  if (receipt.migratedTo === undefined) return;
-  await deps.outbox.migrateChat({ channel, account, chatId }, receipt.migratedTo);
-  await deps.wake(receipt.migratedTo);
+  if (migratedTo === undefined) return { kind: 'sent', followingAt: isMarked ? at : null };
+  await deps.outbox.migrateChat({ channel, account, chatId }, migratedTo);
+  await deps.wake(migratedTo);
+  return { kind: 'moved' };
+}
+
+function isReady(deps: DeliveryDeps, due: DuePart): boolean {
+  return due.state === 'pending' && waitFor(deps, due) === 0;
 }
 
 /** Nobody else knows that the platform has it, so a database that is away is waited for. */
-async function untilStored(signal: AbortSignal, store: () => Promise<void>): Promise<void> {
+async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await store();

@@ -37,6 +37,29 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await first()).state).toBe('pending');
     });
 
+    it('[D16] marks the following part in the transaction of a receipt', async () => {
+      const [one, two] = await store.outbox.unfinished(CHAT, 9);
+      const [a, b] = [one?.part.id ?? '', two?.part.id ?? ''];
+      await old.markSending(a, 1);
+      expect(await old.markSent(a, 'p', 2, b)).toBe(true);
+      expect(await store.outbox.unfinished(CHAT, 9)).toMatchObject([
+        { part: { id: b }, state: 'sending', sendingAt: 2 },
+      ]);
+      expect(await old.markSent(b, 'q', 3, a)).toBe(false);
+      expect(await store.outbox.next(CHAT)).toBeNull();
+    });
+
+    it('[D09] records a receipt after the lease is lost, and leaves the following part to the next holder', async () => {
+      const [one, two] = await store.outbox.unfinished(CHAT, 9);
+      await old.markSending(one?.part.id ?? '', 1);
+      await holder('new', 100);
+      expect(await old.markSent(one?.part.id ?? '', 'p', 101, two?.part.id)).toBe(false);
+      expect(await store.outbox.recent(CHAT, 9)).toMatchObject([
+        { state: 'sent' },
+        { state: 'pending' },
+      ]);
+    });
+
     it('[D09] begins nothing once another has the lease', async () => {
       const { id } = await first();
       await holder('new', 100);

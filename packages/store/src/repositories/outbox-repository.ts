@@ -28,7 +28,8 @@ export function outboxRepository(
   const fence = { epoch, lease: lease?.name ?? null };
   return {
     under: (held) => outboxRepository(database, newId, held),
-    next: (chat) => database.read((sql) => nextPart(sql, chat)),
+    next: async (chat) => (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
+    unfinished: (chat, limit) => database.read((sql) => unfinished(sql, chat, limit)),
 
     markSending: async (partId, now) =>
       (await database.change('power-cut', ENTER, { partId, now, ...fence })) > 0 ||
@@ -39,11 +40,18 @@ export function outboxRepository(
 
     before: (partId) => database.read((sql) => beforePart(sql, partId)),
 
-    // A power cut that undoes this leaves the part in `sending`, which is told as uncertain.
-    markSent: async (partId, messageId, now) => {
+    // A power cut that undoes a receipt leaves the part in `sending`, which is told as uncertain.
+    markSent: async (partId, messageId, now, following) => {
       const params = { partId, messageId, now, epoch };
-      if ((await database.change('process', SENT, params)) > 0) return;
-      await database.read((sql) => requireState(sql, partId, 'sent'));
+      if (following !== undefined) {
+        return database.write(async (sql) => {
+          if ((await sql.run(SENT, params)) === 0) await requireState(sql, partId, 'sent');
+          return (await sql.run(ENTER, { partId: following, now, ...fence })) > 0;
+        });
+      }
+      if ((await database.change('process', SENT, params)) === 0)
+        await database.read((sql) => requireState(sql, partId, 'sent'));
+      return false;
     },
 
     retryLater: async (partId, notBefore, error, attempt) => {
@@ -129,12 +137,12 @@ export function readPart(row: PartRow): OutboundPart {
   };
 }
 
-/** The first part of a chat that is not finished, due or not: nothing may overtake it. */
-const NEXT = statement(`
+/** The first parts of a chat that are not finished, due or not: nothing may overtake them. */
+const FIRST = statement(`
   select ${PART}, state, attempts, not_before, sending_at, created_at, trace,
     exists (select 1 from outbox later
       where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
-  from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq limit 1
+  from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq limit :limit
 `).rows<
   PartRow &
     Pick<Row, 'state' | 'attempts' | 'not_before' | 'sending_at' | 'created_at' | 'trace'> & {
@@ -142,10 +150,13 @@ const NEXT = statement(`
     }
 >();
 
-async function nextPart(sql: Sql, { channel, account, chatId }: ChatKey): Promise<DuePart | null> {
-  const row = await sql.get(NEXT, { channel, account, chatId });
-  if (row === undefined) return null;
-  return {
+async function unfinished(
+  sql: Sql,
+  { channel, account, chatId }: ChatKey,
+  limit: number,
+): Promise<DuePart[]> {
+  const rows = await sql.all(FIRST, { channel, account, chatId, limit });
+  return rows.map((row) => ({
     part: { ...readPart(row), isLast: !row.goes_on },
     state: row.state === 'sending' ? 'sending' : 'pending',
     attempts: row.attempts,
@@ -153,7 +164,7 @@ async function nextPart(sql: Sql, { channel, account, chatId }: ChatKey): Promis
     sendingAt: row.sending_at,
     createdAt: row.created_at,
     ...(row.trace === null ? {} : { trace: row.trace }),
-  };
+  }));
 }
 
 // A process may send while it has the lease of the account; `lease` is null where it needs none.
