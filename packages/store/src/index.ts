@@ -52,7 +52,6 @@ export {
 } from './heartbeats.ts';
 export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
 export type { Interruption, Joining, LaneRepository } from './lanes.ts';
-export type { HeldLease, LeaseRepository, LeaseRow, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
@@ -70,7 +69,6 @@ export type {
 export type { OverheardRepository } from './overheard.ts';
 export type { PageSession, PageSessionRepository } from './page-sessions.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
-export type { PinPlace } from './pins.ts';
 export {
   PROCESS_GONE_AFTER_MS,
   type ProcessFacts,
@@ -90,7 +88,32 @@ export type {
   JournalledWrite,
   KnownPerson,
 } from './repositories/audit-repository.ts';
+export type {
+  HeldLease,
+  LeaseRepository,
+  LeaseRow,
+  NamedLease,
+} from './repositories/lease-repository.ts';
+export type { PinPlace } from './repositories/pin-repository.ts';
 export { goesToSamePlace } from './repositories/ready-messages.ts';
+export type {
+  SpendAccount,
+  SpendRepository,
+  Spent,
+  SpentOfDay,
+} from './repositories/spend-repository.ts';
+export type {
+  StoredSummary,
+  SummaryPlace,
+  SummaryRepository,
+  SummaryTask,
+} from './repositories/summary-repository.ts';
+export type { TodoItem, TodoRepository } from './repositories/todo-repository.ts';
+export type {
+  NumberedEntry,
+  RememberedEntry,
+  TranscriptRepository,
+} from './repositories/transcript-repository.ts';
 export type {
   RetentionAges,
   RetentionBounds,
@@ -122,7 +145,6 @@ export type {
   SoulVerdict,
   SoulVersion,
 } from './souls.ts';
-export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
@@ -134,13 +156,5 @@ export {
   type SubAgentRun,
   type SubAgentTurn,
 } from './sub-agents.ts';
-export type {
-  StoredSummary,
-  SummaryPlace,
-  SummaryRepository,
-  SummaryTask,
-} from './summaries.ts';
-export type { TodoItem, TodoRepository } from './todos.ts';
-export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './transcript.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';
 export type { WhyQuestion, WhyRepository } from './why.ts';

@@ -1,5 +1,5 @@
 import type { OutboundPart } from '@parley/contracts';
-import type { NamedLease } from './leases.ts';
+import type { NamedLease } from './repositories/lease-repository.ts';
 import type { NewPart } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */

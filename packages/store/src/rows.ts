@@ -6,7 +6,7 @@ import type {
   StepFacts,
 } from '@parley/contracts';
 import type { ConversationMode } from './modes.ts';
-import type { SpendAccount } from './spend.ts';
+import type { SpendAccount } from './repositories/spend-repository.ts';
 
 /** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {

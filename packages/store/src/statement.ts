@@ -4,7 +4,8 @@ export type SqlValue = string | number | null | Uint8Array;
 /**
  * SQL that is written once, as a constant beside the function that runs it, and compiled once by each
  * database. Parameters are named, `:name`, and a colon stands nowhere else in the text. The text is
- * SQLite's; what PostgreSQL needs besides stands in `/*pg … *\/`.
+ * SQLite's; what PostgreSQL needs besides stands in `/*pg … *\/`. A list is bound as JSON:
+ * `in (select value from json_each(:names))`, with `cast(value as bigint)` for numbers.
  *
  * @example
  * const OWNER = statement('select owner from lease where name = :name').rows<{ owner: string | null }>();
@@ -44,7 +45,12 @@ const PARAMETER = /:(\w+)/g;
 
 /** The text as one of the databases takes it, with numbered parameters. */
 export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Statement): string {
-  const own = dialect === 'sqlite' ? text : text.replaceAll(/\/\*pg (.*?)\*\//g, '$1');
+  const own =
+    dialect === 'sqlite'
+      ? text
+      : text
+          .replaceAll(/\/\*pg (.*?)\*\//g, '$1')
+          .replaceAll('json_each(', 'json_array_elements_text(');
   const sign = dialect === 'sqlite' ? '?' : '$';
   return own.replaceAll(PARAMETER, (_, name: string) => `${sign}${names.indexOf(name) + 1}`);
 }

@@ -8,11 +8,11 @@ import {
 import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
-import type { NamedLease } from '../leases.ts';
 import type { BeforePart, ChatKey, DuePart, OutboxRepository, PartState } from '../outbox.ts';
 import { statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import type { OutboxTable } from '../tables/outbound-tables.ts';
+import type { NamedLease } from './lease-repository.ts';
 import { moveCronJobs } from './move-cron-jobs.ts';
 import { insertParts } from './new-parts.ts';
 import { postParts } from './post-parts.ts';

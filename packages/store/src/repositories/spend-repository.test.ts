@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { SpendAccount } from '../spend.ts';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { answer, claim, hold, message } from '../testing/messages.ts';
+import type { SpendAccount } from './spend-repository.ts';
 
 const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
 const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };

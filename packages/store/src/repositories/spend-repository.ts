@@ -1,101 +1,120 @@
 import type { Database, Sql } from '../database.ts';
 import type { TurnUsage } from '../rows.ts';
-import type { SpendAccount, SpendRepository, Spent } from '../spend.ts';
+import { statement } from '../statement.ts';
 
-/** In a key a column must not be null: what nobody said in a group belongs to this one. */
-const NO_GROUP = '';
+/** What was used of models. Tokens in and out together; US dollars as far as prices are known. */
+export interface Spent {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
 
-/** Whom nobody asked for, such as a summary of a long conversation. */
-const NOBODY = '';
+/** On whose account a turn is: a day of the agent's calendar, who asked, and in which group. */
+export interface SpendAccount {
+  /** Such as `2026-11-21`, in the agent's time zone. */
+  readonly day: string;
+  /** `channel:userId`; empty where nobody asked, such as for a summary of a long conversation. */
+  readonly personId: string;
+  /** `channel:account:chatId`; null in direct chats. */
+  readonly groupId: string | null;
+}
 
-/** What was spent, on SQL. */
-export function spendRepository(database: Database): SpendRepository {
+/** What was spent on a day by one person, in one group, and by all. */
+export interface SpentOfDay {
+  readonly person: Spent;
+  /** Zero for turns in direct chats. */
+  readonly group: Spent;
+  readonly total: Spent;
+}
+
+type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+
+/** Tokens and money per person, group and day (G17). */
+export type SpendRepository = ReturnType<typeof spendRepository>;
+
+/** The table `spend`; steps and commits of turns write it, too. */
+export function spendRepository(database: Database) {
   return {
-    ofPerson: ({ day, personId }) =>
-      database.read(async (sql) =>
-        spentOf(await sums(sql, day).where('person_id', '=', personId).executeTakeFirst()),
-      ),
+    /** What counts against the caps of a turn on this account. */
+    async of({ day, personId, groupId }: SpendAccount): Promise<SpentOfDay> {
+      const row = await database.read((sql) =>
+        sql.get(OF_ACCOUNT, { day, personId, groupId: groupId ?? NO_GROUP }),
+      );
+      return {
+        person: { tokens: row?.personTokens ?? 0, costUsd: row?.personCost ?? 0 },
+        group:
+          groupId === null
+            ? { tokens: 0, costUsd: 0 }
+            : { tokens: row?.groupTokens ?? 0, costUsd: row?.groupCost ?? 0 },
+        total: { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 },
+      };
+    },
 
-    of: ({ day, personId, groupId }) =>
-      database.read(async (sql) => {
-        const person = await sums(sql, day).where('person_id', '=', personId).executeTakeFirst();
-        const group = await sums(sql, day)
-          .where('group_id', '=', groupId ?? NO_GROUP)
-          .executeTakeFirst();
-        const total = await sums(sql, day).executeTakeFirst();
-        return {
-          person: spentOf(person),
-          group: groupId === null ? NOTHING : spentOf(group),
-          total: spentOf(total),
-        };
-      }),
+    /** Its first part alone, found by its key. */
+    async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
+      const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
+      return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
+    },
 
-    add: (account, usage) => database.write((sql) => addSpend(sql, account, usage), 'process'),
+    /** Counts what no step of a turn has used, or none that could be stored. */
+    async add(account: SpendAccount, usage: Counted): Promise<void> {
+      await database.change('process', ADD, addition(account, usage));
+    },
 
-    day: (day) =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('spend')
-          .select(['person_id', 'group_id'])
-          .where('day', '=', day)
-          .execute();
-        const groups = new Set(rows.map((row) => row.group_id).filter((id) => id !== NO_GROUP));
-        const people = new Set(rows.map((row) => row.person_id).filter((id) => id !== NOBODY));
-        return {
-          ...spentOf(await sums(sql, day).executeTakeFirst()),
-          people: people.size,
-          groups: groups.size,
-        };
-      }),
+    /** All of a day, and how many people and groups it was for. */
+    async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
+      const row = await database.read((sql) => sql.get(OF_DAY, { day }));
+      const { tokens, costUsd, people, groups } = row ?? {};
+      return {
+        tokens: tokens ?? 0,
+        costUsd: costUsd ?? 0,
+        people: people ?? 0,
+        groups: groups ?? 0,
+      };
+    },
   };
 }
 
 /** Adds what was used, inside the caller's transaction. */
-export async function addSpend(
-  sql: Sql,
-  { day, personId, groupId }: SpendAccount,
-  { inputTokens, outputTokens, costUsd }: Omit<TurnUsage, 'model'>,
-): Promise<void> {
-  const row = {
-    day,
-    person_id: personId,
-    group_id: groupId ?? NO_GROUP,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cost_usd: costUsd ?? 0,
-  };
-  await sql
-    .insertInto('spend')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict.columns(['day', 'person_id', 'group_id']).doUpdateSet((eb) => ({
-        input_tokens: eb('spend.input_tokens', '+', row.input_tokens),
-        output_tokens: eb('spend.output_tokens', '+', row.output_tokens),
-        cost_usd: eb('spend.cost_usd', '+', row.cost_usd),
-      })),
-    )
-    .execute();
+export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void {
+  sql.send(ADD, addition(account, usage));
 }
 
-const NOTHING: Spent = { tokens: 0, costUsd: 0 };
+/** In a key a column must not be null: what nobody said in a group belongs to this one. */
+const NO_GROUP = '';
 
-function sums(sql: Sql, day: string) {
-  return sql
-    .selectFrom('spend')
-    .select((eb) => [
-      eb.fn.sum<number | null>('input_tokens').as('input'),
-      eb.fn.sum<number | null>('output_tokens').as('output'),
-      eb.fn.sum<number | null>('cost_usd').as('cost'),
-    ])
-    .where('day', '=', day);
+function addition({ day, personId, groupId }: SpendAccount, usage: Counted) {
+  const { inputTokens: input, outputTokens: output, costUsd } = usage;
+  return { day, personId, groupId: groupId ?? NO_GROUP, input, output, cost: costUsd ?? 0 };
 }
+
+const ADD = statement(`
+  insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
+  values (:day, :personId, :groupId, :input, :output, :cost)
+  on conflict (day, person_id, group_id) do update set
+    input_tokens = spend.input_tokens + excluded.input_tokens,
+    output_tokens = spend.output_tokens + excluded.output_tokens,
+    cost_usd = spend.cost_usd + excluded.cost_usd`);
 
 interface Sums {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cost: number | null;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
 }
-
-function spentOf(row: Sums | undefined): Spent {
-  return { tokens: (row?.input ?? 0) + (row?.output ?? 0), costUsd: row?.cost ?? 0 };
-}
+const SUMS = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as "costUsd"';
+const OF_PERSON = statement(
+  `select ${SUMS} from spend where day = :day and person_id = :personId`,
+).rows<Sums>();
+const OF_ACCOUNT = statement(`
+  select ${SUMS},
+    sum(case when person_id = :personId then input_tokens + output_tokens end) as "personTokens",
+    sum(case when person_id = :personId then cost_usd end) as "personCost",
+    sum(case when group_id = :groupId then input_tokens + output_tokens end) as "groupTokens",
+    sum(case when group_id = :groupId then cost_usd end) as "groupCost"
+  from spend where day = :day`).rows<
+  Sums & {
+    readonly [Key in 'personTokens' | 'personCost' | 'groupTokens' | 'groupCost']: number | null;
+  }
+>();
+const OF_DAY = statement(`
+  select ${SUMS}, count(distinct nullif(person_id, '')) as people,
+    count(distinct nullif(group_id, '')) as groups
+  from spend where day = :day`).rows<Sums & { readonly people: number; readonly groups: number }>();

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
-import type { SummaryTask } from '../summaries.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { answer, claim, hold, message } from '../testing/messages.ts';
+import type { SummaryTask } from './summary-repository.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`summaries on ${database.name}`, () => {

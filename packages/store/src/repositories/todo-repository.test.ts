@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { message } from '../testing/messages.ts';
-import type { TodoItem } from '../todos.ts';
+import type { TodoItem } from './todo-repository.ts';
 
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 

@@ -1,50 +1,51 @@
 import { z } from 'zod';
 import type { Database } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
-import type { TodoRepository } from '../todos.ts';
+import { statement } from '../statement.ts';
+import type { PinPlace } from './pin-repository.ts';
 
-const Items = z.array(z.object({ text: z.string(), state: z.enum(['open', 'doing', 'done']) }));
+/** One item of a list. */
+export type TodoItem = Readonly<z.infer<typeof TodoItem>>;
+const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doing', 'done']) });
+const Items = z.array(TodoItem);
 
-/** Lists on SQL. */
-export function todoRepository(database: Database): TodoRepository {
+/** The to-dos of sessions (G12); a conversation has one list, that of its newest session. */
+export type TodoRepository = ReturnType<typeof todoRepository>;
+
+/** The table `todo_list`. */
+export function todoRepository(database: Database) {
+  const items = (row: { readonly content: string } | undefined): readonly TodoItem[] =>
+    row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
   return {
-    async replace({ conversationId, session }, items, now) {
-      const row = { session, content: toJson(items), written_at: now };
-      await database.write((sql) =>
-        sql
-          .insertInto('todo_list')
-          .values({ conversation_id: conversationId, ...row })
-          .onConflict((conflict) =>
-            conflict
-              .column('conversation_id')
-              .doUpdateSet(row)
-              .where('todo_list.session', '<=', session),
-          )
-          .execute(),
-      );
+    /** Puts `items` in the place of what was there. An earlier session does not replace a later one's. */
+    async replace(
+      { conversationId, session }: PinPlace,
+      items: readonly TodoItem[],
+      now: number,
+    ): Promise<void> {
+      const list = { conversationId, session, content: toJson(items), now };
+      await database.change('power-cut', REPLACE, list);
     },
-
-    of: ({ conversationId, session }) =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('todo_list')
-          .select('content')
-          .where('conversation_id', '=', conversationId)
-          .where('session', '=', session)
-          .executeTakeFirst();
-        return row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
-      }),
-
-    now: (conversationId) =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('todo_list')
-          .innerJoin('conversation', 'conversation.id', 'todo_list.conversation_id')
-          .select('content')
-          .where('conversation_id', '=', conversationId)
-          .whereRef('todo_list.session', '=', 'conversation.session')
-          .executeTakeFirst();
-        return row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
-      }),
+    /** The list of that session, empty where it has none. */
+    of: async ({ conversationId, session }: PinPlace) =>
+      items(await database.read((sql) => sql.get(OF_SESSION, { conversationId, session }))),
+    /** That of the session a conversation is in now; empty where it has none. */
+    now: async (conversationId: string) =>
+      items(await database.read((sql) => sql.get(NOW, { conversationId }))),
   };
 }
+
+const REPLACE = statement(`
+  insert into todo_list (conversation_id, session, content, written_at)
+  values (:conversationId, :session, :content, :now)
+  on conflict (conversation_id) do update
+    set session = excluded.session, content = excluded.content, written_at = excluded.written_at
+    where todo_list.session <= excluded.session`);
+const OF_SESSION = statement(
+  'select content from todo_list where conversation_id = :conversationId and session = :session',
+).rows<{ readonly content: string }>();
+const NOW = statement(`
+  select content from todo_list join conversation on conversation.id = todo_list.conversation_id
+  where conversation_id = :conversationId and todo_list.session = conversation.session`).rows<{
+  readonly content: string;
+}>();

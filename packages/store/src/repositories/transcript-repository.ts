@@ -1,98 +1,114 @@
-import type { ExpressionBuilder } from 'kysely';
-import type { Database, Sql } from '../database.ts';
+import type { Selectable } from 'kysely';
+import type { Database } from '../database.ts';
 import { fromJson } from '../json-column.ts';
-import type { PinPlace } from '../pins.ts';
-import type { Tables } from '../tables.ts';
-import type { NumberedEntry, TranscriptRepository } from '../transcript.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
-import { UNDELIVERED } from './literals.ts';
+import type { InboxRow, TranscriptEntry } from '../rows.ts';
+import { statement } from '../statement.ts';
+import type { InboxTable } from '../tables/inbound-tables.ts';
+import { type INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
+import type { PinPlace } from './pin-repository.ts';
 
-/** Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. */
-function undelivered(eb: ExpressionBuilder<Tables, 'transcript'>) {
-  return eb
-    .selectFrom('outbox')
-    .select(({ fn }) => fn.max('outbox.error').as('reason'))
-    .whereRef('outbox.turn_id', '=', 'transcript.turn_id')
-    .where('outbox.turn_id', 'is not', null)
-    .where('outbox.state', 'in', UNDELIVERED)
-    .as('undelivered');
+/** A line of the history, and why not all of it reached its chat, if so (D05). */
+export interface RememberedEntry extends TranscriptEntry {
+  readonly undelivered?: string;
 }
 
-/** The model's history on SQL; only the commit of a turn writes it. */
-export function transcriptRepository(database: Database): TranscriptRepository {
+/** A line of the history with its place in it. */
+export interface NumberedEntry extends RememberedEntry {
+  readonly seq: number;
+  /** When it was stored, in ms. */
+  readonly at: number;
+}
+
+type Entries = Promise<readonly NumberedEntry[]>;
+
+/** The model's history of a conversation. Written only by the commit of a turn. */
+export type TranscriptRepository = ReturnType<typeof transcriptRepository>;
+
+/** The table `transcript`, read. */
+export function transcriptRepository(database: Database) {
   return {
-    recent: (conversationId, session, limit) =>
-      database.read(async (sql) => {
-        const query = entriesOf(sql, { conversationId, session });
-        const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
-        return rows.reverse().map((row) => {
-          const { seq: _seq, at: _at, ...entry } = readEntry(row);
-          return entry;
-        });
-      }),
-    newestAfter: (place, after, limit) =>
-      database.read(async (sql) => {
-        const query = entriesOf(sql, place).where('seq', '>', after);
-        const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
-        return rows.reverse().map(readEntry);
-      }),
-    oldestAfter: (place, after, limit) =>
-      database.read(async (sql) => {
-        const query = entriesOf(sql, place).where('seq', '>', after);
-        return (await query.orderBy('seq').limit(limit).execute()).map(readEntry);
-      }),
-    saidBetween: (place, from, to, limit) =>
-      database.read(async (sql) => {
-        const query = entriesOf(sql, place)
-          .where('created_at', '>=', from)
-          .where('created_at', '<', to);
-        const newest = query.orderBy('created_at', 'desc').orderBy('seq', 'desc').limit(limit);
-        return (await newest.execute()).reverse().map(readEntry);
-      }),
-    messagesBehind: ({ conversationId, session }, first, last) =>
-      database.read(async (sql) => {
-        const turns = sql
-          .selectFrom('transcript')
-          .select('turn_id')
-          .where('conversation_id', '=', conversationId)
-          .where('session', '=', session)
-          .where('seq', '>=', first)
-          .where('seq', '<=', last);
-        const rows = await sql
-          .selectFrom('inbox')
-          .select(INBOX_COLUMNS)
-          .where('turn_id', 'in', turns)
-          .where('turn_id', 'is not', null)
-          .orderBy('seq')
-          .execute();
-        return rows.map(readInboxRow);
-      }),
+    /** The newest `limit` entries of one session, oldest first. */
+    async recent(
+      conversationId: string,
+      session: number,
+      limit: number,
+    ): Promise<readonly RememberedEntry[]> {
+      const params = { conversationId, session, limit };
+      const rows = await database.read((sql) => sql.all(RECENT, params));
+      return rows.reverse().map(remembered);
+    },
+    /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
+    async newestAfter(
+      { conversationId, session }: PinPlace,
+      after: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, after, limit };
+      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
+    },
+    /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
+    async oldestAfter(
+      { conversationId, session }: PinPlace,
+      after: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, after, limit };
+      return (await database.read((sql) => sql.all(OLDEST, params))).map(numbered);
+    },
+    /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
+    async saidBetween(
+      { conversationId, session }: PinPlace,
+      from: number,
+      to: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, from, to, limit };
+      return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(numbered);
+    },
+    /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
+    async messagesBehind(
+      { conversationId, session }: PinPlace,
+      first: number,
+      last: number,
+    ): Promise<readonly InboxRow[]> {
+      const params = { conversationId, session, first, last };
+      return (await database.read((sql) => sql.all(BEHIND, params))).map(readInboxRow);
+    },
   };
 }
 
-function entriesOf(sql: Sql, { conversationId, session }: PinPlace) {
-  return sql
-    .selectFrom('transcript')
-    .select(['seq', 'role', 'content', 'created_at'])
-    .select(undelivered)
-    .where('conversation_id', '=', conversationId)
-    .where('session', '=', session);
+interface EntryRow extends Pick<TranscriptEntry, 'role'> {
+  readonly seq: number;
+  readonly content: string;
+  readonly at: number;
+  readonly undelivered: string | null;
 }
 
-type EntryRow = Awaited<ReturnType<ReturnType<typeof entriesOf>['execute']>>[number];
+// Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`.
+const ENTRIES = `
+  select seq, role, content, created_at as at, (select max(outbox.error) from outbox
+    where outbox.turn_id = transcript.turn_id and outbox.turn_id is not null
+      and outbox.state in ('failed', 'unknown')) as undelivered
+  from transcript where conversation_id = :conversationId and session = :session`;
+const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
+const NEWEST = statement(
+  `${ENTRIES} and seq > :after order by seq desc limit :limit`,
+).rows<EntryRow>();
+const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
+const BETWEEN = statement(`
+  ${ENTRIES} and created_at >= :from and created_at < :to
+  order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
+const BEHIND = statement(`
+  select seq, conversation_id, message, route, received_at, from_owner, settles_at, trace from inbox
+  where turn_id is not null and turn_id in (select turn_id from transcript
+    where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
+  order by seq`).rows<Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>>();
 
-function readEntry({
-  seq,
-  role,
-  content,
-  created_at,
-  undelivered: reason,
-}: EntryRow): NumberedEntry {
-  return {
-    seq,
-    at: created_at,
-    role,
-    content: fromJson(content),
-    ...(role === 'assistant' && reason !== null && { undelivered: reason }),
-  };
+function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
+  const entry = { role, content: fromJson(content) };
+  return role === 'assistant' && undelivered !== null ? { ...entry, undelivered } : entry;
 }
+
+const numbered = (row: EntryRow): NumberedEntry => {
+  return { seq: row.seq, at: row.at, ...remembered(row) };
+};
