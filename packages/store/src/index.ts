@@ -4,12 +4,6 @@ export type {
   ApprovalVerdict,
   NewApproval,
 } from './approvals.ts';
-export type {
-  AttachmentKey,
-  AttachmentRepository,
-  DueAttachment,
-  StoredAttachment,
-} from './attachments.ts';
 export type { Backlog, BacklogRepository } from './backlog.ts';
 export type {
   CronBounds,
@@ -66,16 +60,8 @@ export type {
   Post,
   PostResult,
 } from './outbox.ts';
-export type { OverheardRepository } from './overheard.ts';
 export type { PageSession, PageSessionRepository } from './page-sessions.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
-export {
-  PROCESS_GONE_AFTER_MS,
-  type ProcessFacts,
-  type ProcessRepository,
-  type ProcessRole,
-  type RunningProcess,
-} from './processes.ts';
 export type {
   NewPrompt,
   PromptRepository,
@@ -83,6 +69,12 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
+export type {
+  AttachmentKey,
+  AttachmentRepository,
+  DueAttachment,
+  StoredAttachment,
+} from './repositories/attachment-repository.ts';
 export type {
   AuditRepository,
   JournalledWrite,
@@ -94,7 +86,15 @@ export type {
   LeaseRow,
   NamedLease,
 } from './repositories/lease-repository.ts';
+export type { OverheardRepository } from './repositories/overheard-repository.ts';
 export type { PinPlace } from './repositories/pin-repository.ts';
+export {
+  PROCESS_GONE_AFTER_MS,
+  type ProcessFacts,
+  type ProcessRepository,
+  type ProcessRole,
+  type RunningProcess,
+} from './repositories/process-repository.ts';
 export { goesToSamePlace } from './repositories/ready-messages.ts';
 export type {
   SpendAccount,

@@ -1,165 +1,176 @@
-import type { ExpressionBuilder, Updateable } from 'kysely';
-import type { AttachmentKey, AttachmentRepository, StoredAttachment } from '../attachments.ts';
-import type { Database, Sql } from '../database.ts';
-import type { AttachmentTable } from '../tables/inbound-tables.ts';
-import type { Tables } from '../tables.ts';
-import { dueAttachments } from './due-attachments.ts';
-import { PENDING } from './literals.ts';
+import type { Attachment } from '@parley/contracts';
+import type { Database } from '../database.ts';
+import { toJson } from '../json-column.ts';
+import { statement } from '../statement.ts';
+
+/** Names an attachment: its message and which of that message's attachments it is, from 0. */
+export interface AttachmentKey {
+  readonly messageSeq: number;
+  readonly index: number;
+}
+
+/** An attachment whose bytes are still with the platform. Sizes in bytes, times in ms. */
+export interface DueAttachment extends AttachmentKey {
+  readonly conversationId: string;
+  readonly attachment: Attachment;
+  /** Failed tries so far. */
+  readonly attempts: number;
+  /** What was fetched of the same message already. */
+  readonly bytesTaken: number;
+}
+
+/** An attachment as a turn finds it; its bytes are asked for one by one. */
+export interface StoredAttachment extends AttachmentKey {
+  readonly kind: Attachment['kind'];
+  /** Chosen by its sender; never trusted. */
+  readonly name: string | null;
+  readonly mimeType: string | null;
+  readonly state: 'pending' | 'ready' | 'failed';
+  /** Why it failed, in words for people that follow "because"; null otherwise. */
+  readonly reason: string | null;
+  /** What was said in it, once it was transcribed. */
+  readonly text: string | null;
+}
+
+/**
+ * What people sent besides text. Rows come with their message; the gateway that owns the account
+ * fetches the bytes into them, so that a worker on any machine can read them.
+ */
+export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
 /** Told of an attachment that was never fetched because its message needs no answer any more. */
 const TOO_LATE = 'its message was answered or dropped before it had arrived';
-
 /** Files of which the bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
 /**
- * The attachments on SQL. What is written here can be fetched or made once more, so none of it must
+ * The table `attachment`. What is written here can be fetched or made once more, so none of it must
  * survive a power cut.
  */
-export function attachmentRepository(database: Database): AttachmentRepository {
-  const change = (key: AttachmentKey, values: Updateable<AttachmentTable>): Promise<void> =>
-    database.write(async (sql) => {
-      await updatePending(sql, key, values);
-    }, 'process');
+export function attachmentRepository(database: Database) {
   return {
-    due: (channel, account, now, limit) =>
-      database.read((sql) => dueAttachments(sql, { channel, account, now, limit })),
+    /** What an account has to fetch at `now`, oldest messages first; nothing of messages that are over. */
+    async due(
+      channel: string,
+      account: string,
+      now: number,
+      limit: number,
+    ): Promise<readonly DueAttachment[]> {
+      const rows = await database.read((sql) => sql.all(DUE, { channel, account, now, limit }));
+      return rows.map(({ kind, ref, name, mimeType, size, bytesTaken, ...row }) => ({
+        ...row,
+        bytesTaken: bytesTaken ?? 0,
+        attachment: {
+          kind,
+          ref,
+          ...(name === null ? {} : { name }),
+          ...(mimeType === null ? {} : { mimeType }),
+          ...(size === null ? {} : { size }),
+        },
+      }));
+    },
 
-    keep: (key, bytes, now) =>
-      change(key, { state: 'ready', bytes, size: bytes.byteLength, updated_at: now }),
+    /** pending → ready. Without effect on one that is not pending. */
+    async keep(
+      { messageSeq, index }: AttachmentKey,
+      bytes: Uint8Array,
+      now: number,
+    ): Promise<void> {
+      const params = { messageSeq, index, bytes, size: bytes.byteLength, now };
+      await database.change('process', KEEP, params);
+    },
+    /** Counts a failed try; the next one not before `notBefore`. */
+    async retryLater(
+      { messageSeq, index }: AttachmentKey,
+      notBefore: number,
+      now: number,
+    ): Promise<void> {
+      await database.change('process', RETRY, { messageSeq, index, notBefore, now });
+    },
+    /** pending → failed, for good. */
+    async fail({ messageSeq, index }: AttachmentKey, reason: string, now: number): Promise<void> {
+      await database.change('process', FAIL, { messageSeq, index, reason, now });
+    },
 
-    retryLater: (key, notBefore, now) =>
-      database.write(async (sql) => {
-        await sql
-          .updateTable('attachment')
-          .set((eb) => ({
-            attempts: eb('attempts', '+', 1),
-            not_before: notBefore,
-            updated_at: now,
-          }))
-          .where('inbox_seq', '=', key.messageSeq)
-          .where('attachment_index', '=', key.index)
-          .where('state', '=', PENDING)
-          .execute();
-      }, 'process'),
+    /** The attachments of some messages, in the order in which they were sent. */
+    async ofMessages(messageSeqs: readonly number[]): Promise<readonly StoredAttachment[]> {
+      if (messageSeqs.length === 0) return [];
+      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
+    },
+    /** The bytes of one that is ready; null when they are not there (any more). */
+    async bytes({ messageSeq, index }: AttachmentKey): Promise<Uint8Array | null> {
+      const row = await database.read((sql) => sql.get(BYTES, { messageSeq, index }));
+      return row?.bytes ?? null;
+    },
+    /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
+    async keepText({ messageSeq, index }: AttachmentKey, text: string, now: number): Promise<void> {
+      await database.change('process', KEEP_TEXT, { messageSeq, index, text, now });
+    },
+    /** How many bytes are kept of all accounts together. */
+    async bytesKept(): Promise<number> {
+      return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
+    },
 
-    fail: (key, reason, now) => change(key, { state: 'failed', reason, updated_at: now }),
-
-    ofMessages: (messageSeqs) => database.read((sql) => ofMessages(sql, messageSeqs)),
-
-    bytes: (key) =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('attachment')
-          .select('bytes')
-          .where('inbox_seq', '=', key.messageSeq)
-          .where('attachment_index', '=', key.index)
-          .executeTakeFirst();
-        return row?.bytes ?? null;
-      }),
-
-    keepText: (key, text, now) =>
-      database.write(async (sql) => {
-        await sql
-          .updateTable('attachment')
-          .set({ text, updated_at: now })
-          .where('inbox_seq', '=', key.messageSeq)
-          .where('attachment_index', '=', key.index)
-          .execute();
-      }, 'process'),
-
-    bytesKept: () =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('attachment')
-          .select((eb) => eb.fn.sum<number | null>('size').as('kept'))
-          .where('bytes', 'is not', null)
-          .executeTakeFirst();
-        return row?.kept ?? 0;
-      }),
-
-    async forget(before, now) {
-      await database.write((sql) => endLate(sql, now), 'process');
-      while (await database.write((sql) => dropBytes(sql, before), 'process'));
+    /**
+     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over.
+     * The row stays, so that a history can say that there was a file.
+     */
+    async forget(before: number, now: number): Promise<void> {
+      await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      // Bytes are overwritten on the disk when they go, so a few files make a step.
+      while ((await database.change('process', DROP_BYTES, { before })) === FILES_AT_ONCE);
     },
   };
 }
 
-async function ofMessages(
-  sql: Sql,
-  messageSeqs: readonly number[],
-): Promise<readonly StoredAttachment[]> {
-  if (messageSeqs.length === 0) return [];
-  const rows = await sql
-    .selectFrom('attachment')
-    .select(['inbox_seq', 'attachment_index', 'kind', 'name', 'mime_type', 'state'])
-    .select(['reason', 'text'])
-    .where('inbox_seq', 'in', messageSeqs)
-    .orderBy('inbox_seq')
-    .orderBy('attachment_index')
-    .execute();
-  return rows.map((row) => ({
-    messageSeq: row.inbox_seq,
-    index: row.attachment_index,
-    kind: row.kind,
-    name: row.name,
-    mimeType: row.mime_type,
-    state: row.state,
-    reason: row.reason,
-    text: row.text,
-  }));
+interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
+  readonly kind: Attachment['kind'];
+  readonly name: string | null;
+  readonly mimeType: string | null;
+  readonly size: number | null;
+  readonly ref: string;
+  readonly bytesTaken: number | null;
 }
-
-async function updatePending(
-  sql: Sql,
-  key: AttachmentKey,
-  values: Updateable<AttachmentTable>,
-): Promise<void> {
-  await sql
-    .updateTable('attachment')
-    .set(values)
-    .where('inbox_seq', '=', key.messageSeq)
-    .where('attachment_index', '=', key.index)
-    .where('state', '=', PENDING)
-    .execute();
-}
-
-async function endLate(sql: Sql, now: number): Promise<void> {
-  await sql
-    .updateTable('attachment')
-    .set({ state: 'failed', reason: TOO_LATE, updated_at: now })
-    .where('attachment.state', '=', PENDING)
-    .where(isOver)
-    .execute();
-}
-
-/** Bytes are overwritten on the disk when they go, so a few files make a step. True: there may be more. */
-async function dropBytes(sql: Sql, before: number): Promise<boolean> {
-  const { numUpdatedRows } = await sql
-    .updateTable('attachment')
-    .set({ bytes: null })
-    .where(({ eb, refTuple }) =>
-      eb(refTuple('inbox_seq', 'attachment_index'), 'in', (old) =>
-        old
-          .selectFrom('attachment')
-          .select(['attachment.inbox_seq', 'attachment.attachment_index'])
-          .where('attachment.bytes', 'is not', null)
-          .where('attachment.updated_at', '<', before)
-          .where(isOver)
-          .orderBy('attachment.updated_at')
-          .limit(FILES_AT_ONCE)
-          .$asTuple('inbox_seq', 'attachment_index'),
-      ),
-    )
-    .executeTakeFirst();
-  return Number(numUpdatedRows) === FILES_AT_ONCE;
-}
-
-function isOver({ exists, selectFrom }: ExpressionBuilder<Tables, 'attachment'>) {
-  return exists(
-    selectFrom('inbox')
-      .select('inbox.seq')
-      .whereRef('inbox.seq', '=', 'attachment.inbox_seq')
-      .where('inbox.state', '=', 'done'),
-  );
-}
+// The state is written out, because a partial index serves only what names its condition.
+const DUE = statement(`
+  select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
+    size, ref, attempts, inbox.conversation_id as "conversationId", (select sum(sibling.size)
+      from attachment sibling
+      where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken"
+  from attachment join inbox on inbox.seq = attachment.inbox_seq
+  where attachment.channel = :channel and attachment.account = :account
+    and attachment.state = 'pending' and not_before <= :now and inbox.state <> 'done'
+  order by inbox_seq, attachment_index limit :limit`).rows<DueRow>();
+const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
+const PENDING = `${THIS} and state = 'pending'`;
+const KEEP = statement(
+  `update attachment set state = 'ready', bytes = :bytes, size = :size, updated_at = :now ${PENDING}`,
+);
+const RETRY = statement(`
+  update attachment set attempts = attempts + 1, not_before = :notBefore, updated_at = :now
+  ${PENDING}`);
+const FAIL = statement(
+  `update attachment set state = 'failed', reason = :reason, updated_at = :now ${PENDING}`,
+);
+const OF_MESSAGES = statement(`
+  select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
+    mime_type as "mimeType", state, reason, text
+  from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
+  order by inbox_seq, attachment_index`).rows<StoredAttachment>();
+const BYTES = statement(`select bytes from attachment ${THIS}`).rows<{
+  readonly bytes: Uint8Array | null;
+}>();
+const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
+const BYTES_KEPT = statement(
+  'select sum(size) as kept from attachment where bytes is not null',
+).rows<{ readonly kept: number | null }>();
+const IS_OVER = `exists (select 1 from inbox
+  where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
+const END_LATE = statement(`
+  update attachment set state = 'failed', reason = :reason, updated_at = :now
+  where state = 'pending' and ${IS_OVER}`);
+const DROP_BYTES = statement(`
+  update attachment set bytes = null where (inbox_seq, attachment_index) in (
+    select inbox_seq, attachment_index from attachment
+    where bytes is not null and updated_at < :before and ${IS_OVER}
+    order by updated_at limit ${FILES_AT_ONCE})`);

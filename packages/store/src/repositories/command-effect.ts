@@ -33,7 +33,7 @@ export async function applyCommand(
         .set((eb) => ({ session: eb('session', '+', 1), plan: null }))
         .where('id', '=', conversationId)
         .execute();
-      await clearOverheard(sql, conversationId);
+      clearOverheard(sql, conversationId);
       await setResultsAside(sql, conversationId);
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':

@@ -32,9 +32,9 @@ export async function commitTurn(
     .set({ state: 'done', outcome: commit.outcome })
     .where('turn_id', '=', commit.turnId)
     .execute();
-  await forgetOverheard(sql, commit.turnId);
+  forgetOverheard(sql, commit.turnId);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) await addSpend(sql, account, rest(usage, counted));
+  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, counted));
   await insertEntries(sql, lease, commit, session, now);
   if (commit.isPlan === true) {
     await sql
@@ -44,7 +44,7 @@ export async function commitTurn(
       .execute();
   }
   if (commit.outcome === 'failed') {
-    await recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
+    recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
   }
   insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
   return 'committed';

@@ -28,7 +28,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         if (isFull && !(await isKnown(sql, message))) return 'full';
         const seq = await insertOnce(sql, admitted, 'waiting');
         if (seq === null) return 'duplicate';
-        await insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
+        insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
         return 'stored';
       }),
 

@@ -92,5 +92,5 @@ async function endTurn(
     }))
     .where('turn_id', '=', turnId)
     .execute();
-  await giveBackOverheard(sql, conversationId, turnId);
+  giveBackOverheard(sql, conversationId, turnId);
 }

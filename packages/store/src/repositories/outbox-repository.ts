@@ -67,7 +67,7 @@ export function outboxRepository(
         if ((await sql.run(GIVE_UP, { partId, state, error, now, epoch })) === 0) {
           return await requireState(sql, partId, state);
         }
-        await recordDeadPart(sql, partId, state, now);
+        recordDeadPart(sql, partId, state, now);
         if (notice !== null)
           insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { RunningProcess } from '../processes.ts';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
+import type { RunningProcess } from './process-repository.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

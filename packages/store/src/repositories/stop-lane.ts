@@ -85,7 +85,7 @@ async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<
     .set({ state: 'done', outcome: 'stopped' })
     .where('turn_id', '=', turn.id)
     .execute();
-  await giveBackOverheard(sql, conversationId, turn.id);
+  giveBackOverheard(sql, conversationId, turn.id);
   return turn.id;
 }
 

@@ -88,7 +88,7 @@ async function spend(
   turnId: string,
   { account, usage }: NonNullable<JournalStep['spends']>,
 ): Promise<void> {
-  await addSpend(sql, account, usage);
+  addSpend(sql, account, usage);
   const { inputTokens, outputTokens, costUsd } = usage;
   await sql
     .updateTable('turn')

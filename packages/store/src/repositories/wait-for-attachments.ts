@@ -1,6 +1,7 @@
 import type { Sql } from '../database.ts';
+import { toJson } from '../json-column.ts';
 import type { InboxRow } from '../rows.ts';
-import { PENDING } from './literals.ts';
+import { statement } from '../statement.ts';
 
 /** A message is answered without files that have not arrived this long after it, in ms. */
 const LONGEST_WAIT_MS = 60_000;
@@ -18,10 +19,8 @@ export async function withoutUnfetched(
   const [first] = rows;
   const candidates = rows.filter((row) => row.message.attachments && isYoung(row, now));
   if (first === undefined || candidates.length === 0) return rows;
-  const unfetched = await messagesWithUnfetched(
-    sql,
-    candidates.map(({ seq }) => seq),
-  );
+  const seqs = toJson(candidates.map(({ seq }) => seq));
+  const unfetched = new Set((await sql.all(UNFETCHED, { seqs })).map(({ seq }) => seq));
   const end = rows.findIndex((row) => unfetched.has(row.seq));
   if (end === -1) return rows;
   return isYoung(first, now) ? [] : rows.slice(0, end);
@@ -31,15 +30,9 @@ function isYoung(row: InboxRow, now: number): boolean {
   return now - row.receivedAt < LONGEST_WAIT_MS;
 }
 
-async function messagesWithUnfetched(
-  sql: Sql,
-  messageSeqs: readonly number[],
-): Promise<ReadonlySet<number>> {
-  const rows = await sql
-    .selectFrom('attachment')
-    .select('inbox_seq')
-    .where('inbox_seq', 'in', messageSeqs)
-    .where('state', '=', PENDING)
-    .execute();
-  return new Set(rows.map((row) => row.inbox_seq));
-}
+// The state is written out, because a partial index serves only what names its condition.
+const UNFETCHED = statement(`
+  select inbox_seq as seq from attachment where state = 'pending'
+    and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{
+  readonly seq: number;
+}>();

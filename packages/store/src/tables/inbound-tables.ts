@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/contracts';
 import type { Generated } from 'kysely';
-import type { StoredAttachment } from '../attachments.ts';
 import type { Decision } from '../decisions.ts';
+import type { StoredAttachment } from '../repositories/attachment-repository.ts';
 import type { TurnCommit } from '../rows.ts';
 import type { Seq } from './seq.ts';
 

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { ProcessRole } from '../processes.ts';
+import type { ProcessRole } from '../repositories/process-repository.ts';
 
 /** Things that one process at a time may do; a row stays for its epoch. Free: `owner` is null. */
 export interface LeaseTable {
