@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { peakMemory, treeCpuMs, treeMemory } from './process-tree.ts';
+import {
+  npmStart,
+  peakMemory,
+  type StartedProcess,
+  startProcess,
+  treeCpuMs,
+  treeMemory,
+} from './processes.ts';
 import { type ServerCounts, type Servers, startServers } from './servers.ts';
-import { npmStart, type StartedProcess, startProcess } from './started-process.ts';
-import { writeSettings } from './subject.ts';
+import { writeSettings } from './subjects.ts';
 
 /** How an installation is spread over processes. */
 export type Topology =

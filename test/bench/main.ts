@@ -1,38 +1,47 @@
 import { parseArgs } from 'node:util';
-import type { BenchRoom } from './bench-room.ts';
+import { measureBeside, renderBeside } from './beside.ts';
+import { measureChannels, renderChannels } from './channels.ts';
+import { measureContext, renderContext } from './context.ts';
+import { measureDistributed, renderDistributed } from './distributed.ts';
 import { startModelSide } from './doubles.ts';
-import {
-  type Figure,
-  FULL,
-  LONG_SECTIONS,
-  PLAIN_SECTIONS,
-  type PlainSection,
-  QUICK,
-  type Rounds,
-  type Section,
-  TABLE_SECTIONS,
-} from './figure.ts';
-import { machineFacts } from './machine.ts';
-import { measureLatency } from './measure-latency.ts';
-import { measureMemory } from './measure-memory.ts';
-import { measureMicro } from './measure-micro.ts';
-import { measureStart } from './measure-start.ts';
-import { measureThroughput } from './measure-throughput.ts';
-import { OWN_TABLES, type Told } from './own-tables.ts';
-import { renderMachine, renderTable, sumUp } from './report.ts';
+import { measureFairness, renderFairness } from './fairness.ts';
+import { beatDays, renderHeartbeat } from './heartbeat.ts';
+import { measureIdle, renderIdle } from './idle.ts';
+import { measureMarkup, renderMarkup } from './markup.ts';
+import { measureMemorySearch, renderMemorySearch } from './memory-search.ts';
+import { measurePrompt, renderPrompt } from './prompt.ts';
+import { machineFacts, renderMachine } from './report.ts';
+import { BESIDE_SECTIONS, type BesideSection, FULL, QUICK, type Rounds } from './rounds.ts';
+import { measureSoak, renderSoak } from './soak.ts';
+import { measureStages, renderStages } from './stages.ts';
+import type { BenchRoom } from './subjects.ts';
 
-const MEASURES: Readonly<
-  Record<PlainSection, (room: BenchRoom, rounds: Rounds) => Promise<Figure[]>>
-> = {
-  start: measureStart,
-  memory: measureMemory,
-  latency: measureLatency,
-  throughput: measureThroughput,
-  micro: (_room, rounds) => measureMicro(rounds),
+type Measure = (rounds: Rounds, room: BenchRoom) => Promise<Measured>;
+
+/** What a section came to: for programs, and as a table for people. */
+interface Measured {
+  readonly figures: unknown;
+  readonly text: string;
+}
+
+/** The sections with tables of their own that run as a rule. */
+const TABLES: Readonly<Record<string, Measure>> = {
+  stages: section(measureStages, renderStages),
+  prompt: section(measurePrompt, renderPrompt),
+  'memory-search': section(measureMemorySearch, renderMemorySearch),
+  context: section(measureContext, renderContext),
+  markup: section(measureMarkup, renderMarkup),
+  channels: section(measureChannels, renderChannels),
+  heartbeat: section((rounds) => beatDays(rounds.days), renderHeartbeat),
 };
 
-const USUAL: readonly Section[] = [...PLAIN_SECTIONS, ...TABLE_SECTIONS];
-const ALL: readonly Section[] = [...USUAL, ...LONG_SECTIONS];
+/** Those that take long or need servers, and run only when they are asked for. */
+const LONG: Readonly<Record<string, Measure>> = {
+  distributed: section((rounds) => measureDistributed(rounds), renderDistributed),
+  idle: section(({ stillMs }) => measureIdle(stillMs), renderIdle),
+  fairness: section((rounds) => measureFairness(rounds), renderFairness),
+  soak: section(measureSoak, renderSoak),
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,51 +66,55 @@ const model = await startModelSide();
 try {
   const nodeArguments = values['node-arguments'].split(' ').filter((argument) => argument !== '');
   const room: BenchRoom = { modelUrl: model.baseUrl, nodeArguments };
-  const figures: Figure[] = [];
-  const told = new Map<Section, Told>();
-  for (const section of wanted) {
-    process.stderr.write(`measuring ${section} …\n`);
-    if (isPlain(section)) figures.push(...(await MEASURES[section](room, rounds)));
-    else told.set(section, await OWN_TABLES[section](rounds, room));
+  const measured: Record<string, Measured> = {};
+  for (const [name, measure] of wanted) {
+    process.stderr.write(`measuring ${name} …\n`);
+    measured[name] = await measure(rounds, room);
   }
-  const summed = figures.map(sumUp);
-  const tables = [
-    ...(summed.length > 0 ? [renderTable(summed)] : []),
-    ...[...told.values()].map(({ text }) => text),
-  ];
-  const others = [...told].map(([section, { figures }]) => [inCamelCase(section), figures]);
-  const json = { machine, rounds, figures: summed, ...Object.fromEntries(others) };
-  const report = [renderMachine(machine), ...tables].join('\n\n');
-  console.log(values.json ? JSON.stringify(json, null, 2) : report);
+  const all = Object.entries(measured);
+  const figures = Object.fromEntries(all.map(([name, one]) => [name, one.figures]));
+  const report = [renderMachine(machine), ...all.map(([, { text }]) => text)].join('\n\n');
+  console.log(values.json ? JSON.stringify({ machine, rounds, ...figures }, null, 2) : report);
 } finally {
   await model.close();
 }
 
 /** Those that are named, in any of the ways to name them; without a name all that run as a rule. */
-function wantedSections(): readonly Section[] {
-  const flags = LONG_SECTIONS.filter((section) => values[section]);
+function wantedSections(): [string, Measure][] {
+  const flags = Object.keys(LONG).filter((name) => values[name as 'soak']);
   const named = [...values.only.split(','), ...positionals.join(',').split(',')]
     .map((name) => name.trim())
-    .filter((name) => name !== '')
-    .map(sectionOf);
-  return flags.length + named.length > 0 ? [...named, ...flags] : USUAL;
+    .filter((name) => name !== '');
+  const names = [...named, ...flags];
+  if (names.length === 0) return [['beside', beside(BESIDE_SECTIONS)], ...Object.entries(TABLES)];
+  const rows = BESIDE_SECTIONS.filter((section) => names.includes(section));
+  const others = names.filter((name) => !rows.some((row) => row === name));
+  const tables = others.map((name): [string, Measure] => [name, measureNamed(name)]);
+  return rows.length > 0 ? [['beside', beside(rows)], ...tables] : tables;
+}
+
+function beside(sections: readonly BesideSection[]): Measure {
+  return section((rounds, room) => measureBeside(sections, rounds, room), renderBeside);
+}
+
+/** Throws when it is not the name of a section. */
+function measureNamed(name: string): Measure {
+  const measure = name === 'beside' ? beside(BESIDE_SECTIONS) : (TABLES[name] ?? LONG[name]);
+  if (measure !== undefined) return measure;
+  const all = ['beside', ...BESIDE_SECTIONS, ...Object.keys(TABLES), ...Object.keys(LONG)];
+  throw new Error(`"${name}" cannot be measured. Choose from ${all.join(', ')}.`);
 }
 
 function roundsOf(rounds: Rounds): Rounds {
   return values.minutes === undefined ? rounds : { ...rounds, minutes: Number(values.minutes) };
 }
 
-/** Throws when it is not the name of a section. */
-function sectionOf(name: string): Section {
-  const section = ALL.find((known) => known === name);
-  if (section !== undefined) return section;
-  throw new Error(`"${name}" cannot be measured. Choose from ${ALL.join(', ')}.`);
-}
-
-function isPlain(section: Section): section is PlainSection {
-  return PLAIN_SECTIONS.some((plain) => plain === section);
-}
-
-function inCamelCase(name: string): string {
-  return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
+function section<T>(
+  measure: (rounds: Rounds, room: BenchRoom) => Promise<T>,
+  render: (figures: T) => string,
+): Measure {
+  return async (rounds, room) => {
+    const figures = await measure(rounds, room);
+    return { figures, text: render(figures) };
+  };
 }

@@ -2,12 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import type { Reply } from '../model/scripted-reply.ts';
-import { SHORT_ANSWER } from './sample-answer.ts';
 
 // The model double in a process of its own. Its answer is always the same, after the latency that is
 // given as an argument (in ms, by default at once), unless a message asks for something else: `think
 // for 60 s`, or `call write {"path":…}`. Standing tasks find something in one of four runs.
 
+/** Always the same, so that all bots send the same text. */
+const SHORT_ANSWER =
+  'Sure: **two things** are on today, the *dentist* at 10:30 and a call with `ops` at 15:00. Shall I move either of them?';
 const [latency = '0'] = process.argv.slice(2);
 let beats = 0;
 const double = await startModelDouble({ latencyMs: Number(latency), reply: answer });

@@ -1,38 +1,5 @@
-import type { Aim, Figure } from './figure.ts';
-import { type MachineFacts, QUIET_LOAD } from './machine.ts';
-import { type Summary, summarise } from './statistics.ts';
-
-/** A figure with its rounds summed up. */
-export interface SummedFigure extends Omit<Figure, 'values'> {
-  readonly parley: Summary;
-  readonly bare: Summary;
-  /** Whether Parley's median reached the aim; absent without one. */
-  readonly met?: boolean;
-}
-
-/** Sums the rounds of a figure up and compares with the aim. */
-export function sumUp({ values, ...about }: Figure): SummedFigure {
-  const parley = summarise(values.parley);
-  const { aim } = about;
-  const met = aim && reaches(parley.median, aim);
-  return { ...about, parley, bare: summarise(values.bare), ...(met === undefined ? {} : { met }) };
-}
-
-/** The table for people: medians, and behind them the least and the most of all rounds. */
-export function renderTable(figures: readonly SummedFigure[]): string {
-  const head = ['', 'Parley', '', 'bare telegraf', '', 'difference', 'aim', ''];
-  const rows = figures.map(({ name, unit, parley, bare, aim, met }) => [
-    name,
-    `${round(parley.median)} ${unit}`,
-    spread(parley),
-    `${round(bare.median)} ${unit}`,
-    spread(bare),
-    signed(parley.median - bare.median),
-    aim ? `${aim.kind === 'at-most' ? '≤' : '≥'} ${aim.value}` : '',
-    met === undefined ? '' : met ? 'met' : 'MISSED',
-  ]);
-  return table([head, ...rows]);
-}
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg, totalmem } from 'node:os';
 
 /** Rows in columns: the first to the left, all others to the right. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -57,21 +24,76 @@ export function renderMachine(machine: MachineFacts): string {
   return `${facts}\nWARNING: the machine was busy with other things (load above ${QUIET_LOAD}); take these figures as an upper bound of time.`;
 }
 
-function reaches(value: number, aim: Aim): boolean {
-  return aim.kind === 'at-most' ? value <= aim.value : value >= aim.value;
-}
-
-function spread({ least, most }: Summary): string {
-  return `(${round(least)}–${round(most)})`;
-}
-
-function signed(value: number): string {
-  return value < 0 ? `−${round(-value)}` : `+${round(value)}`;
-}
-
 /** Three digits that count, as the noise allows no more. */
 export function round(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
   return value >= 1 ? value.toFixed(2) : value.toFixed(3);
+}
+
+/** What several rounds of one measurement came to. */
+export interface Summary {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Sums rounds up. Throws when there are none. */
+export function summarise(values: readonly number[]): Summary {
+  return { median: quantile(values, 0.5), least: quantile(values, 0), most: quantile(values, 1) };
+}
+
+/** The value below which `share` (0 to 1) of the values lie, between neighbours by proportion. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const place = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(place)];
+  const above = sorted[Math.ceil(place)];
+  if (below === undefined || above === undefined) throw new Error('No values to sum up.');
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+/** How much `ys` rise for each one of `xs`, by least squares. */
+export function slope(xs: readonly number[], ys: readonly number[]): number {
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(xs), mean(ys)];
+  const above = xs.reduce((sum, x, at) => sum + (x - meanX) * ((ys[at] ?? 0) - meanY), 0);
+  return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
+}
+
+/** What the figures depend on besides the code. */
+export interface MachineFacts {
+  readonly cores: number;
+  readonly cpu: string;
+  readonly memoryGb: number;
+  readonly node: string;
+  readonly commit: string;
+  /** Processes that wanted a core in the last minute, at the start of the run. */
+  readonly load: number;
+}
+
+/** Above this the machine has other things to do, and figures are worse than they should be. */
+export const QUIET_LOAD = 0.5;
+
+/** Looks around. */
+export function machineFacts(): MachineFacts {
+  const all = cpus();
+  return {
+    cores: all.length,
+    cpu: all[0]?.model.trim() ?? 'unknown',
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    commit: commit(),
+    load: loadavg()[0] ?? 0,
+  };
+}
+
+function commit(): string {
+  try {
+    const options = { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' } as const;
+    return execFileSync('git', ['describe', '--always', '--dirty'], options).trim();
+  } catch {
+    return 'unknown'; // A copy without git's folder can be measured as well.
+  }
 }

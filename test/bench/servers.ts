@@ -4,12 +4,14 @@ import { Client } from 'pg';
 import { startPostgres } from '../services/postgres.ts';
 import type { ServiceStart } from '../services/provided.ts';
 import { startRedis } from '../services/redis.ts';
-import { parentOf } from './process-tree.ts';
+import { parentOf } from './processes.ts';
 
 /** What the servers did since they were started; differences of two readings count. */
 export interface ServerCounts {
   /** Commands that Redis carried out, those inside of scripts included. */
   readonly redisCommands: number;
+  /** Statements of PostgreSQL, those that begin and end a transaction left out. */
+  readonly statements: number;
   /** Transactions of PostgreSQL, reads included. */
   readonly transactions: number;
   /** Rows that were inserted, changed or removed. */
@@ -18,6 +20,15 @@ export interface ServerCounts {
   readonly logBytes: number;
   /** Of the database on disk. */
   readonly databaseBytes: number;
+}
+
+/** A Redis of the benchmark's own, written through every second. */
+export interface RedisSide {
+  readonly url: string;
+  readonly pid: number;
+  /** Commands so far, those inside of scripts included. */
+  commands(): Promise<number>;
+  close(): Promise<void>;
 }
 
 /** Redis and PostgreSQL of the benchmark's own, as durable as in earnest. */
@@ -34,42 +45,62 @@ export interface Servers {
 /** PostgreSQL tells its statistics by itself after a second; a session that reads them keeps no copy. */
 const STATISTICS_MS = 1_200;
 
-/** Starts both. Throws where the machine has not both programs. */
+const AS_IN_EARNEST = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  shared_preload_libraries: 'pg_stat_statements',
+};
+
+/** Starts both. Throws where the machine has not both programs, or PostgreSQL no `pg_stat_statements`. */
 export async function startServers(): Promise<Servers> {
-  const redisStart = await startRedis();
-  const redisUrl = addressOf(redisStart);
-  const postgresStart = await startPostgres({ fsync: 'on', full_page_writes: 'on' });
-  const postgresUrl = addressOf(postgresStart);
-  const redis = new Redis(redisUrl);
+  await using opened = new AsyncDisposableStack();
+  const redis = await startRedisSide();
+  opened.defer(redis.close);
+  const service = await startPostgres(AS_IN_EARNEST);
+  const postgresUrl = addressOf(service, opened);
   const postgres = new Client({ connectionString: postgresUrl });
   await postgres.connect();
-  await redis.config('SET', 'appendonly', 'yes');
-  await redis.config('SET', 'appendfsync', 'everysec');
+  opened.defer(() => postgres.end());
+  await postgres.query('create extension pg_stat_statements');
+  const postgresPid = parentOf(await backendOf(postgres));
+  const everything = opened.move();
   return {
-    redisUrl,
+    redisUrl: redis.url,
     postgresUrl,
-    redisPid: Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]),
-    postgresPid: parentOf(await backendOf(postgres)),
+    redisPid: redis.pid,
+    postgresPid,
     async counts() {
       await pause(STATISTICS_MS);
-      const redisCommands = Number(
-        /total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1],
-      );
-      return { redisCommands, ...(await databaseCounts(postgres)) };
+      return { redisCommands: await redis.commands(), ...(await databaseCounts(postgres)) };
     },
-    async close() {
-      redis.disconnect();
-      await postgres.end();
-      for (const service of [redisStart, postgresStart]) {
-        if (service.state === 'ready') await service.stop();
-      }
-    },
+    close: () => everything.disposeAsync(),
   };
 }
 
-function addressOf(service: ServiceStart): string {
-  if (service.state === 'ready') return service.value;
-  throw new Error(`This needs Redis and PostgreSQL: ${service.reason}`);
+/** Throws where the machine has no Redis. */
+export async function startRedisSide(): Promise<RedisSide> {
+  await using opened = new AsyncDisposableStack();
+  const url = addressOf(await startRedis(), opened);
+  const redis = new Redis(url);
+  opened.defer(() => redis.disconnect());
+  await redis.config('SET', 'appendonly', 'yes');
+  await redis.config('SET', 'appendfsync', 'everysec');
+  const number = async (section: string, name: string) =>
+    Number(new RegExp(`${name}:(\\d+)`).exec(await redis.info(section))?.[1]);
+  const pid = await number('server', 'process_id');
+  const everything = opened.move();
+  return {
+    url,
+    pid,
+    commands: () => number('stats', 'total_commands_processed'),
+    close: () => everything.disposeAsync(),
+  };
+}
+
+function addressOf(service: ServiceStart, opened: AsyncDisposableStack): string {
+  if (service.state !== 'ready') throw new Error(`This needs servers: ${service.reason}`);
+  opened.defer(service.stop);
+  return service.value;
 }
 
 async function backendOf(postgres: Client): Promise<number> {
@@ -82,10 +113,13 @@ async function databaseCounts(postgres: Client): Promise<Omit<ServerCounts, 'red
     select xact_commit + xact_rollback as transactions,
       tup_inserted + tup_updated + tup_deleted as rows_written,
       (select wal_bytes from pg_stat_wal) as log_bytes,
+      (select sum(calls) from pg_stat_statements
+        where query !~* '^(begin|start|commit|rollback|savepoint|release)') as statements,
       pg_database_size(datname) as database_bytes
     from pg_stat_database where datname = current_database()`);
   const [row = {}] = rows;
   return {
+    statements: Number(row.statements),
     transactions: Number(row.transactions),
     rowsWritten: Number(row.rows_written),
     logBytes: Number(row.log_bytes),

@@ -1,10 +1,9 @@
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
-import { preciseNow } from './clock.ts';
 import { liveADay } from './day.ts';
-import { disturb } from './disturb.ts';
-import { Order } from './orders.ts';
-import { type Crowd, oneByOne, sideBySide, steady } from './people.ts';
+import { Order } from './doubles.ts';
+import { type Crowd, disturb, oneByOne, sideBySide, steady } from './people.ts';
+import { preciseNow } from './processes.ts';
 
 // The Telegram double in a process of its own, together with the people who write: what they cost is
 // not the bot's, and both ends of a latency are read from one clock.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beatDays } from '../bench/month-of-beats.ts';
+import { beatDays } from '../bench/heartbeat.ts';
 
 describe('the heartbeat over days', () => {
   it('[H02] [H04] [H05] runs five tasks within its tokens, tells each thing once, and costs a fraction', async () => {

@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { readAnswers } from '../gallery/read-answers.ts';
-import { inNewFolder } from './bench-room.ts';
-import { startChild } from './child-program.ts';
 import { CONVERTERS, type ConverterName } from './converters.ts';
-import type { Rounds } from './figure.ts';
 import type { MarkupOrder } from './markup-process.ts';
 import { type ConverterFates, countFates } from './markup-refusals.ts';
-import { type Summary, summarise } from './statistics.ts';
+import { startChild } from './processes.ts';
+import { round, type Summary, summarise, table } from './report.ts';
+import type { Rounds } from './rounds.ts';
+import { inNewFolder } from './subjects.ts';
 
 /** Lengths of the answers that are converted, in kB. */
 export const SIZES = [1, 10, 100] as const;
@@ -99,4 +101,55 @@ function answerOf(length: number): string {
     .join('\n\n')}\n\n`;
   const text = all.repeat(Math.ceil((length * 1.2) / all.length));
   return text.slice(0, text.indexOf('\n\n', length));
+}
+
+/** The tables of the markup section, for people. */
+export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
+  const { generated, answers } = fates.parley;
+  const of = (name: string, value: (fate: (typeof fates)[ConverterName]) => number): string[] => [
+    name,
+    ...CONVERTERS.map((converter) => String(value(fates[converter]))),
+  ];
+  const beside = [
+    ['Markdown to Telegram', ...CONVERTERS.map(converterTitle)],
+    ...speedRows(telegram),
+    [
+      'answer of 10 kB that grows by 20 characters',
+      ...telegram.map(({ grown }) => `${round(grown?.median ?? Number.NaN)} ms`),
+    ],
+    of(`${generated.documents} generated documents: refused`, (fate) => fate.generated.refused),
+    of('  longer than a message', (fate) => fate.generated.tooLong),
+    of('  a word is lost', (fate) => fate.generated.lossy),
+    of(`${answers.documents} answers of the gallery: refused`, (fate) => fate.answers.refused),
+    of('  longer than a message', (fate) => fate.answers.tooLong),
+  ];
+  const own = [
+    ['Parley, other dialects', ...dialects.map(({ converter }) => converter)],
+    ...speedRows(dialects),
+  ];
+  const why = CONVERTERS.flatMap((name) =>
+    fates[name].reasons
+      .slice(0, 3)
+      .map(([reason, count]) => `  ${name}, ${count} times: ${reason}`),
+  );
+  const reasons = why.length === 0 ? [] : ['', 'Most frequent refusals', ...why];
+  return [table(beside), '', table(own), ...reasons].join('\n');
+}
+
+function speedRows(speeds: readonly MarkupSpeed[]): string[][] {
+  return [
+    ['first answer of a process', ...speeds.map(({ first }) => `${round(first.median)} ms`)],
+    ...SIZES.map((size, index) => [
+      `answer of ${size} kB`,
+      ...speeds.map(({ warm }) => `${round(warm[index]?.median ?? Number.NaN)} ms`),
+    ]),
+  ];
+}
+
+const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+
+function converterTitle(name: ConverterName): string {
+  if (name === 'parley') return 'Parley';
+  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  return `${name} ${Manifest.parse(JSON.parse(manifest)).dependencies[name]}`;
 }

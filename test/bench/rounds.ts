@@ -1,42 +1,6 @@
-import type { SubjectName } from './subject.ts';
-
-/** Sections with a line of the one table for each figure, in the order they run. */
-export const PLAIN_SECTIONS = ['start', 'memory', 'latency', 'throughput', 'micro'] as const;
-export type PlainSection = (typeof PLAIN_SECTIONS)[number];
-
-/** Sections with tables of their own. */
-export const TABLE_SECTIONS = [
-  'stages',
-  'prompt',
-  'memory-search',
-  'context',
-  'markup',
-  'channels',
-  'heartbeat',
-] as const;
-export type TableSection = (typeof TABLE_SECTIONS)[number];
-
-/** Sections that take long or need servers, and run only when they are asked for. */
-export const LONG_SECTIONS = ['distributed', 'idle', 'fairness', 'soak'] as const;
-export type LongSection = (typeof LONG_SECTIONS)[number];
-
-export type Section = PlainSection | TableSection | LongSection;
-
-/** What a figure should be. */
-export interface Aim {
-  readonly kind: 'at-most' | 'at-least';
-  readonly value: number;
-}
-
-/** One line of the table: the values of all rounds, side by side with the baseline's. */
-export interface Figure {
-  readonly section: PlainSection;
-  readonly name: string;
-  readonly unit: string;
-  readonly values: Readonly<Record<SubjectName, readonly number[]>>;
-  /** Aimed at by Parley's median. */
-  readonly aim?: Aim;
-}
+/** Sections that are rows of the one table in which Parley stands beside other bots. */
+export const BESIDE_SECTIONS = ['start', 'memory', 'latency', 'throughput'] as const;
+export type BesideSection = (typeof BESIDE_SECTIONS)[number];
 
 /** How thorough a run is. */
 export interface Rounds {
@@ -57,8 +21,8 @@ export interface Rounds {
   readonly throughputMs: number;
   /** Quiet time before memory is read. */
   readonly idleMs: number;
-  /** Repetitions of each micro-benchmark. */
-  readonly micro: number;
+  /** Of what takes less than a ms or a few. */
+  readonly repetitions: number;
   /** Simulated days of the heartbeat. */
   readonly days: number;
   /** Processes for each converter of Markdown; conversions in each; documents that are looked at. */
@@ -77,13 +41,13 @@ export interface Rounds {
 
 export const FULL: Rounds = {
   starts: 9,
-  memory: 3,
+  memory: 2,
   latency: 4,
   throughput: 4,
   messages: { latency: 400, throughput: 2_000, warmUp: 600, stages: 500, beforeStages: 1_500 },
   throughputMs: 8_000,
   idleMs: 5_000,
-  micro: 400,
+  repetitions: 400,
   days: 30,
   markup: 3,
   conversions: 40,
@@ -102,7 +66,7 @@ export const QUICK: Rounds = {
   messages: { latency: 100, throughput: 600, warmUp: 200, stages: 150, beforeStages: 400 },
   throughputMs: 3_000,
   idleMs: 2_000,
-  micro: 80,
+  repetitions: 80,
   days: 7,
   markup: 1,
   conversions: 10,
@@ -112,16 +76,3 @@ export const QUICK: Rounds = {
   fairnessMs: 8_000,
   minutes: 3,
 };
-
-/** Collects the values of a figure as the rounds go by. */
-export class Collector {
-  readonly #values: Record<SubjectName, number[]> = { parley: [], bare: [] };
-
-  add(subject: SubjectName, value: number): void {
-    this.#values[subject].push(value);
-  }
-
-  figure(about: Omit<Figure, 'values'>): Figure {
-    return { ...about, values: this.#values };
-  }
-}

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { DurablePoint } from '@parley/contracts';
 import { z } from 'zod';
-import { type BenchRoom, inNewFolder } from './bench-room.ts';
-import { startChild } from './child-program.ts';
 import { startTelegramSide } from './doubles.ts';
-import type { Rounds } from './figure.ts';
+import { npmStart, startChild } from './processes.ts';
 import { table } from './report.ts';
-import { npmStart } from './started-process.ts';
-import { settingsFor, writeSettings } from './subject.ts';
+import type { Rounds } from './rounds.ts';
+import { type BenchRoom, inNewFolder, settingsFor, writeSettings } from './subjects.ts';
 
 /**
  * A stage ends when a message passes this point of the durable path, and begins at the point before.

@@ -5,9 +5,9 @@ import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
 import { untilConnected } from '../e2e/channel-states.ts';
 import { makeDataFolder, startParleyProcess } from '../e2e/parley-process.ts';
-import type { Rounds } from './figure.ts';
-import { treeMemory } from './process-tree.ts';
-import { quantile } from './statistics.ts';
+import { treeMemory } from './processes.ts';
+import { quantile } from './report.ts';
+import type { Rounds } from './rounds.ts';
 
 /** What a set of channels costs: medians over the rounds. */
 export interface ChannelCost {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import { inNewFolder } from './bench-room.ts';
 import { startModelSide, startTelegramSide } from './doubles.ts';
 import {
   type ByPart,
@@ -11,7 +10,7 @@ import {
   untilQuiet,
 } from './installation.ts';
 import { round, table } from './report.ts';
-import { settingsFor } from './subject.ts';
+import { inNewFolder, settingsFor } from './subjects.ts';
 
 /** What a deployment costs while nobody writes. */
 export interface IdleFigures {

@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { peakMemory, treeCpuMs, treeMemory } from './processes.ts';
+import { quantile, round, type Summary, summarise, table } from './report.ts';
+import type { BesideSection, Rounds } from './rounds.ts';
+import {
+  type BenchRoom,
+  inNewFolder,
+  inTurns,
+  SUBJECTS,
+  type Subject,
+  type SubjectName,
+  startWithTelegram,
+} from './subjects.ts';
+
+// Parley beside the others, one table of one run: each row a figure, each column a subject.
+
+/** What Parley's median should be: a value, or so many times the median of the least bot. */
+interface Aim {
+  readonly kind: 'at-most' | 'at-least';
+  readonly value: number;
+  readonly timesLeast?: true;
+}
+
+interface Row {
+  readonly section: BesideSection;
+  readonly name: string;
+  readonly unit: string;
+  readonly aim?: Aim;
+}
+
+const CHATS = 50;
+/** A load after which memory is read: so many chats that each always wait, and what they write in all. */
+const LOAD = { chats: 200, messages: 1_200, withinMs: 600_000 };
+const REST_MS = 60_000;
+
+const atMost = (value: number): Aim => ({ kind: 'at-most', value });
+const load = `${LOAD.messages} messages of ${LOAD.chats} chats`;
+
+const ROWS = {
+  firstPoll: {
+    section: 'start',
+    name: 'very first start to first poll',
+    unit: 'ms',
+    aim: atMost(900),
+  },
+  laterPoll: { section: 'start', name: 'start to first poll', unit: 'ms', aim: atMost(600) },
+  firstIdle: {
+    section: 'memory',
+    name: 'idle after very first start',
+    unit: 'MB',
+    aim: atMost(130),
+  },
+  laterIdle: { section: 'memory', name: 'idle after start', unit: 'MB', aim: atMost(130) },
+  loaded: { section: 'memory', name: `after ${load}`, unit: 'MB', aim: atMost(220) },
+  rested: { section: 'memory', name: 'a minute later', unit: 'MB', aim: atMost(160) },
+  peak: { section: 'memory', name: 'at the most', unit: 'MB' },
+  p50: {
+    section: 'latency',
+    name: 'message to answer, median',
+    unit: 'ms',
+    aim: { kind: 'at-most', value: 2.5, timesLeast: true },
+  },
+  p95: { section: 'latency', name: 'message to answer, 95th percentile', unit: 'ms' },
+  rate: {
+    section: 'throughput',
+    name: `answers over ${CHATS} chats`,
+    unit: '/s',
+    aim: { kind: 'at-least', value: 0.5, timesLeast: true },
+  },
+  cpu: {
+    section: 'throughput',
+    name: 'processor time of an answer',
+    unit: 'ms',
+    aim: { kind: 'at-most', value: 3, timesLeast: true },
+  },
+} as const satisfies Record<string, Row>;
+type RowName = keyof typeof ROWS;
+
+/** A row of the table, with its rounds summed up. */
+export interface BesideFigure extends Row {
+  readonly subjects: Readonly<Record<SubjectName, Summary>>;
+  /** The aim as a number, and whether Parley's median reached it. */
+  readonly goal?: { readonly value: number; readonly met: boolean };
+}
+
+type Note = (row: RowName, subject: SubjectName, value: number) => void;
+
+const MEASURES: Readonly<
+  Record<BesideSection, (room: BenchRoom, rounds: Rounds, note: Note) => Promise<void>>
+> = {
+  start: measureStart,
+  memory: measureMemory,
+  latency: measureLatency,
+  throughput: measureThroughput,
+};
+
+/** Measures the rows of the sections in turns, all subjects in each round. */
+export async function measureBeside(
+  sections: readonly BesideSection[],
+  rounds: Rounds,
+  room: BenchRoom,
+): Promise<BesideFigure[]> {
+  const values = new Map<string, number[]>();
+  const at = (row: string, subject: SubjectName) => values.get(`${row} ${subject}`) ?? [];
+  const note: Note = (row, subject, value) =>
+    void values.set(`${row} ${subject}`, [...at(row, subject), value]);
+  for (const section of sections) {
+    process.stderr.write(`  ${section} …\n`);
+    await MEASURES[section](room, rounds, note);
+  }
+  return Object.entries<Row>(ROWS)
+    .filter(([, { section }]) => sections.includes(section))
+    .map(([name, row]) => {
+      const of = (subject: SubjectName) => summarise(at(name, subject));
+      const [parley, least, chatSdk, bare] = [
+        of('parley'),
+        of('least'),
+        of('chat-sdk'),
+        of('bare'),
+      ];
+      const goal = row.aim && goalOf(row.aim, parley.median, least.median);
+      const subjects = { parley, least, 'chat-sdk': chatSdk, bare };
+      return { ...row, subjects, ...(goal !== undefined && { goal }) };
+    });
+}
+
+function goalOf({ kind, value: factor, timesLeast }: Aim, parley: number, least: number) {
+  const value = timesLeast ? factor * least : factor;
+  return { value, met: kind === 'at-most' ? parley <= value : parley >= value };
+}
+
+/** First starts have an empty folder and no compile cache; later ones have both. */
+async function measureStart(room: BenchRoom, { starts }: Rounds, note: Note): Promise<void> {
+  for (let number = 0; number < starts; number += 1) {
+    for (const name of SUBJECTS) {
+      await inNewFolder(async (folder) => {
+        for (const row of ['firstPoll', 'laterPoll'] as const) {
+          await using started = await startWithTelegram(room, name, folder);
+          const { subject, telegram } = started;
+          note(row, name, (await telegram.firstPoll()) - subject.spawnedAt);
+        }
+      });
+    }
+  }
+}
+
+/** Resident memory of all processes of a subject: idle after starts, after a load, a minute later. */
+async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
+  const resident = ({ pids }: Subject) => sum(pids.map((pid) => treeMemory(pid).rss));
+  for (let number = 0; number < rounds.memory; number += 1) {
+    for (const name of SUBJECTS) {
+      await inNewFolder(async (folder) => {
+        for (const row of ['firstIdle', 'laterIdle'] as const) {
+          await using started = await startWithTelegram(room, name, folder);
+          await sleep(rounds.idleMs);
+          note(row, name, resident(started.subject));
+        }
+      });
+    }
+    // All rest during the same minute.
+    await using loaded = new AsyncDisposableStack();
+    const resting: Subject[] = [];
+    for (const name of SUBJECTS) {
+      const started = loaded.use(await startWithTelegram(room, name));
+      const { subject, telegram } = started;
+      await telegram.sideBySide(LOAD.chats, LOAD.messages, LOAD.withinMs);
+      note('loaded', name, resident(subject));
+      note('peak', name, sum(subject.pids.map(peakMemory)));
+      resting.push(subject);
+    }
+    await sleep(REST_MS);
+    for (const subject of resting) note('rested', subject.name, resident(subject));
+  }
+}
+
+/** One person writes, waits, writes again: ms from the message to the arrival of the answer. */
+async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
+  await inTurns(room, rounds.latency, async ({ name }, telegram) => {
+    await telegram.oneByOne(rounds.messages.warmUp);
+    const latencies = await telegram.oneByOne(rounds.messages.latency);
+    note('p50', name, quantile(latencies, 0.5));
+    note('p95', name, quantile(latencies, 0.95));
+  });
+}
+
+/** Answers a second while each of 50 chats always waits for one, and the processor time of each. */
+async function measureThroughput(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
+  const { throughput, warmUp } = rounds.messages;
+  await inTurns(room, rounds.throughput, async ({ name, pids }, telegram) => {
+    await telegram.sideBySide(CHATS, warmUp, rounds.throughputMs);
+    const cpuMs = () => sum(pids.map(treeCpuMs));
+    const before = cpuMs();
+    const { latencies, ms } = await telegram.sideBySide(CHATS, throughput, rounds.throughputMs);
+    note('rate', name, (latencies.length * 1_000) / ms);
+    note('cpu', name, (cpuMs() - before) / latencies.length);
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The table for people: medians, and behind Parley's the least and the most of all rounds. */
+export function renderBeside(figures: readonly BesideFigure[]): string {
+  const head = ['', 'Parley', '', 'least durable', 'Chat SDK', 'bare telegraf', 'aim', ''];
+  const rows = figures.map(({ name, unit, subjects, aim, goal }) => {
+    const { parley, least, bare } = subjects;
+    return [
+      `${name}, ${unit}`,
+      round(parley.median),
+      `(${round(parley.least)}–${round(parley.most)})`,
+      round(least.median),
+      round(subjects['chat-sdk'].median),
+      round(bare.median),
+      goal ? `${aim?.kind === 'at-most' ? '≤' : '≥'} ${round(goal.value)}` : '',
+      goal ? (goal.met ? 'met' : 'MISSED') : '',
+    ];
+  });
+  return table([head, ...rows]);
+}

@@ -1,0 +1,37 @@
+import { createRedisState } from '@chat-adapter/state-redis';
+import { createTelegramAdapter } from '@chat-adapter/telegram';
+import { type Adapter, Chat, ConsoleLogger } from 'chat';
+import { askModel, SYSTEM, TOOLS } from './ask-model.ts';
+
+// A bot as the documentation of Chat SDK writes it: long polling, state and history in Redis, the newest
+// 20 messages for the model. What arrives while a chat is busy is queued: the default drops it. It asks
+// with a prompt and tools of Parley's size, and posts the whole answer as it is.
+
+const { BOT_TOKEN = '', API_ROOT = '', REDIS_URL = '' } = process.env;
+
+const logger = new ConsoleLogger('warn');
+const telegram = createTelegramAdapter({
+  botToken: BOT_TOKEN,
+  apiUrl: API_ROOT,
+  mode: 'polling',
+  logger,
+});
+const bot = new Chat({
+  userName: 'parley_test_bot',
+  // Its declarations are not made for `exactOptionalPropertyTypes`.
+  adapters: { telegram: telegram as Adapter },
+  state: createRedisState({ url: REDIS_URL, logger }),
+  concurrency: 'queue',
+  logger,
+});
+bot.onDirectMessage(async (thread) => {
+  const { messages } = await bot.history.thread.list(thread.id, { limit: 20 });
+  const past = messages.map(({ author, text }) => {
+    return { role: author.isMe ? 'assistant' : 'user', content: text } as const;
+  });
+  const { text } = await askModel([{ role: 'system', content: SYSTEM }, ...past], TOOLS);
+  await thread.post(text);
+});
+process.once('SIGTERM', () => process.exit());
+await bot.initialize();
+console.log('ready');

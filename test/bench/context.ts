@@ -1,0 +1,260 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  assembleHistory,
+  createCompactor,
+  createTurnRunner,
+  type HistoryLimits,
+  readHistory,
+} from '@parley/agent';
+import { silentLogger } from '@parley/contracts';
+import type { ChatModel, ModelRequest } from '@parley/models';
+import { openStore, type Store } from '@parley/store';
+import { estimateTokens, openWorkspace } from '@parley/workspace';
+import { type Spread, timed } from './prompt.ts';
+import { CHAT, depsOf, fillWorkspace, messageOf } from './prompt-scene.ts';
+import { round, table } from './report.ts';
+import type { Rounds } from './rounds.ts';
+import { inNewFolder } from './subjects.ts';
+
+/** What the past of a stored conversation costs before each request. */
+export interface PastCost {
+  readonly turns: number;
+  /** As Parley does it: the summary and what came after it, or the newest that fit. */
+  readonly summedUp: Spread;
+  readonly newest: Spread;
+  /** Everything that was ever said. */
+  readonly everything: Spread;
+}
+
+/** All figures of the section. */
+export interface ContextFigures {
+  readonly compacting: TalkCost;
+  readonly leavingOut: TalkCost;
+  readonly pasts: readonly PastCost[];
+}
+
+/** Turns of the long conversation. */
+export const TURNS = 300;
+const STORED = [10, 100, 1_000, 10_000];
+/** Turns that a summary leaves as they were said, about. */
+const KEPT = 20;
+const PLACE = { conversationId: CHAT, session: 0 };
+const OWNER = { kind: 'owner', conversationId: CHAT } as const;
+const LIMITS = { entries: 400, tokens: 24_000 };
+
+/** What a long conversation costs in tokens, and its past in time. */
+export async function measureContext(rounds: Rounds): Promise<ContextFigures> {
+  return inNewFolder(async (folder) => {
+    fillWorkspace(folder);
+    const compacting = await talk(folder, TURNS, true);
+    const leavingOut = await talk(folder, TURNS, false);
+    const pasts: PastCost[] = [];
+    for (const turns of STORED) pasts.push(await timePast(turns, rounds.repetitions / 4));
+    return { compacting, leavingOut, pasts };
+  });
+}
+
+async function timePast(turns: number, times: number): Promise<PastCost> {
+  return inNewFolder(async (folder) => {
+    const path = join(folder, 'parley.db');
+    const store = await openStore({ url: `sqlite:${path}`, clock: () => 0 });
+    fillHistory(path, turns);
+    const now = { role: 'user', content: questionOf(turns) } as const;
+    const budget = { history: LIMITS.tokens, now: WINDOW };
+    const assembled = async (entries: number) => {
+      const { summary, transcript } = await readHistory(store, PLACE, OWNER, entries);
+      assembleHistory({ summary: summary?.text ?? null, entries: transcript, now }, budget);
+    };
+    const newest = await warm(times, () => assembled(LIMITS.entries));
+    const everything = await warm(Math.min(times, 20), async () => {
+      const entries = await store.transcript.recent(CHAT, 0, 2 * turns);
+      assembleHistory(
+        { summary: null, entries, now },
+        { ...budget, history: Number.POSITIVE_INFINITY },
+      );
+    });
+    await writeSummary(store, 2 * Math.max(0, turns - KEPT));
+    const summedUp = await warm(times, () => assembled(LIMITS.entries));
+    await store.close();
+    return { turns, summedUp, newest, everything };
+  });
+}
+
+async function warm(times: number, work: () => Promise<unknown>): Promise<Spread> {
+  await timed(Math.ceil(times / 4), work);
+  return timed(times, work);
+}
+
+/** In one go: a commit for each turn would take minutes, and is not what is measured. */
+function fillHistory(path: string, turns: number): void {
+  const database = new DatabaseSync(path);
+  database.exec('begin');
+  database
+    .prepare('insert into conversation (id, epoch, session, created_at) values (?, 0, 0, 0)')
+    .run(CHAT);
+  const turn = database.prepare(
+    "insert into turn (id, conversation_id, session, state, attempts, started_at, finished_at) values (?, ?, 0, 'answered', 1, 0, 0)",
+  );
+  const entry = database.prepare(
+    'insert into transcript (conversation_id, session, turn_id, role, content, created_at) values (?, 0, ?, ?, ?, 0)',
+  );
+  for (let nth = 1; nth <= turns; nth += 1) {
+    turn.run(`t${nth}`, CHAT);
+    entry.run(CHAT, `t${nth}`, 'user', JSON.stringify({ text: questionOf(nth) }));
+    entry.run(CHAT, `t${nth}`, 'assistant', JSON.stringify({ text: ANSWER }));
+  }
+  database.exec('commit');
+  database.close();
+}
+
+async function writeSummary(store: Store, reaches: number): Promise<void> {
+  if (reaches === 0) return;
+  const task = { ...PLACE, reader: OWNER.kind, kind: 'history', mark: '0' } as const;
+  await store.summaries.claim(task, { by: 'bench', now: 0, until: 1, impatient: false });
+  const facts = ['They talk of the house by the lake.'];
+  const content = { facts, decisions: [], openTasks: [], remembered: [], tone: [] };
+  await store.summaries.finish(task, 'bench', { content, reaches });
+}
+
+/** The later half of a conversation may cost so much more than the earlier one; of quadratic cost it is three times. */
+const LINEAR = 1.5;
+
+/** The tables of the context section, for people. */
+export function renderContext({ compacting, leavingOut, pasts }: ContextFigures): string {
+  const title = `${TURNS} turns, a window of ${WINDOW} tokens`;
+  const ways = [
+    [title, 'tokens in all', 'first 50, each', 'last 50, each', 'largest', '2nd half : 1st', ''],
+    [
+      `Parley, ${compacting.summaries.length} summaries`,
+      ...costs(compacting.turns, compacting),
+      met(compacting.turns),
+    ],
+    ['without summaries: the oldest is left out', ...costs(leavingOut.turns), ''],
+    ['everything is sent', ...costs(compacting.everything), ''],
+  ];
+  const times = [
+    ['turns that are stored', ...pasts.map(({ turns }) => String(turns))],
+    row('the past of a request, summed up', pasts, ({ summedUp }) => summedUp),
+    row('the same, not summed up yet', pasts, ({ newest }) => newest),
+    row('everything', pasts, ({ everything }) => everything),
+  ];
+  return [table(ways), '', table(times)].join('\n');
+}
+
+function costs(turns: readonly number[], { summaries }: Partial<TalkCost> = {}): string[] {
+  const mean = (of: readonly number[]) => (sum(of) / of.length).toFixed(0);
+  const all = sum(turns) + sum(summaries ?? []);
+  const largest = String(Math.max(...turns));
+  const ratio = round(growth(turns));
+  return [String(all), mean(turns.slice(0, 50)), mean(turns.slice(-50)), largest, ratio];
+}
+
+function growth(turns: readonly number[]): number {
+  const half = turns.length / 2;
+  return sum(turns.slice(half)) / sum(turns.slice(0, half));
+}
+
+function met(turns: readonly number[]): string {
+  const fits = Math.max(...turns) <= WINDOW && growth(turns) <= LINEAR;
+  return fits ? 'linear, fits' : 'MISSED';
+}
+
+function row(
+  name: string,
+  pasts: readonly PastCost[],
+  of: (past: PastCost) => PastCost['newest'],
+): string[] {
+  return [name, ...pasts.map((past) => `${round(of(past).median)} ms (${round(of(past).p95)})`)];
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** What a whole conversation has cost, in tokens of requests; answers cost the same for everybody. */
+export interface TalkCost {
+  /** Of each turn, in their order. */
+  readonly turns: readonly number[];
+  /** Of each summary, what was written for it included. */
+  readonly summaries: readonly number[];
+  /** Of each turn, if it had been sent everything that was said. */
+  readonly everything: readonly number[];
+}
+
+/** What a model of unknown make is given, and what an installation shows of the past. */
+export const WINDOW = 32_768;
+const HISTORY: HistoryLimits = { entries: 400, tokens: 24_000 };
+const MINUTE = 60_000;
+
+/** About 60 tokens, and 120; no two questions alike. */
+export const questionOf = (turn: number) =>
+  `Number ${turn}: ${'tell me more of the house by the lake. '.repeat(6)}`;
+export const ANSWER = 'The house by the lake has a green door and two chimneys. '.repeat(9);
+const NOTES = `# Facts\n${'- They talk of the house by the lake, its door and its two chimneys.\n'.repeat(16)}`;
+
+/** Talks for so many turns in a workspace that `fillWorkspace` has filled; without `compacts` the oldest is left out. */
+export async function talk(folder: string, turns: number, compacts: boolean): Promise<TalkCost> {
+  let now = Date.UTC(2026, 10, 21, 8);
+  const clock = () => now;
+  const store = await openStore({ url: 'sqlite::memory:', clock });
+  const workspace = await openWorkspace({ folder, templates: folder });
+  const cost = { turns: [] as number[], summaries: [] as number[], everything: [] as number[] };
+  let said = 0;
+  const model = modelThat((request, isSummary) => {
+    const tokens = tokensOf(request);
+    if (isSummary) cost.summaries.push(tokens + estimateTokens(NOTES));
+    else {
+      const current = estimateTokens(request.messages.at(-1)?.content ?? '');
+      cost.turns.push(tokens);
+      cost.everything.push(tokensOf({ ...request, messages: [] }) + said + current);
+    }
+  });
+  const past = { history: HISTORY, contextTokens: () => WINDOW };
+  const deps = { ...depsOf({ workspace, store, model, clock, layout: 'parley' }), ...past };
+  let ids = 0;
+  const newId = (prefix: string) => {
+    ids += 1;
+    return `${prefix}-${ids}`;
+  };
+  const compactor = createCompactor({ ...deps, store, newId, log: silentLogger });
+  const runTurn = createTurnRunner(compacts ? { ...deps, compactor } : deps);
+  for (let turn = 1; turn <= turns; turn += 1) {
+    now += MINUTE;
+    await store.inbox.accept(messageOf(turn, now, questionOf(turn)));
+    const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
+    const begun = await store.lanes.begin(work, 'collect', `t${turn}`, now);
+    if (begun.kind !== 'turn') throw new Error(`There is no turn: ${begun.kind}.`);
+    await runTurn(begun.turn, begun.lease, new AbortController().signal);
+    await store.lanes.release(begun.lease);
+    await compactor.settled();
+    said += estimateTokens(questionOf(turn)) + estimateTokens(ANSWER);
+  }
+  await store.close();
+  return cost;
+}
+
+/** About what a request costs, its tools included. */
+function tokensOf({ system, messages, tools }: ModelRequest): number {
+  const texts = [
+    ...system.map(({ text }) => text),
+    ...messages.map(({ content }) => content),
+    ...(tools === undefined ? [] : [JSON.stringify(tools)]),
+  ];
+  return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+}
+
+function modelThat(sees: (request: ModelRequest, isSummary: boolean) => void): ChatModel {
+  const id = 'bench/talk';
+  return {
+    id,
+    async *stream(request) {
+      const isSummary = request.system.some(({ text }) => text.startsWith('You keep the notes'));
+      sees(request, isSummary);
+      const text = isSummary ? NOTES : ANSWER;
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
+      yield { type: 'text', text };
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: null };
+    },
+  };
+}

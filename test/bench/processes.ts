@@ -1,0 +1,222 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { z } from 'zod';
+
+/** Ms since 1970 with fractions, the same in every process of this machine. */
+export function preciseNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** A program to start, and where. */
+export interface Program {
+  /** Names its log in the folder. */
+  readonly name: string;
+  readonly folder: string;
+  /** For node: flags, the file, its arguments. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it writes to standard output once it works. */
+  readonly readyLine: string;
+}
+
+/** A started process. Times in ms since 1970. */
+export interface StartedProcess {
+  readonly pid: number;
+  readonly spawnedAt: number;
+  /** When it said that it is ready. */
+  readonly readyAt: Promise<number>;
+  /** What it has written to standard output so far. */
+  output(): string;
+  /** Ends it by SIGTERM, as a supervisor does. */
+  stop(): Promise<void>;
+}
+
+const Manifest = z.object({ scripts: z.object({ start: z.string() }) });
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What `npm start` gives to node, flags included; from the manifest, so that they cannot differ. */
+export function npmStart(): string[] {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const [program, ...args] = Manifest.parse(manifest).scripts.start.split(' ');
+  if (program !== 'node') throw new Error(`"npm start" runs ${program}, and not node.`);
+  return args;
+}
+
+/** Starts node itself, no shell and no npm between, as a user does on Node 24. */
+export function startProcess({ name, folder, args, env, readyLine }: Program): StartedProcess {
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+  const errors = join(folder, `${name}.log`);
+  const log = openSync(errors, 'a');
+  const spawnedAt = preciseNow();
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    // Node's compile cache lives in the temporary folder unless a place is named.
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: join(folder, 'tmp'), ...env },
+    stdio: ['ignore', 'pipe', log],
+  });
+  closeSync(log);
+  // A benchmark that fails leaves nobody behind.
+  const end = () => void child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  const readyAt = lineSeen(child, readyLine, () => output, errors);
+  readyAt.catch(() => {}); // Those who do not wait for it learn of a failure from the double.
+  if (child.pid === undefined) throw new Error(`${name} could not be started.`);
+  return { pid: child.pid, spawnedAt, readyAt, output: () => output, stop: () => stop(child) };
+}
+
+function lineSeen(
+  child: ChildProcess,
+  line: string,
+  output: () => string,
+  errors: string,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      if (output().includes(line)) resolve(preciseNow());
+    });
+    child.once('exit', (code) => {
+      const log = readFileSync(errors, 'utf8').slice(-2_000);
+      reject(new Error(`It ended with code ${code}: ${output()}${log}`));
+    });
+  });
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    const timer = setTimeout(() => child.kill('SIGKILL'), 12_000);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}
+
+/** Memory of a process and all its children, in MB (2^20 bytes). */
+export interface TreeMemory {
+  /** Resident; what processes share is counted in each. */
+  readonly rss: number;
+  /** Proportional: what processes share is divided among them. */
+  readonly pss: number;
+  readonly processes: number;
+}
+
+/** Ticks per second of the times in `/proc`; 100 on every Linux that Node runs on. */
+const TICKS = 100;
+
+/** Reads the kernel's own account of memory. Linux only. */
+export function treeMemory(pid: number): TreeMemory {
+  let rss = 0;
+  let pss = 0;
+  const tree = treeOf(pid);
+  for (const member of tree) {
+    const rollup = readFileSync(`/proc/${member}/smaps_rollup`, 'utf8');
+    rss += kilobytes(rollup, 'Rss');
+    pss += kilobytes(rollup, 'Pss');
+  }
+  return { rss: rss / 1024, pss: pss / 1024, processes: tree.length };
+}
+
+/** Processor time of a process and its children so far, ended ones included, in ms, in steps of 10. */
+export function treeCpuMs(pid: number): number {
+  const ticks = treeOf(pid).map((member) => statOf(member).ticks);
+  return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS;
+}
+
+/** The process that started this one. */
+export function parentOf(pid: number): number {
+  return statOf(pid).parent;
+}
+
+/** The most memory a process ever had resident, in MB. */
+export function peakMemory(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return kilobytes(status, 'VmHWM') / 1024;
+}
+
+/** Files and sockets that a process has open. */
+export function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+function treeOf(root: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      parents.set(Number(name), statOf(Number(name)).parent);
+    } catch {
+      // It ended while we were looking.
+    }
+  }
+  const tree = [root];
+  for (const member of tree) {
+    for (const [pid, parent] of parents) if (parent === member) tree.push(pid);
+  }
+  return tree;
+}
+
+/** Field numbers as in proc_pid_stat(5); the name in brackets may hold spaces. */
+function statOf(pid: number): { parent: number; ticks: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  // User and system time of its own, then of its children that have ended.
+  return { parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
+}
+
+function kilobytes(rollup: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1] ?? Number.NaN);
+}
+
+const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.string() })]);
+
+/** A program of this folder that runs beside and answers orders, one at a time. */
+export interface ChildProgram {
+  /** The result of an order; without one, the greeting. Rejects with what went wrong there. */
+  ask(order?: object): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Starts a program of this folder, with `flags` for node; it says hello by itself. */
+export function startChild(
+  file: string,
+  args: readonly string[] = [],
+  flags: readonly string[] = [],
+): ChildProgram {
+  const child = fork(join(import.meta.dirname, file), args, {
+    execArgv: [...flags],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return {
+    ask: (order) => nextResult(child, file, order),
+    close: () =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve();
+        child.once('exit', () => resolve());
+        child.disconnect();
+      }),
+  };
+}
+
+function nextResult(child: ChildProcess, file: string, order?: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`${file} ended with code ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      const told = Told.parse(message);
+      if ('failure' in told) reject(new Error(`${file}: ${told.failure}`));
+      else resolve(told.result);
+    });
+    if (order !== undefined) child.send(order);
+  });
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { BUSY_DAY, OWNER, TALKING_GROUP } from './day.ts';
+import { startModelSide, startTelegramSide } from './doubles.ts';
+import {
+  type ByPart,
+  type Installation,
+  nameOf,
+  startInstallation,
+  type Topology,
+  tokenOf,
+} from './installation.ts';
+import { openFiles, treeMemory } from './processes.ts';
+import { round, slope, table } from './report.ts';
+import { inNewFolder, settingsFor } from './subjects.ts';
+
+/** What a day came to on one deployment. */
+export interface SoakFigures {
+  readonly topology: string;
+  readonly minutes: number;
+  readonly samples: readonly Sample[];
+}
+
+const TOPOLOGIES: readonly Topology[] = [{ kind: 'embedded' }, { kind: 'roles', workers: 1 }];
+const SAMPLE_MS = 30_000;
+/** What was written last is answered before the last look. */
+const AFTERWARDS_MS = 10_000;
+const MAIL = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
+
+/** Lets a day of traffic go by in so many minutes, on both deployments at the same time. */
+export async function measureSoak({ minutes }: { minutes: number }): Promise<SoakFigures[]> {
+  return Promise.all(TOPOLOGIES.map((topology) => soak(topology, minutes)));
+}
+
+async function soak(topology: Topology, minutes: number): Promise<SoakFigures> {
+  return inNewFolder(async (folder) => {
+    await using opened = new AsyncDisposableStack();
+    const model = await startModelSide(50);
+    opened.defer(model.close);
+    const telegram = await startTelegramSide();
+    opened.defer(telegram.close);
+    const workspace = join(folder, 'data/workspace');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'HEARTBEAT.md'), MAIL);
+    const settings = busySettings({ telegram, modelUrl: model.baseUrl });
+    const installation = await startInstallation({ topology, folder, settings });
+    opened.defer(installation.stop);
+    await telegram.firstPoll();
+    const day = Promise.all([
+      telegram.day(minutes * 60_000),
+      writeOnPage(installation, minutes * 60_000),
+    ]);
+    const samples = await watch(installation, day);
+    return { topology: nameOf(topology), minutes, samples };
+  });
+}
+
+function busySettings(where: Parameters<typeof settingsFor>[0]): object {
+  const settings = settingsFor(where);
+  const access = { direct: 'open', groups: 'allowlist', allowGroups: [TALKING_GROUP] };
+  return {
+    ...settings,
+    owners: [`telegram:${OWNER}`],
+    agent: { timeZone: 'UTC' },
+    heartbeat: { quietHours: 'off', tokensPerDay: 100_000_000 },
+    channels: { telegram: { ...settings.channels.telegram, access } },
+  };
+}
+
+/** Somebody writes on the page all day. */
+async function writeOnPage(installation: Installation, ms: number): Promise<void> {
+  const [address = ''] =
+    /http:\/\/[\d.]+:\d+/.exec(installation.processes[0]?.output() ?? '') ?? [];
+  const headers = {
+    authorization: `Bearer ${tokenOf(installation)}`,
+    'content-type': 'application/json',
+  };
+  const messages = BUSY_DAY['messages on the page'];
+  for (let number = 1; number <= messages; number += 1) {
+    await pause(ms / messages);
+    const body = JSON.stringify({ id: randomUUID(), text: `And on the page, number ${number}?` });
+    const url = `${address}/channels/web/default/messages`;
+    const { ok, status } = await fetch(url, { method: 'POST', headers, body });
+    if (!ok) throw new Error(`The page was answered ${status}.`);
+  }
+}
+
+/** Looks every 30 s until the day is over, and once more a little later. */
+async function watch(installation: Installation, day: Promise<unknown>): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const begun = performance.now();
+  const look = async () => {
+    samples.push(await sampleOf(installation, performance.now() - begun));
+  };
+  let over = false;
+  const ended = day.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    await Promise.race([ended, pause(SAMPLE_MS)]);
+    await look();
+  }
+  await ended;
+  await pause(AFTERWARDS_MS);
+  await look();
+  return samples;
+}
+
+/** Before this share of the run is over, a process still learns and fills its caches. */
+const WARM_UP = 0.4;
+/** What a day may add to memory before it counts as growing, in MB. */
+const FLAT_MB = 12;
+
+/** Memory, files and tables over a day. */
+export function renderSoak(figures: readonly SoakFigures[]): string {
+  return figures
+    .flatMap(({ topology, minutes, samples }) => [
+      `${topology}: a day in ${minutes} minutes`,
+      renderTimes(samples),
+      renderTrend(samples, minutes),
+      renderRows(samples),
+    ])
+    .join('\n\n');
+}
+
+/** About twelve lines of all samples. */
+function renderTimes(samples: readonly Sample[]): string {
+  const step = Math.max(1, Math.floor(samples.length / 12));
+  const shown = samples.filter((_, index) => index % step === 0 || index === samples.length - 1);
+  const parts = Object.keys(samples[0]?.residentMb ?? {});
+  const head = [
+    'minute',
+    ...parts.flatMap((part) => [`${part} MB`, 'heap', 'files']),
+    'database MB',
+  ];
+  const rows = shown.map(({ atMs, residentMb, heapMb, files, databaseMb }) => [
+    (atMs / 60_000).toFixed(1),
+    ...parts.flatMap((part) => [
+      (residentMb[part] ?? 0).toFixed(0),
+      (heapMb[part] ?? 0).toFixed(0),
+      String(files[part]),
+    ]),
+    round(databaseMb),
+  ]);
+  return table([head, ...rows]);
+}
+
+/** Least squares through what was seen after the warm-up; an hour is one of the run. */
+function renderTrend(samples: readonly Sample[], minutes: number): string {
+  const settled = samples.slice(Math.floor(samples.length * WARM_UP));
+  const parts = Object.keys(samples[0]?.residentMb ?? {});
+  const hours = settled.map(({ atMs }) => atMs / 3_600_000);
+  const row = (name: string, value: (sample: Sample) => number): string[] => {
+    const perHour = slope(hours, settled.map(value));
+    const perDay = (perHour * minutes) / 60;
+    return [name, round(perHour), round(perDay), perDay <= FLAT_MB ? 'flat' : 'GROWS'];
+  };
+  return table([
+    ['after the warm-up', 'MB an hour of the run', 'MB a day', ''],
+    ...parts.flatMap((part) => [
+      row(`${part}, resident`, ({ residentMb }) => residentMb[part] ?? 0),
+      row(`${part}, heap`, ({ heapMb }) => heapMb[part] ?? 0),
+    ]),
+  ]);
+}
+
+/** The tables that have rows, and those that still grow in the second half. */
+function renderRows(samples: readonly Sample[]): string {
+  const last = samples.at(-1);
+  const half = samples[Math.floor(samples.length / 2)];
+  const rows = Object.entries(last?.rows ?? {})
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => {
+      const atHalf = half?.rows[name] ?? 0;
+      return [name, String(samples[0]?.rows[name] ?? 0), String(atHalf), String(count)];
+    });
+  return table([['rows of table', 'at the start', 'at noon', 'after the day'], ...rows]);
+}
+
+/** How an installation is at a moment. */
+export interface Sample {
+  /** Since the beginning, in ms. */
+  readonly atMs: number;
+  /** Resident, and used by JavaScript, in MB; open files and sockets. By part. */
+  readonly residentMb: ByPart;
+  readonly heapMb: ByPart;
+  readonly files: ByPart;
+  readonly databaseMb: number;
+  /** Rows of each table. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+const MB = 1_048_576;
+
+/** Looks at the processes, the database and its tables. */
+export async function sampleOf(installation: Installation, atMs: number): Promise<Sample> {
+  const { processes } = installation;
+  const heaps = await Promise.all(
+    processes.map((one) => heapOf(one.output(), tokenOf(installation))),
+  );
+  const byPart = (value: (pid: number, index: number) => number): ByPart =>
+    Object.fromEntries(processes.map(({ part, pid }, index) => [part, value(pid, index)]));
+  return {
+    atMs,
+    residentMb: byPart((pid) => treeMemory(pid).rss),
+    heapMb: byPart((_pid, index) => heaps[index] ?? 0),
+    files: byPart(openFiles),
+    ...(await databaseOf(installation)),
+  };
+}
+
+/** As the process tells it; what is garbage is in it. */
+async function heapOf(output: string, token: string): Promise<number> {
+  const address = /http:\/\/[\d.]+:\d+/.exec(output)?.[0] ?? '';
+  const headers = { authorization: `Bearer ${token}` };
+  const metrics = await (await fetch(`${address}/metrics`, { headers })).text();
+  return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(metrics)?.[1]) / MB;
+}
+
+async function databaseOf({
+  data,
+  servers,
+}: Installation): Promise<Pick<Sample, 'databaseMb' | 'rows'>> {
+  return servers === undefined ? embeddedRows(data) : serverRows(servers.postgresUrl);
+}
+
+function embeddedRows(data: string): Pick<Sample, 'databaseMb' | 'rows'> {
+  const files = readdirSync(data).filter((name) => name.startsWith('parley.db'));
+  const bytes = files.reduce((sum, name) => sum + statSync(join(data, name)).size, 0);
+  const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
+  try {
+    const tables = database
+      .prepare("select name from sqlite_schema where type = 'table' and sql like 'create table %'")
+      .all()
+      .map(({ name }) => String(name));
+    const count = (table: string) =>
+      Number(database.prepare(`select count(*) as rows from "${table}"`).get()?.rows);
+    return { databaseMb: bytes / MB, rows: Object.fromEntries(tables.map((t) => [t, count(t)])) };
+  } finally {
+    database.close();
+  }
+}
+
+async function serverRows(url: string): Promise<Pick<Sample, 'databaseMb' | 'rows'>> {
+  const postgres = new Client({ connectionString: url });
+  await postgres.connect();
+  try {
+    const { rows: tables } = await postgres.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+    );
+    const rows: Record<string, number> = {};
+    for (const { name } of tables) {
+      const counted = await postgres.query<{ rows: string }>(
+        `select count(*) as rows from "${name}"`,
+      );
+      rows[name] = Number(counted.rows[0]?.rows);
+    }
+    const size = await postgres.query<{ bytes: string }>(
+      'select pg_database_size(current_database()) as bytes',
+    );
+    return { databaseMb: Number(size.rows[0]?.bytes) / MB, rows };
+  } finally {
+    await postgres.end();
+  }
+}

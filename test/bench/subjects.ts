@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTelegramSide, type TelegramSide } from './doubles.ts';
+import { npmStart, type StartedProcess, startProcess } from './processes.ts';
+import { type RedisSide, startRedisSide } from './servers.ts';
+
+/** What is measured: Parley, the least bot that is as durable, Chat SDK on Redis, and bare telegraf. */
+export const SUBJECTS = ['parley', 'least', 'chat-sdk', 'bare'] as const;
+export type SubjectName = (typeof SUBJECTS)[number];
+
+/** A subject that runs; `pids` are its process and, for Chat SDK, that of its Redis. */
+export interface Subject extends StartedProcess {
+  readonly name: SubjectName;
+  readonly pids: readonly number[];
+}
+
+/** Where a subject runs. `folder` is kept between starts or not, which decides what is warm. */
+export interface Surroundings {
+  readonly folder: string;
+  readonly telegram: TelegramSide;
+  readonly modelUrl: string;
+  /** More arguments for node, for example `--cpu-prof`. */
+  readonly nodeArguments?: readonly string[];
+  readonly redis?: RedisSide | undefined;
+}
+
+/** Where the rounds of a section run. */
+export interface BenchRoom {
+  readonly modelUrl: string;
+  readonly nodeArguments: readonly string[];
+}
+
+/** Starts a subject as its user does. */
+export function startSubject(name: SubjectName, where: Surroundings): Subject {
+  const { folder, nodeArguments = [], redis } = where;
+  const { args, env, readyLine } = name === 'parley' ? parley(where) : bot(name, where);
+  const started = startProcess({
+    name,
+    folder,
+    args: [...nodeArguments, ...args],
+    env,
+    readyLine,
+  });
+  return { ...started, name, pids: [started.pid, ...(redis === undefined ? [] : [redis.pid])] };
+}
+
+/**
+ * Runs `measure` for each subject, `rounds` times in turn, so that whatever else the machine does meets
+ * all alike. Each time a new process, a new Telegram, and a new folder.
+ */
+export async function inTurns(
+  room: BenchRoom,
+  rounds: number,
+  measure: (subject: Subject, telegram: TelegramSide) => Promise<void>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of SUBJECTS) {
+      await using started = await startWithTelegram(room, name);
+      await measure(started.subject, started.telegram);
+    }
+  }
+}
+
+/** Starts a subject that polls, in `folder` or a new one, with what it needs; disposing ends all of it. */
+export async function startWithTelegram(
+  { modelUrl, nodeArguments }: BenchRoom,
+  name: SubjectName,
+  folder?: string,
+) {
+  await using opened = new AsyncDisposableStack();
+  const place = folder ?? newFolder();
+  opened.defer(() => {
+    if (folder === undefined) removeFolder(place);
+  });
+  const telegram = await startTelegramSide();
+  opened.defer(telegram.close);
+  const redis = name === 'chat-sdk' ? await startRedisSide() : undefined;
+  opened.defer(async () => redis?.close());
+  const more = name === 'parley' ? nodeArguments : [];
+  const where = { folder: place, telegram, modelUrl, redis, nodeArguments: more };
+  const subject = startSubject(name, where);
+  opened.defer(subject.stop);
+  await subject.readyAt;
+  await telegram.firstPoll();
+  const everything = opened.move();
+  return { subject, telegram, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
+
+/** Gives `use` an empty folder and removes it afterwards. */
+export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = newFolder();
+  try {
+    return await use(folder);
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-bench-'));
+const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
+
+/** Settings of a Parley for anybody who writes to this Telegram. */
+export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram' | 'modelUrl'>) {
+  return {
+    model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
+    channels: {
+      telegram: {
+        token: telegram.token,
+        apiRoot: telegram.apiRoot,
+        // The bots it is compared with do not pace themselves either.
+        pace: false,
+        access: { direct: 'open' },
+      },
+    },
+    http: { port: 0 },
+    // A load of a day comes from few people.
+    spend: { perStrangerDaily: 'off' },
+  };
+}
+
+/** Writes the settings once; the workspace and the database are Parley's own business. */
+export function writeSettings(folder: string, settings: object): string {
+  const data = join(folder, 'data');
+  mkdirSync(data, { recursive: true });
+  // JSON is YAML.
+  writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
+  return data;
+}
+
+function parley(where: Surroundings) {
+  const data = writeSettings(where.folder, settingsFor(where));
+  return { args: [...npmStart(), '--data', data], env: {}, readyLine: 'Parley is running' };
+}
+
+const BOTS: Readonly<Record<Exclude<SubjectName, 'parley'>, string>> = {
+  least: 'least-bot.ts',
+  'chat-sdk': 'chat-sdk-bot.ts',
+  bare: 'bare-telegraf.ts',
+};
+
+function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Surroundings) {
+  const env = {
+    BOT_TOKEN: telegram.token,
+    API_ROOT: telegram.apiRoot,
+    MODEL_URL: modelUrl,
+    DATABASE: join(folder, 'bot.db'),
+    REDIS_URL: redis?.url ?? '',
+    // What Parley turns on for itself.
+    NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
+  };
+  return { args: [join(import.meta.dirname, 'bots', BOTS[name])], env, readyLine: 'ready' };
+}
