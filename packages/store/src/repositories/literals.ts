@@ -6,9 +6,6 @@ import { raw } from '../kysely.ts';
 /** Messages that no turn has taken yet; served by `inbox_waiting`. */
 export const WAITING = raw.lit<'waiting'>('waiting');
 
-/** Attachments that are still to be fetched; served by `attachment_pending`. */
-export const PENDING = raw.lit<'pending'>('pending');
-
 /** Messages of owners in direct chats; served by `inbox_owner`. */
 export const FROM_OWNER = raw.lit<1>(1);
 
