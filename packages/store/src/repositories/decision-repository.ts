@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../database.ts';
 import type { AwaitedYes, DecisionRepository, MessageStory, TurnStory } from '../decisions.ts';
 import type { ChatKey } from '../outbox.ts';
+import { statement } from '../statement.ts';
 import { readApprovalRow } from './approval-row.ts';
 import { toldAlerts } from './told-alerts.ts';
 
@@ -16,26 +17,12 @@ export function decisionRepository(database: Database): DecisionRepository {
   return {
     record: ({ channel, account, chatId, messageId, senderId, outcome, reason, at, sentAt }) =>
       database.write(async (sql) => {
-        const place = { channel, account, chat_id: chatId, message_id: messageId };
-        const row = await sql
-          .insertInto('decision')
-          .values({
-            ...place,
-            sender_id: senderId,
-            outcome,
-            reason,
-            decided_at: at,
-            sent_at: sentAt ?? null,
-          })
-          .onConflict((conflict) => conflict.columns(MESSAGE).doNothing())
-          .returning('seq')
-          .executeTakeFirst();
+        const chat = { channel, account, chatId };
+        const told = { messageId, senderId, outcome, reason, at, sentAt: sentAt ?? null };
+        const row = await sql.get(RECORD, { ...chat, ...told });
         if (row === undefined) return;
-        await sql
-          .deleteFrom('decision')
-          .where('seq', '<=', row.seq - KEPT)
-          .execute();
-        if (row.seq % LOOK_EVERY === 0) await forgetOldOfChat(sql, { channel, account, chatId });
+        sql.send(FORGET, { until: row.seq - KEPT });
+        if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, chat);
       }, 'process'),
 
     stories: (chat, limit) =>
@@ -50,26 +37,18 @@ export function decisionRepository(database: Database): DecisionRepository {
   };
 }
 
-async function forgetOldOfChat(sql: Sql, { channel, account, chatId }: ChatKey): Promise<void> {
-  const newestForgotten = sql
-    .selectFrom('decision')
-    .select('seq')
-    .where('channel', '=', channel)
-    .where('account', '=', account)
-    .where('chat_id', '=', chatId)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .offset(KEPT_OF_CHAT);
-  await sql
-    .deleteFrom('decision')
-    .where('channel', '=', channel)
-    .where('account', '=', account)
-    .where('chat_id', '=', chatId)
-    .where('seq', '<=', newestForgotten)
-    .execute();
-}
-
-const MESSAGE = ['channel', 'account', 'chat_id', 'message_id'] as const;
+const RECORD = statement(`
+  insert into decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
+    sent_at)
+  values (:channel, :account, :chatId, :messageId, :senderId, :outcome, :reason, :at, :sentAt)
+  on conflict (channel, account, chat_id, message_id) do nothing returning seq`).rows<{
+  readonly seq: number;
+}>();
+const FORGET = statement('delete from decision where seq <= :until');
+const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+const FORGET_OF_CHAT = statement(`
+  delete from decision where ${OF_CHAT} and seq <= (
+    select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
 async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql

@@ -1,21 +1,22 @@
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import type { Link, LinkRepository } from '../links.ts';
+import { statement } from '../statement.ts';
+import type { PersonLinkTable } from '../tables/people-tables.ts';
 
 /** Links on SQL. */
 export function linkRepository(database: Database): LinkRepository {
   return { of: (personId) => database.read((sql) => linkOf(sql, personId)) };
 }
 
+const LINK = statement(`
+  select person_id, link_id, by_owner from person_link
+  where link_id = (select link_id from person_link where person_id = :personId)
+  order by person_id`).rows<Selectable<PersonLinkTable>>();
+
 /** The link an account belongs to, inside the caller's transaction. */
 export async function linkOf(sql: Sql, personId: string): Promise<Link | null> {
-  const rows = await sql
-    .selectFrom('person_link')
-    .select(['person_id', 'link_id', 'by_owner'])
-    .where('link_id', '=', (eb) =>
-      eb.selectFrom('person_link').select('link_id').where('person_id', '=', personId),
-    )
-    .orderBy('person_id')
-    .execute();
+  const rows = await sql.all(LINK, { personId });
   const [first] = rows;
   if (first === undefined) return null;
   return {
