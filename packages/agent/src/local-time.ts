@@ -9,8 +9,14 @@ export function localTimeIn(timeZone: string): LocalTime {
     dateStyle: 'short',
     timeStyle: 'short',
   });
+  // A turn asks several times within a second.
+  let last = { second: Number.NaN, shown: { date: '', time: '' } };
   return (now) => {
-    const [date = '', time = ''] = face.format(now).split(' ');
-    return { date, time };
+    const second = Math.floor(now / 1_000);
+    if (second !== last.second) {
+      const [date = '', time = ''] = face.format(now).split(' ');
+      last = { second, shown: { date, time } };
+    }
+    return last.shown;
   };
 }

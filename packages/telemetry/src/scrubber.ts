@@ -50,10 +50,10 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 /** What each of them needs; most lines have none of it. */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_session|\+[1-9]/i;
 
-/** Long texts go to the model again and again: the layers of a prompt, tools. In characters of all together. */
-const REMEMBERED = 400_000;
+/** Texts go to the model again and again: layers of a prompt, tools, history. In characters of all together. */
+const REMEMBERED = 1_000_000;
 /** Looking through fewer characters costs no more than remembering them. */
-const SHORT = 200;
+const SHORT = 32;
 
 interface Span {
   readonly start: number;

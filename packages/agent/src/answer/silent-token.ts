@@ -6,6 +6,7 @@ const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
+const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gv');
 
 /** A token however its letters are set apart: invisible characters, an escaped underscore. */
 const LETTERS = TOKENS.map((token) =>
@@ -62,7 +63,7 @@ function bareWords(text: string): string {
     .replace(/\p{Cf}/gu, '')
     .replace(/^\s*(?:`{3,}|~{3,})[\w-]*\n/, '')
     .replaceAll('\\_', '_')
-    .replace(new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'gv'), '');
+    .replace(UNSEEN_EDGES, '');
 }
 
 /** Text without the token at its beginning, or null where there is none. */

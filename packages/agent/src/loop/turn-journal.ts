@@ -118,7 +118,16 @@ export function openJournal(
 ): TurnJournal {
   const all: JournalStep[] = [...steps];
   const known = new Map(messages.map((row) => [row.seq, row]));
-  const rounds = () => roundsOf(turnId, all, known);
+  // Asked for many times between two steps.
+  let read: readonly Round[] | null = null;
+  const rounds = () => {
+    read ??= roundsOf(turnId, all, known);
+    return read;
+  };
+  const keep = (...steps: readonly JournalStep[]): void => {
+    all.push(...steps);
+    read = null;
+  };
   const spent = () => {
     const usages = rounds().map(({ step }) => step.usage);
     return usages.length === 0 ? null : totalUsage(usages);
@@ -136,7 +145,7 @@ export function openJournal(
       const step = { ...next(content), ...(timing !== undefined && { timing }) };
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
       if (result === 'fenced') return false;
-      all.push(step);
+      keep(step);
       return true;
     },
     joined: () => rounds().flatMap(({ joined }) => joined),
@@ -150,8 +159,8 @@ export function openJournal(
         return stored;
       });
       if (result.kind !== 'joined') return result.kind;
-      all.push(...stored);
       for (const row of result.rows) known.set(row.seq, row);
+      keep(...stored);
       return 'joined';
     },
   };

@@ -40,11 +40,9 @@ export function memorySource(deps: MemorySourceDeps): ContextSource {
         .map(({ text }) => text)
         .join('\n')
         .slice(0, QUESTION);
-      const [saved, hits, accounts, uses] = await Promise.all([
+      const [saved, hits] = await Promise.all([
         deps.keeper.list(view),
         deps.search.find(view, question, { ...at, most: 12 }),
-        deps.accountsOf(facts.user.id),
-        deps.index.uses(),
       ]);
       const clear = hits.filter(({ isClear }) => isClear);
       const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MOST_MEMORIES);
@@ -56,10 +54,20 @@ export function memorySource(deps: MemorySourceDeps): ContextSource {
       return {
         ...(memories.length > 0 && { memories: memories.map(shownMemory) }),
         ...(knowledge.length > 0 && { knowledge: knowledge.map(shownKnowledge) }),
-        ...profilesOf(current, accounts, reader, uses),
+        ...(current.length > 0 && (await profiles(deps, current, facts.user.id, reader))),
       };
     },
   };
+}
+
+async function profiles(
+  { accountsOf, index }: MemorySourceDeps,
+  saved: readonly SavedMemory[],
+  person: string,
+  reader: Reader,
+): Promise<Pick<PromptFeatures, 'userProfile' | 'projectProfile'>> {
+  const [accounts, uses] = await Promise.all([accountsOf(person), index.uses()]);
+  return profilesOf(saved, accounts, reader, uses);
 }
 
 /** The person's own, and what is about the project; in a group that of the speaker alone. */

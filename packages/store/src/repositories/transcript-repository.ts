@@ -84,11 +84,12 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
-// Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`.
+// Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. A question has none.
 const ENTRIES = `
-  select seq, role, content, created_at as at, (select max(outbox.error) from outbox
+  select seq, role, content, created_at as at, case when role = 'assistant' then (
+    select max(outbox.error) from outbox
     where outbox.turn_id = transcript.turn_id and outbox.turn_id is not null
-      and outbox.state in ('failed', 'unknown')) as undelivered
+      and outbox.state in ('failed', 'unknown')) end as undelivered
   from transcript where conversation_id = :conversationId and session = :session`;
 const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
 const NEWEST = statement(
@@ -106,7 +107,7 @@ const BEHIND = statement(`
 
 function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
   const entry = { role, content: fromJson(content) };
-  return role === 'assistant' && undelivered !== null ? { ...entry, undelivered } : entry;
+  return undelivered !== null ? { ...entry, undelivered } : entry;
 }
 
 const numbered = (row: EntryRow): NumberedEntry => {
