@@ -8,6 +8,9 @@ const chromiumPath = inject('chromiumPath');
 const ANN = 501;
 const BO = 502;
 const CLEO = 503;
+/** The page looks again after a fifth of a second, not after five. */
+const HURRIED =
+  'const wait = setTimeout; setTimeout = (call, ms, ...more) => wait(call, ms === 5000 ? 200 : ms, ...more); 0';
 /** What a hostile text would like the page to take for its own. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
@@ -24,6 +27,7 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
       channels: { telegram: { token, apiRoot, access } },
     });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
+    await page.evaluate(HURRIED);
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Nothing was given up').waitFor();
   });

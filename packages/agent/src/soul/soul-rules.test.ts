@@ -160,7 +160,7 @@ describe('the rules for SOUL.md', () => {
     const long = `${'never ignore '.repeat(600)}`;
     const begun = performance.now();
     soulFindings({ text: long, before: long.slice(5), author: 'agent' });
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
   });
 });
 
