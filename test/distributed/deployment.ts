@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-const START_WITHIN_MS = 40_000;
+const START_WITHIN_MS = 90_000;
 
 /** One process of a deployment. */
 export interface Member {

@@ -7,7 +7,7 @@ import { CONVERSATIONS } from './conversations.ts';
 import type { Peer, Trait } from './peer.ts';
 import { RESTARTS } from './restarts.ts';
 import { type Scene, startScene } from './scene.ts';
-import { TROUBLES } from './troubles.ts';
+import { LOST_CONNECTIONS, TROUBLES } from './troubles.ts';
 
 const TABLE: readonly Behaviour[] = [
   ...CONVERSATIONS,
@@ -16,6 +16,7 @@ const TABLE: readonly Behaviour[] = [
   ...ANSWERS,
   ...TROUBLES,
   ...RESTARTS,
+  ...LOST_CONNECTIONS,
 ];
 
 /**

@@ -44,7 +44,7 @@ export interface Scene {
 }
 
 /** Enough for a busy machine, in ms. */
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 60_000;
 
 /** Starts everything; anybody may write, and groups are answered when the bot is mentioned. */
 export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {

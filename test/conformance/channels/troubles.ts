@@ -88,6 +88,22 @@ export const TROUBLES: readonly Behaviour[] = [
     },
   },
   {
+    title: '[G01] a model that fails is told in plain words, without its address',
+    run: async (scene) => {
+      const place = scene.peer.group();
+      scene.model.fault({ kind: 'status', status: 401 });
+      await scene.ask(place, 'fail please');
+      await scene.peer.waitFor(() => scene.answers(place).length > 0);
+      const text = scene.answers(place)[0]?.text ?? '';
+      expect(text).toContain('could not get an answer');
+      expect(text).not.toContain('127.0.0.1');
+    },
+  },
+];
+
+/** Each loss of the connection is waited out for longer than the one before, until Parley starts again. */
+export const LOST_CONNECTIONS: readonly Behaviour[] = [
+  {
     title: '[D01] what is written while the connection is gone is answered',
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -107,18 +123,6 @@ export const TROUBLES: readonly Behaviour[] = [
       scene.peer.disconnect();
       held.release();
       await scene.once(place, 'cut me off', 40_000);
-    },
-  },
-  {
-    title: '[G01] a model that fails is told in plain words, without its address',
-    run: async (scene) => {
-      const place = scene.peer.group();
-      scene.model.fault({ kind: 'status', status: 401 });
-      await scene.ask(place, 'fail please');
-      await scene.peer.waitFor(() => scene.answers(place).length > 0);
-      const text = scene.answers(place)[0]?.text ?? '';
-      expect(text).toContain('could not get an answer');
-      expect(text).not.toContain('127.0.0.1');
     },
   },
 ];
