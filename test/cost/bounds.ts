@@ -19,8 +19,6 @@ export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBound
   distributed: { statements: 44, transactions: 10, jobs: 2, redisCommands: 134 },
 };
 
-/**
- * Files that a start on the default settings loads. Each costs it about half a millisecond: what is over
- * this belongs behind its first use.
- */
-export const FILES_AT_START = 1_550;
+/** Files of the bundle that a start on the default settings loads, and their size: what is over this belongs behind its first use. */
+export const FILES_AT_START = 85;
+export const BYTES_AT_START = 3_750_000;

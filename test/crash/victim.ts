@@ -1,12 +1,15 @@
 import { appendFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { locateDataFolder, startParley } from '@parley/cli';
+import { bundleModule } from '../services/bundle.ts';
 import { Command, Life, type Report } from './victim-order.ts';
 
 // Parley as `parley start`, `gateway` or `worker` composes it, but it kills itself at a point it is
 // told: SIGKILL, so that nothing is flushed, closed or handed back.
 
+const { locateDataFolder, startParley }: typeof import('@parley/cli') = await import(
+  bundleModule('index')
+);
 const { folder: path, role, armed } = Life.parse(JSON.parse(process.argv[2] ?? ''));
 const folder = locateDataFolder(path, {});
 

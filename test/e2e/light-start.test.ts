@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FILES_AT_START } from '../cost/bounds.ts';
+import { BYTES_AT_START, FILES_AT_START } from '../cost/bounds.ts';
 import { type LoadedModules, loadedByStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
 
@@ -31,16 +31,17 @@ describe('a start on the default settings', () => {
     ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
     ['Kysely in the form with dearer modules', /node_modules\/kysely\/dist\/esm\//],
   ])('does without %s', (_what, pattern) => {
-    expect(loaded.files.filter((url) => pattern.test(url))).toEqual([]);
+    expect(loaded.sources.filter((path) => pattern.test(path))).toEqual([]);
   });
 
   it('does without the fetch of Node, which takes 16 MB', () => {
     expect(loaded.ofNode.filter((name) => name.includes('undici'))).toEqual([]);
   });
 
-  it(`[D16] loads at most ${FILES_AT_START} files`, () => {
-    const own = loaded.files.filter((url) => !url.includes('node_modules'));
-    expect(own.some((url) => url.includes('/packages/prompt/'))).toBe(true);
+  it(`[D16] [U06] loads at most ${FILES_AT_START} files of the bundle, and nothing else`, () => {
+    expect(loaded.sources.some((path) => path.includes('/packages/prompt/'))).toBe(true);
+    expect(loaded.files.filter((url) => /\/(packages|node_modules)\//.test(url))).toEqual([]);
     expect(loaded.files.length).toBeLessThanOrEqual(FILES_AT_START);
+    expect(loaded.size).toBeLessThanOrEqual(BYTES_AT_START);
   });
 });

@@ -1,32 +1,49 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { bundleModule } from '../services/bundle.ts';
 
 /** What a start has loaded. */
 export interface LoadedModules {
   /** URLs of files, in the order in which they were loaded. */
   readonly files: readonly string[];
+  /** Paths of the sources that these files were made of. */
+  readonly sources: readonly string[];
+  /** Of all files, in bytes. */
+  readonly size: number;
   /** Node’s own modules, its inner ones too: `NativeModule internal/…`. */
   readonly ofNode: readonly string[];
 }
 
 const Loaded = z.object({ files: z.array(z.string()), ofNode: z.array(z.string()) });
+const SourceMap = z.object({ sources: z.array(z.string()) });
 
 /** Starts Parley in a data folder, stops it, and tells every module that was loaded. */
 export async function loadedByStart(data: string): Promise<LoadedModules> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--input-type=module', '-e', START, data],
+    ['--input-type=module', '-e', START, data, bundleModule('index')],
     { cwd: import.meta.dirname, maxBuffer: 16 * 1_024 * 1_024 },
   );
-  return Loaded.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
+  const { files, ofNode } = Loaded.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
+  const paths = files.map((url) => fileURLToPath(url));
+  const size = paths.reduce((sum, path) => sum + readFileSync(path).length, 0);
+  return { files, ofNode, size, sources: paths.flatMap((path) => sourcesOf(path)) };
+}
+
+/** A file of the bundle has a map that names them. */
+function sourcesOf(path: string): readonly string[] {
+  if (!existsSync(`${path}.map`)) return [path];
+  return SourceMap.parse(JSON.parse(readFileSync(`${path}.map`, 'utf8'))).sources;
 }
 
 const START = `
 import { registerHooks } from 'node:module';
 const files = [];
-registerHooks({ load(url, context, next) { files.push(url); return next(url, context); } });
-const { locateDataFolder, startParley } = await import('@parley/cli');
+registerHooks({ load(url, context, next) { if (url.startsWith('file:')) files.push(url); return next(url, context); } });
+const { locateDataFolder, startParley } = await import(process.argv[2]);
 const folder = locateDataFolder(process.argv[1], {});
 const quiet = { write() {} };
 const parley = await startParley({ folder, env: {}, clock: Date.now, pass() {}, logTo: quiet });

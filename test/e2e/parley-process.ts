@@ -77,8 +77,12 @@ export async function runParley(args: readonly string[]): Promise<Ended> {
 }
 
 /** Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */
-export async function startParleyProcess(data: string, program?: string): Promise<ParleyProcess> {
-  const child = program === undefined ? launch(['--data', data, 'start']) : launch([data], program);
+export async function startParleyProcess(
+  data: string,
+  program?: string,
+  args: readonly string[] = program === undefined ? ['--data', data, 'start'] : [data],
+): Promise<ParleyProcess> {
+  const child = launch(args, program);
   const ended = once(child.process, 'close');
   await bannerOf(child, ended);
   const [, address = ''] = /Chat now +(\S+)/.exec(child.out()) ?? [];

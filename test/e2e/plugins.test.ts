@@ -259,7 +259,7 @@ describe('without a running Parley', () => {
       const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
       mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
       writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-      const { files: loaded } = await loadedByStart(other.path);
+      const { sources: loaded } = await loadedByStart(other.path);
       expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
       const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
       expect(ofPlugins.length > 0).toBe(least > 0);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
+import { buildBundle } from '@parley/cli/build';
 import type { TestProject } from 'vitest/node';
 import { findPromtool } from './alert-rules.ts';
 import { findChromium } from './chromium.ts';
@@ -28,6 +29,10 @@ const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chr
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const files = project.vitest.state.getPaths();
+  // They start programs as users do, so these must be of the sources as they are now.
+  if (files.some((file) => isOfTheWhole(file, project.config.root))) {
+    await buildBundle(project.config.root);
+  }
   const missing: MissingService[] = [];
   const stops: (() => Promise<void>)[] = [];
   await Promise.all(
@@ -51,6 +56,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 /** A test of a package names what it injects; those under `test/` may do so through a helper. */
 function mayNeed(service: ServiceName, file: string, root: string): boolean {
-  if (relative(root, file).startsWith(`test${sep}`)) return true;
+  if (isOfTheWhole(file, root)) return true;
   return readFileSync(file, 'utf8').includes(PROVIDED_KEYS[service]);
+}
+
+function isOfTheWhole(file: string, root: string): boolean {
+  return relative(root, file).startsWith(`test${sep}`);
 }

@@ -3,18 +3,31 @@
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 
 const NEEDED = 24;
+/** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Of these the log is read. */
+const LOGGED = new Set(['start', 'gateway', 'worker']);
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // The heap grows by a fifth of what is in use, not to twice that: a load leaves little behind. It is no
   // limit, at which a process would die. The space of young objects is bounded by a flag of node, which
   // package.json, the image and the first line above give.
   v8.setFlagsFromString('--heap-growing-percent=20');
-  module.enableCompileCache();
-  const { main } = await import('../src/main.ts');
+  const { findProgram, programModule } = await import('./bundle.js');
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const program = findProgram(root);
+  if (program.note !== '' && process.argv.some((word) => LOGGED.has(word))) {
+    process.stderr.write(
+      `${program.note}: the sources run, which start slower and take more memory; "npm run build" makes the bundle.\n`,
+    );
+  }
+  keepCompiled(program.folder);
+  const entry = { name: 'main', source: 'apps/parley/src/main.ts' };
+  const { main } = await import(programModule(root, program, entry));
   process.exitCode = await main(process.argv.slice(2));
 } else {
   const { resolve } = module.createRequire(import.meta.url);
@@ -37,4 +50,17 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
     if (signal) process.kill(process.pid, signal);
     else process.exit(code ?? 1);
   });
+}
+
+/**
+ * Beside the bundle, where the build has put it; in Node's own place where this user cannot write there,
+ * and for sources.
+ * @param {string | null} folder
+ */
+function keepCompiled(folder) {
+  if (folder !== null) {
+    const beside = module.enableCompileCache({ directory: join(folder, 'cache'), portable: true });
+    if (beside.status !== module.constants.compileCacheStatus.FAILED) return;
+  }
+  module.enableCompileCache();
 }

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import type { Character, NamedText } from '@parley/prompt';
 import type { Workspace, WorkspaceView } from '@parley/workspace';
 import type { LoadedSettings } from './read-settings.ts';
 
-const CONFIG = fileURLToPath(new URL('../../../config', import.meta.url));
+const CONFIG = configPath('');
 
 type Folder = 'personas' | 'output-formats';
 

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import type { Logger } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import {
   createAssembler,
   createLayerRegistry,
@@ -12,7 +12,7 @@ import {
 import type { FilePattern } from '@parley/workspace';
 import type { AgentPlugins } from './plug-in.ts';
 
-const FORMATS = fileURLToPath(new URL('../../../config/channel-formats', import.meta.url));
+const FORMATS = configPath('channel-formats');
 
 /**
  * What assembles an agent’s prompts: the layout of that name, with the layers that plugins add. `reads`:

@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
 import type { Logger, Reader } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import { openSkills, type Skills, skillFolders } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './read-settings.ts';
@@ -22,7 +22,7 @@ export interface SkillDeps {
   readonly log: Logger;
 }
 
-const BUNDLED = fileURLToPath(new URL('../../../config/skills', import.meta.url));
+const BUNDLED = configPath('skills');
 
 /** The skills of this installation, from all six sources (S02). */
 export function openInstalledSkills(

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   type BuiltInToolDeps,
   createSoulGuard,
@@ -11,6 +10,7 @@ import {
   soulDesk,
 } from '@parley/agent';
 import type { Clock, Logger, Meter } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import { type ChatModel, createChatModel } from '@parley/models';
 import type { Store } from '@parley/store';
 import {
@@ -24,7 +24,7 @@ import { newId } from './new-id.ts';
 import type { LoadedSettings } from './read-settings.ts';
 
 /** The situations that a text is tried in. */
-const SCENARIOS = fileURLToPath(new URL('../../../config/soul-scenarios', import.meta.url));
+const SCENARIOS = configPath('soul-scenarios');
 
 /** Who the agent is, and the one way to change it (W06). */
 export interface OpenSoul {

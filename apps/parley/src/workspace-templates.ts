@@ -1,6 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { configPath } from '@parley/contracts/installation';
 
 /** The folder of the files a new workspace starts with. */
-export const WORKSPACE_TEMPLATES = fileURLToPath(
-  new URL('../../../config/workspace', import.meta.url),
-);
+export const WORKSPACE_TEMPLATES = configPath('workspace');

@@ -4,6 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { isBundle, moduleUrl } from '@parley/contracts/installation';
 import { z } from 'zod';
 import type { DocumentText } from './document-text.ts';
 
@@ -128,11 +129,14 @@ function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess
   return child;
 }
 
-const ENTRY = new URL('./document-process.ts', import.meta.url);
+const SOURCE = new URL('./document-process.ts', import.meta.url);
+const ENTRY = moduleUrl('document-process', SOURCE);
 const LIBRARIES = ['fflate', 'read-excel-file/node', 'unpdf'];
 
 /** This package, and the folders in which its libraries and theirs are installed. */
 function readable(entry: URL): string[] {
+  // They are part of the bundle.
+  if (isBundle) return [dirname(fileURLToPath(entry))];
   const installed = LIBRARIES.map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);

@@ -1,6 +1,7 @@
 import { registerHooks } from 'node:module';
+import { INSTALLATION, isBundle } from '@parley/contracts/installation';
 
-/** What plugins may import although their own folder has no node_modules. */
+/** What plugins may import although their own folder has no node_modules. The bundle has a module for each. */
 const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
   '@parley/agent',
@@ -20,10 +21,19 @@ export function sharePackages(): void {
     resolve(specifier, context, next) {
       if (!SHARED.has(specifier)) return next(specifier, context);
       try {
-        return next(specifier, context);
+        const found = next(specifier, context);
+        if (!isBundle || !isOurs(found.url)) return found;
       } catch {
-        return next(specifier, { ...context, parentURL: import.meta.url });
+        if (!isBundle) return next(specifier, { ...context, parentURL: import.meta.url });
       }
+      const name = specifier.replace('@parley/', '');
+      return { url: new URL(`./${name}.mjs`, import.meta.url).href, shortCircuit: true };
     },
   });
+}
+
+/** Sources beside the bundle: a plugin must not get a second form of what runs already. */
+function isOurs(url: string): boolean {
+  const { href } = INSTALLATION;
+  return ['packages/', 'node_modules/zod/'].some((folder) => url.startsWith(`${href}${folder}`));
 }

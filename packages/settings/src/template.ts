@@ -1,16 +1,15 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { reasonOf } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import { SettingsError } from './settings-error.ts';
 import { newestVersion, SETTINGS_STEPS, versionLine } from './settings-version.ts';
 
-const CONFIG = new URL('../../../config/', import.meta.url);
-const TEMPLATE = fileURLToPath(new URL('parley.example.yaml', CONFIG));
+const TEMPLATE = configPath('parley.example.yaml');
 /** Profiles that come with Parley. */
-export const HOUSE_PROFILES = fileURLToPath(new URL('profiles/', CONFIG));
+export const HOUSE_PROFILES = configPath('profiles/');
 
-const SCHEMA = fileURLToPath(new URL('parley.schema.json', CONFIG));
+const SCHEMA = configPath('parley.schema.json');
 
 /** The settings file of a first start: all but its version is explained and commented out, so defaults apply. */
 export function settingsTemplate(): string {

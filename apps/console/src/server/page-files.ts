@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBundle } from '@parley/contracts/installation';
 
 /** One file as a browser gets it. */
 export interface PageFile {
@@ -11,11 +12,12 @@ export interface PageFile {
 
 /** The page's files by their paths, `/`, `/page/main.ts`, `/vendor/preact.js`. */
 export interface PageFiles {
+  readonly paths: readonly string[];
   /** Null when there is no such file. */
   file(path: string): Promise<PageFile | null>;
 }
 
-const FOLDER = fileURLToPath(new URL('../page', import.meta.url));
+const FOLDER = fileURLToPath(new URL(isBundle ? './page' : '../page', import.meta.url));
 
 /** Libraries the page imports by name, and where the browser finds them. */
 const VENDOR: Readonly<Record<string, string>> = {
@@ -28,16 +30,18 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.ts': 'text/javascript; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
 };
 
 /**
- * Opens the page's folder: TypeScript is served with its types taken out, so that there is nothing to
- * build. Only files found now are served, whatever a path says, and each is read once.
+ * Opens the page's folder: TypeScript is served with its types taken out; the bundle has all files as
+ * they are served, as that takes much memory. Only files found now are served, whatever a path says, and each is read once.
  */
 export async function openPageFiles(): Promise<PageFiles> {
-  const sources = await findSources();
+  const sources = await (isBundle ? findBuilt() : findSources());
   const ready = new Map<string, Promise<PageFile>>();
   return {
+    paths: [...sources.keys()],
     async file(path) {
       const source = sources.get(path);
       if (source === undefined) return null;
@@ -46,6 +50,18 @@ export async function openPageFiles(): Promise<PageFiles> {
       return known;
     },
   };
+}
+
+/** The build wrote them under their paths. */
+async function findBuilt(): Promise<ReadonlyMap<string, string>> {
+  const names = await readdir(FOLDER, { recursive: true });
+  const files = names.filter((name) => extname(name) in TYPES);
+  return new Map(
+    files.map((name) => [
+      name === 'index.html' ? '/' : `/${name.replaceAll(sep, '/')}`,
+      join(FOLDER, name),
+    ]),
+  );
 }
 
 async function findSources(): Promise<ReadonlyMap<string, string>> {
@@ -64,6 +80,7 @@ async function findSources(): Promise<ReadonlyMap<string, string>> {
 async function prepare(source: string, paths: readonly string[]): Promise<PageFile> {
   const text = await readFile(source, 'utf8');
   const type = TYPES[extname(source)] ?? 'text/javascript; charset=utf-8';
+  if (isBundle) return { type, body: text };
   if (source.endsWith('.html')) return { type, body: withPreloads(text, paths) };
   if (source.endsWith('.ts')) return { type, body: withVendorPaths(withoutTypes(text)) };
   return { type, body: source.endsWith('.mjs') ? withVendorPaths(text) : text };

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '@parley/contracts/installation';
 import { WebError } from '../web-error.ts';
 import type { ReadablePage } from './html-to-markdown.ts';
 import type { PageOrder } from './page-thread.ts';
 
+const SOURCE = new URL('./page-thread.ts', import.meta.url);
 /** Of the thread's own objects, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 256 };
 
@@ -18,7 +20,7 @@ export async function convertPage(
 ): Promise<ReadablePage> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<ReadablePage>();
-  const thread = new Worker(new URL('./page-thread.ts', import.meta.url), {
+  const thread = new Worker(moduleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
     // What libraries print about a page is nobody's business.

@@ -1,0 +1,121 @@
+// Which program runs: the bundle in dist/<hash>/, or the sources where the bundle is not of these sources.
+// Plain JavaScript, because reading TypeScript takes Node 16 MB. The build writes `dist/bundle.json`.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * @typedef {object} Manifest
+ * @property {string} hash of the content of `files`, and the name of the bundle's folder
+ * @property {string} stamp of the same files, without reading them
+ * @property {string[]} files all that the bundle was made of, seen from the root
+ */
+
+/**
+ * @typedef {object} Program
+ * @property {string | null} folder of the bundle; null: the sources run
+ * @property {string} note why the sources run; empty where they should, or where the bundle does
+ */
+
+/**
+ * @param {string} root
+ * @returns {Program}
+ */
+export function findProgram(root) {
+  const manifest = readManifest(root);
+  if (manifest === null) return { folder: null, note: 'There is no bundle of these sources' };
+  const folder = join(root, 'dist', manifest.hash);
+  if (!existsSync(join(folder, 'main.mjs'))) {
+    return { folder: null, note: 'The bundle is not complete' };
+  }
+  // An installed package has no sources that could be newer.
+  const isFresh = !existsSync(join(root, 'apps/parley/src')) || isMadeOf(root, manifest);
+  return isFresh ? { folder, note: '' } : { folder: null, note: 'The sources have changed' };
+}
+
+/**
+ * The URL of a module of the program, by its name in the bundle and its path in the sources.
+ * @param {string} root
+ * @param {Program} program
+ * @param {{ name: string, source: string }} module
+ */
+export function programModule(root, { folder }, { name, source }) {
+  return pathToFileURL(folder === null ? join(root, source) : join(folder, `${name}.mjs`)).href;
+}
+
+/**
+ * @param {string} root
+ * @returns {Manifest | null}
+ */
+export function readManifest(root) {
+  try {
+    return JSON.parse(readFileSync(manifestPath(root), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The new file takes the place of the old one at once: a start sees the one or the other.
+ * @param {string} root
+ * @param {Manifest} manifest
+ */
+export function writeManifest(root, manifest) {
+  const part = `${manifestPath(root)}.${process.pid}`;
+  writeFileSync(part, JSON.stringify(manifest));
+  renameSync(part, manifestPath(root));
+}
+
+/**
+ * Changes whenever one of the files does: the kernel sets `ctime` itself, whatever a program says of the
+ * time of its file. Copying a file changes it as well, so another stamp proves nothing.
+ * @param {string} root
+ * @param {readonly string[]} files
+ */
+export function stampOf(root, files) {
+  let all = '';
+  for (const file of files) {
+    const found = statSync(join(root, file), { throwIfNoEntry: false });
+    all += found === undefined ? '-' : `${found.ino} ${found.size} ${found.ctimeMs} `;
+  }
+  return createHash('sha256').update(all).digest('hex');
+}
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} files
+ */
+export function hashOf(root, files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = readFileSync(join(root, file));
+    hash.update(`\n${file} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * @param {string} root
+ * @param {Manifest} manifest
+ */
+function isMadeOf(root, manifest) {
+  const stamp = stampOf(root, manifest.files);
+  if (stamp === manifest.stamp) return true;
+  try {
+    if (hashOf(root, manifest.files) !== manifest.hash) return false;
+  } catch {
+    return false; // One of them is gone.
+  }
+  try {
+    writeManifest(root, { ...manifest, stamp });
+  } catch {
+    // Not ours to write: the next start reads them all again.
+  }
+  return true;
+}
+
+/** @param {string} root */
+function manifestPath(root) {
+  return join(root, 'dist', 'bundle.json');
+}

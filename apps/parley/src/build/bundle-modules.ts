@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+/** Modules that something names: the bin, plugins, threads and processes. By their names in the bundle. */
+const ENTRIES = {
+  main: 'apps/parley/src/main.ts',
+  index: 'apps/parley/src/index.ts',
+  'page-thread': 'packages/web-reader/src/page/page-thread.ts',
+  'document-process': 'packages/media/src/document-process.ts',
+  plugins: 'packages/plugins/src/index.ts',
+  agent: 'packages/agent/src/index.ts',
+  channels: 'packages/channels/src/index.ts',
+  contracts: 'packages/contracts/src/index.ts',
+  prompt: 'packages/prompt/src/index.ts',
+  workspace: 'packages/workspace/src/index.ts',
+  zod: 'zod',
+  // Loaded at their first use, and at once (`require`).
+  render: 'packages/markup/src/render.ts',
+  'prefix-renderer': 'packages/markup/src/prefix-renderer.ts',
+  sandbox: 'packages/sandbox/src/index.ts',
+  'web-reader': 'packages/web-reader/src/index.ts',
+};
+
+/** Libraries that BullMQ requires when it uses them. */
+const LATE = { ioredis: 'late:ioredis', pg: 'late:pg' };
+
+/** Asked for by libraries if they are installed, which Parley does not do. */
+const OPTIONAL = [
+  '@napi-rs/canvas',
+  'audio-decode',
+  'bufferutil',
+  'jimp',
+  'link-preview-js',
+  'pg-native',
+  'sharp',
+  'utf-8-validate',
+  'zlib-sync',
+];
+
+/**
+ * Writes the bundle: what is imported when it is used lies in files of its own. Names stay, for stack
+ * traces; the maps are read by `node --enable-source-maps` alone.
+ */
+export async function bundleModules(root: string, outdir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { ...ENTRIES, ...LATE },
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    define: { PARLEY_BUNDLE: 'true' },
+    // CommonJS libraries ask for Node's own modules.
+    banner: {
+      js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
+    },
+    external: OPTIONAL,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'error',
+    tsconfigRaw: {},
+    plugins: [bundledRequire, lateLibraries],
+  });
+  return metafile;
+}
+
+const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
+
+/** What a source requires stays late: a module of ours in a file of its own, a library as it is used. */
+const bundledRequire: Plugin = {
+  name: 'bundled-require',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^(@parley\/|\.)/ }, ({ kind, path, importer }) => {
+      if (kind !== 'require-call' || !/\/(apps|packages)\//.test(importer)) return undefined;
+      const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '');
+      if (Object.hasOwn(ENTRIES, name)) return { path: `./${name}.mjs`, external: true };
+      return { errors: [{ text: `${path} is required and is no entry of the bundle.` }] };
+    });
+    onLoad({ filter: /\/(apps|packages)\/.*\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes('createRequire(')) return undefined;
+      const contents = source
+        .replace(MAKES_REQUIRE, '')
+        .replace('createRequire(import.meta.url)(', 'require(');
+      if (!contents.includes('createRequire(')) return { contents, loader: 'ts' };
+      return {
+        errors: [{ text: `${path} makes a require in a form that the build does not know.` }],
+      };
+    });
+  },
+};
+
+/** A file of its own for each, which `require` gives as the library itself would be. */
+const lateLibraries: Plugin = {
+  name: 'late-libraries',
+  setup({ onLoad, onResolve, initialOptions }) {
+    onResolve({ filter: /^late:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'late' }));
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+      contents: `import library from '${path}'; export { library as 'module.exports' };`,
+      resolveDir: initialOptions.absWorkingDir ?? '',
+    }));
+    onResolve({ filter: /^(ioredis|pg)$/ }, ({ kind, path, importer }) =>
+      kind === 'require-call' && importer.includes('/bullmq/')
+        ? { path: `./${path}.mjs`, external: true }
+        : undefined,
+    );
+    // Of gray-matter, whose own way to read YAML is never used: this part would load a parser of JavaScript.
+    onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace("esprima = _require('esprima');", ''),
+    }));
+  },
+};

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
+let root = '';
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(root, file)), { recursive: true });
+  writeFileSync(join(root, file), text);
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'parley-bundle-'));
+  for (const file of FILES) write(file, 'one');
+  const hash = hashOf(root, FILES);
+  write(`dist/${hash}/main.mjs`, '');
+  writeManifest(root, { hash, stamp: stampOf(root, FILES), files: FILES });
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const folder = () => join(root, 'dist', hashOf(root, FILES));
+
+describe('which program runs', () => {
+  it('[U06] the bundle, when it was made of these sources', () => {
+    expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
+  });
+
+  it('[U06] the bundle, when the files are copies, and their stamp is kept for the next start', () => {
+    for (const file of FILES) write(file, 'one');
+    const manifest = readManifest(root);
+    expect(findProgram(root).folder).toBe(folder());
+    expect(readManifest(root)).toEqual({ ...manifest, stamp: stampOf(root, FILES) });
+    expect(readManifest(root)?.stamp).not.toBe(manifest?.stamp);
+  });
+
+  it.each<[what: string, change: () => void]>([
+    ['a source has changed', () => write('apps/parley/src/main.ts', 'two')],
+    [
+      'a source has changed and says that it is as old as before',
+      () => {
+        write('apps/parley/src/main.ts', 'two');
+        utimesSync(join(root, 'apps/parley/src/main.ts'), 0, 0);
+      },
+    ],
+    ['a source is gone', () => rmSync(join(root, 'apps/parley/src/main.ts'))],
+    ['other libraries are asked for', () => write('package-lock.json', 'two')],
+    ['the bundle is gone', () => rmSync(folder(), { recursive: true })],
+    ['what the bundle was made of is unknown', () => write('dist/bundle.json', '{')],
+    ['there never was a bundle', () => rmSync(join(root, 'dist'), { recursive: true })],
+  ])('[U06] the sources, when %s', (_what, change) => {
+    change();
+    const { folder: found, note } = findProgram(root);
+    expect(found).toBeNull();
+    expect(note).not.toBe('');
+  });
+
+  it('[U06] the bundle of an installed package, which has no sources', () => {
+    const manifest = readManifest(root);
+    rmSync(join(root, 'apps'), { recursive: true });
+    expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
+  });
+});

@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+
+/** Defined by the build alone (`apps/parley/src/build`): this code runs from the bundle. */
+declare const PARLEY_BUNDLE: true | undefined;
+
+/** Whether this is the bundle in `dist/<hash>/`; else the sources run. */
+export const isBundle = typeof PARLEY_BUNDLE !== 'undefined';
+
+/** The folder of this installation. All modules of the bundle lie side by side in `dist/<hash>/`. */
+export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
+
+/** The path of something in `config/`. */
+export function configPath(name: string): string {
+  return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
+}
+
+/** Where a module lies that is started or handed to others: `source`, or its form in the bundle. */
+export function moduleUrl(name: string, source: URL): URL {
+  return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { readManifest } from '@parley/cli/bundle';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataFolder, startParleyProcess } from './parley-process.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const MAIN = 'apps/parley/src/main.ts';
+/** Part of what `parley --help` prints. */
+const SHOWN = 'what is wrong with my.yaml?';
+let copy = '';
+beforeAll(() => {
+  copy = copyOfParley();
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** A clone of its own, whose sources may be changed; it shares the libraries. */
+function copyOfParley(): string {
+  const to = realpathSync(mkdtempSync(join(tmpdir(), 'parley-clone-')));
+  for (const name of ['apps', 'packages', 'config', 'package.json', 'package-lock.json']) {
+    cpSync(join(ROOT, name), join(to, name), { recursive: true });
+  }
+  linkModules(join(ROOT, 'node_modules'), join(to, 'node_modules'), to);
+  const { hash = '' } = readManifest(ROOT) ?? {};
+  mkdirSync(join(to, 'dist'));
+  cpSync(join(ROOT, 'dist/bundle.json'), join(to, 'dist/bundle.json'));
+  cpSync(join(ROOT, 'dist', hash), join(to, 'dist', hash), { recursive: true });
+  return to;
+}
+
+/** Links to the libraries, and to the packages of the copy where they are Parley's. */
+function linkModules(from: string, to: string, root: string): void {
+  mkdirSync(to);
+  for (const name of readdirSync(from)) {
+    const path = join(from, name);
+    const isOurs = lstatSync(path).isSymbolicLink();
+    if (name === '@parley') linkModules(path, join(to, name), root);
+    else if (name === '.package-lock.json') cpSync(path, join(to, name));
+    else
+      symlinkSync(isOurs ? join(root, relative(ROOT, realpathSync(path))) : path, join(to, name));
+  }
+}
+
+function change(file: string, was: string, is: string): void {
+  const text = readFileSync(join(copy, file), 'utf8');
+  expect(text).toContain(was);
+  writeFileSync(join(copy, file), text.replace(was, is));
+}
+
+const node = async (...args: string[]) =>
+  (await promisify(execFile)(process.execPath, args, { cwd: copy })).stdout;
+const help = () => node('apps/parley/bin/parley.js', '--help');
+const bundles = () => readdirSync(join(copy, 'dist')).filter((name) => !name.includes('.'));
+
+describe('a clone with a bundle', () => {
+  it('[U06] runs the bundle, whenever its files were written', async () => {
+    // Shown only if the text comes from the bundle.
+    const [hash = ''] = bundles();
+    const chunk = join('dist', hash, 'main.mjs');
+    change(chunk, SHOWN, 'from the bundle');
+    expect(await help()).toContain('from the bundle');
+  });
+
+  it('[U06] runs the sources as soon as one has changed, says so in a line, and works', async () => {
+    change(MAIN, SHOWN, 'from a changed source');
+    expect(await help()).toContain('from a changed source');
+    const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
+    const program = join(copy, 'apps/parley/bin/parley.js');
+    const parley = await startParleyProcess(data.path, program, ['--data', data.path, 'start']);
+    expect(parley.err().split('\n')[0]).toMatch(/^The sources have changed: .*"npm run build"/);
+    const page = await fetch(`${parley.address}/page/main.ts`);
+    expect(await page.text()).toContain('import');
+    expect((await parley.end()).code).toBe(0);
+    data.remove();
+  });
+
+  it('[U06] runs the bundle of the changed sources once it is built', async () => {
+    await node('apps/parley/src/build/main.ts');
+    expect(bundles()).toHaveLength(2);
+    const { hash = '' } = readManifest(copy) ?? {};
+    change(join('dist', hash, 'main.mjs'), 'from a changed source', 'from the new bundle');
+    expect(await help()).toContain('from the new bundle');
+  }, 120_000);
+});
