@@ -3,15 +3,19 @@ FROM node:24-slim AS build
 WORKDIR /parley
 COPY . .
 # The image brings Node itself, so what npm would fetch beside its packages is not needed.
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --omit=dev --ignore-scripts && chown node:node /parley
+# Node keeps what it has compiled apart for each user.
+USER node
+RUN node apps/parley/src/build/main.ts && test -f dist/bundle.json
 
 FROM node:24-slim
 WORKDIR /parley
 COPY --from=build /parley/package.json ./
-COPY --from=build /parley/node_modules ./node_modules
 COPY --from=build /parley/config ./config
-COPY --from=build /parley/packages ./packages
-COPY --from=build /parley/apps ./apps
+COPY --from=build /parley/apps/parley/package.json ./apps/parley/
+COPY --from=build /parley/apps/parley/bin ./apps/parley/bin
+# The bundle is all that runs: no sources, no libraries.
+COPY --from=build --chown=node:node /parley/dist ./dist
 # A volume mounted here belongs to this user from the start.
 RUN mkdir -p /home/node/parley && chown node:node /home/node/parley
 USER node
