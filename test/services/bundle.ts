@@ -1,7 +1,17 @@
-import { resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { findProgram, programModule } from '@parley/cli/bundle';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Makes the bundle, unless there is one of these sources. */
+export async function buildBundle(): Promise<void> {
+  const { stderr } = await promisify(execFile)(process.execPath, [
+    join(ROOT, 'apps/parley/src/build/main.ts'),
+  ]);
+  if (findProgram(ROOT).folder === null) throw new Error(`There is no bundle to test: ${stderr}`);
+}
 
 /**
  * The URL of a module of the bundle, which is what users run. Throws when there is no bundle of these

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { buildBundle } from '@parley/cli/build';
 import type { TestProject } from 'vitest/node';
 import { findPromtool } from './alert-rules.ts';
+import { buildBundle } from './bundle.ts';
 import { findChromium } from './chromium.ts';
 import { findPgBouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
@@ -30,9 +30,7 @@ const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chr
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const files = project.vitest.state.getPaths();
   // They start programs as users do, so these must be of the sources as they are now.
-  if (files.some((file) => isOfTheWhole(file, project.config.root))) {
-    await buildBundle(project.config.root);
-  }
+  if (files.some((file) => isOfTheWhole(file, project.config.root))) await buildBundle();
   const missing: MissingService[] = [];
   const stops: (() => Promise<void>)[] = [];
   await Promise.all(
