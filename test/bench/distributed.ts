@@ -16,6 +16,7 @@ import { inNewFolder, settingsFor, startSubject } from './subjects.ts';
 /** What one reply cost on the servers. */
 export interface ServerCost {
   readonly redisCommands: number;
+  readonly statements: number;
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly logBytes: number;
@@ -250,6 +251,7 @@ function renderCosts(figures: readonly ScaleFigures[]): string {
   const head = [
     'on the servers, a reply',
     'Redis commands',
+    'statements',
     'transactions',
     'rows written',
     'log kB',
@@ -257,12 +259,13 @@ function renderCosts(figures: readonly ScaleFigures[]): string {
   ];
   const rows = figures.flatMap(({ name, cost }) => {
     if (cost === undefined) return [];
-    const { redisCommands, transactions, rowsWritten, logBytes, databaseBytes } = cost;
+    const { redisCommands, statements, transactions, rowsWritten, logBytes, databaseBytes } = cost;
     const kilobytes = (bytes: number) => round(bytes / 1_024);
     return [
       [
         name,
         round(redisCommands),
+        round(statements),
         round(transactions),
         round(rowsWritten),
         kilobytes(logBytes),

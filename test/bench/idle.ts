@@ -21,10 +21,16 @@ export interface IdleFigures {
   readonly cpuSeconds: ByPart;
   /** A second; absent where there are no servers. */
   readonly redisCommands: number | undefined;
+  readonly statements: number | undefined;
   readonly transactions: number | undefined;
 }
 
-const INSTALLATIONS: readonly { readonly topology: Topology; readonly accounts: number }[] = [
+interface Idle {
+  readonly topology: Topology;
+  readonly accounts: number;
+}
+
+const INSTALLATIONS: readonly Idle[] = [
   { topology: { kind: 'embedded' }, accounts: 1 },
   { topology: { kind: 'roles', workers: 1 }, accounts: 1 },
   { topology: { kind: 'roles', workers: 4 }, accounts: 1 },
@@ -35,12 +41,16 @@ const INSTALLATIONS: readonly { readonly topology: Topology; readonly accounts: 
 /** What a start puts off takes about so long. */
 const SETTLE_MS = 15_000;
 
-/** Watches idle installations for `idleMs` each. */
-export async function measureIdle(idleMs: number): Promise<IdleFigures[]> {
+/** Watches idle installations for `idleMs` each; those of `topologies` with one account when given. */
+export async function measureIdle(
+  idleMs: number,
+  topologies?: readonly Topology[],
+): Promise<IdleFigures[]> {
+  const installations = topologies?.map((topology) => ({ topology, accounts: 1 })) ?? INSTALLATIONS;
   const model = await startModelSide();
   const figures: IdleFigures[] = [];
   try {
-    for (const installation of INSTALLATIONS) {
+    for (const installation of installations) {
       process.stderr.write(`  idle: ${titleOf(installation)} …\n`);
       figures.push(await measureOne(installation, model.baseUrl, idleMs));
     }
@@ -50,15 +60,11 @@ export async function measureIdle(idleMs: number): Promise<IdleFigures[]> {
   return figures;
 }
 
-function titleOf({ topology, accounts }: (typeof INSTALLATIONS)[number]): string {
+function titleOf({ topology, accounts }: Idle): string {
   return `${nameOf(topology)}${accounts === 1 ? '' : `, ${accounts} accounts`}`;
 }
 
-async function measureOne(
-  one: (typeof INSTALLATIONS)[number],
-  modelUrl: string,
-  idleMs: number,
-): Promise<IdleFigures> {
+async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<IdleFigures> {
   return inNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const telegram = await startTelegramSide();
@@ -90,7 +96,7 @@ async function measureOne(
     const cpu = difference(cpuBefore, installation.cpuMs());
     const seconds = (performance.now() - begun) / 1_000;
     const counts = await installation.counts();
-    const perSecond = (of: 'redisCommands' | 'transactions') =>
+    const perSecond = (of: 'redisCommands' | 'statements' | 'transactions') =>
       counts && countsBefore && (counts[of] - countsBefore[of]) / seconds;
     const anHour = (ms: number) => (ms / 1_000 / seconds) * 3_600;
     return {
@@ -98,6 +104,7 @@ async function measureOne(
       memoryMb: installation.residentMb(),
       cpuSeconds: Object.fromEntries(Object.entries(cpu).map(([part, ms]) => [part, anHour(ms)])),
       redisCommands: perSecond('redisCommands'),
+      statements: perSecond('statements'),
       transactions: perSecond('transactions'),
     };
   });
@@ -111,16 +118,20 @@ export function renderIdle(figures: readonly IdleFigures[]): string {
     'by part',
     'MB',
     'Redis commands/s',
+    'statements/s',
     'transactions/s',
   ];
-  const rows = figures.map(({ name, cpuSeconds, memoryMb, redisCommands, transactions }) => [
-    name,
-    round(Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0)),
-    listed(cpuSeconds),
-    listed(memoryMb),
-    redisCommands === undefined ? '' : round(redisCommands),
-    transactions === undefined ? '' : round(transactions),
-  ]);
+  const rows = figures.map(
+    ({ name, cpuSeconds, memoryMb, redisCommands, statements, transactions }) => [
+      name,
+      round(Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0)),
+      listed(cpuSeconds),
+      listed(memoryMb),
+      redisCommands === undefined ? '' : round(redisCommands),
+      statements === undefined ? '' : round(statements),
+      transactions === undefined ? '' : round(transactions),
+    ],
+  );
   return table([head, ...rows]);
 }
 

@@ -10,6 +10,7 @@ import { measureIdle, renderIdle } from './idle.ts';
 import { measureMarkup, renderMarkup } from './markup.ts';
 import { measureMemorySearch, renderMemorySearch } from './memory-search.ts';
 import { measurePrompt, renderPrompt } from './prompt.ts';
+import { measureReply, renderReply } from './reply.ts';
 import { machineFacts, renderMachine } from './report.ts';
 import { BESIDE_SECTIONS, type BesideSection, FULL, QUICK, type Rounds } from './rounds.ts';
 import { measureSoak, renderSoak } from './soak.ts';
@@ -38,6 +39,7 @@ const TABLES: Readonly<Record<string, Measure>> = {
 /** Those that take long or need servers, and run only when they are asked for. */
 const LONG: Readonly<Record<string, Measure>> = {
   distributed: section((rounds) => measureDistributed(rounds), renderDistributed),
+  reply: section(measureReply, renderReply),
   idle: section(({ stillMs }) => measureIdle(stillMs), renderIdle),
   fairness: section((rounds) => measureFairness(rounds), renderFairness),
   soak: section(measureSoak, renderSoak),
@@ -51,6 +53,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     'node-arguments': { type: 'string', default: '' },
     distributed: { type: 'boolean', default: false },
+    reply: { type: 'boolean', default: false },
     idle: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
