@@ -9,7 +9,8 @@ import {
   type Tracer,
 } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
-import type { ClaimedTurn, Lease, NewPart, Store, TurnCommit } from '@parley/store';
+import type { LaneLease } from '@parley/queue';
+import type { ClaimedTurn, NewPart, Store, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { marked } from './answer/system-mark.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
@@ -45,14 +46,14 @@ export type EndingTurn = Omit<SeenTurn, 'opened'>;
 export async function giveAnswer(
   deps: EndTurnDeps,
   seen: EndingTurn,
-  lease: Lease,
+  lease: LaneLease,
   { text, usage }: FinalStep,
 ): Promise<Ending> {
   const { turn } = seen;
   const answer = whatIsSeen(text, quotableIn(turn, seen.journal.joined()));
   const words = answer.kind === 'says' ? answer.text : text;
   const entries = [asked(seen), spoken('assistant', words)];
-  const said = { turnId: turn.turnId, entries, usage, account: accountIn(deps, turn) };
+  const said = { ...kept(seen), entries, usage, account: accountIn(deps, turn) };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
@@ -85,12 +86,12 @@ interface NoAnswer {
 export async function giveUp(
   deps: EndTurnDeps,
   seen: EndingTurn,
-  lease: Lease,
+  lease: LaneLease,
   { words, reason, usage = seen.journal.spent() }: NoAnswer,
 ): Promise<Ending> {
   const { turn } = seen;
   return commit(deps, lease, {
-    turnId: turn.turnId,
+    ...kept(seen),
     outcome: 'failed',
     reason,
     entries: [asked(seen)],
@@ -105,21 +106,34 @@ export async function giveUp(
 export async function giveNotice(
   deps: EndTurnDeps,
   turn: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   words: string,
 ): Promise<Ending> {
   const parts = await partsOf(turn, marked(words));
-  const said = { turnId: turn.turnId, entries: [], usage: null };
+  const heardNothing = turn.overheard.length === 0;
+  const said = { turnId: turn.turnId, heardNothing, entries: [], usage: null };
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
 }
 
-async function commit(deps: EndTurnDeps, lease: Lease, turn: TurnCommit): Promise<Ending> {
+/** What the commit stores of a turn however it ended. */
+function kept({ turn, journal, prompt }: EndingTurn) {
+  return {
+    turnId: turn.turnId,
+    step: journal.unstored(),
+    prompt: prompt?.forCommit(),
+    heardNothing: turn.overheard.length === 0,
+  };
+}
+
+async function commit(deps: EndTurnDeps, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
   const { tracer = silentTracer, meter = silentMeter, clock } = deps;
   const begunAt = clock();
   const parts = turn.parts.length;
+  const leaves = lease.onLeft !== undefined;
   const result = await tracer.span('parley.outbox', { facts: { parts } }, ({ trace }) =>
-    deps.store.lanes.commit(lease, { ...turn, trace }, clock()),
+    deps.store.lanes.commit(lease, { ...turn, trace, leaves }, clock()),
   );
+  if (result === 'left') lease.onLeft?.();
   meter.observe('parley_commit_seconds', clock() - begunAt, { outcome: turn.outcome });
   for (const { route } of result === 'fenced' ? [] : turn.parts) {
     meter.count('parley_outbox_queued_total', { channel: route.channel });

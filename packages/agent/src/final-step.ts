@@ -20,7 +20,7 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   }));
 }
 
-/** The last step of a turn: the model's answer, journalled before it is committed (G16). */
+/** The last step of a turn: the model's answer (G16). A chat's is stored by its commit, others before. */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),

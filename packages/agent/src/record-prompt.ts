@@ -1,7 +1,7 @@
 import { type Clock, type Logger, reasonOf, withoutTemplateTokens } from '@parley/contracts';
 import type { ModelRequest } from '@parley/models';
 import { type AssembledPrompt, sentPromptOf } from '@parley/prompt';
-import type { ClaimedTurn, NewPrompt, PromptRepository } from '@parley/store';
+import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { leadingMessage } from './turn-facts.ts';
 
 /** What recording needs. */
@@ -63,5 +63,62 @@ function promptOf(
       role,
       content: withoutTemplateTokens(content),
     })),
+  };
+}
+
+/** A model that takes longer is about to be watched: its prompt is stored before it answers. In ms. */
+const HOLD_MS = 1_000;
+
+/** The prompt of a turn on its way to the database: with the commit, unless it must be there sooner. */
+export interface HeldPrompt {
+  /** Takes the prompt in place of the repository. */
+  readonly prompts: Pick<PromptRepository, 'record'>;
+  /** Stores a step, and the prompt before it: the turn will take its time. */
+  readonly turns: Pick<TurnRepository, 'appendStep'>;
+  /** What the commit is to store. */
+  forCommit(): NewPrompt | undefined;
+  /** The turn is over. What was not committed is dropped: words may have been forgotten meanwhile (G15). */
+  end(): void;
+}
+
+/** Spares a turn that is quickly answered the transaction of its own that its prompt would take. */
+export function holdPrompt(
+  prompts: Pick<PromptRepository, 'record'>,
+  turns: Pick<TurnRepository, 'appendStep'>,
+  log: Logger,
+): HeldPrompt {
+  let held: NewPrompt | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const drop = (): NewPrompt | undefined => {
+    clearTimeout(timer);
+    const prompt = held;
+    held = undefined;
+    return prompt;
+  };
+  const storeNow = (): void => {
+    const prompt = drop();
+    prompt &&
+      prompts
+        .record(prompt)
+        .catch((error: unknown) =>
+          log.warn({ turn: prompt.turnId, reason: reasonOf(error) }, 'the prompt was not recorded'),
+        );
+  };
+  return {
+    prompts: {
+      async record(prompt) {
+        drop();
+        held = prompt;
+        timer = setTimeout(storeNow, HOLD_MS);
+      },
+    },
+    turns: {
+      appendStep(...step) {
+        storeNow();
+        return turns.appendStep(...step);
+      },
+    },
+    forCommit: () => held,
+    end: () => void drop(),
   };
 }

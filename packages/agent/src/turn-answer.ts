@@ -23,7 +23,7 @@ import { DEFAULT_TURN_LIMITS, type TurnLimits } from './loop/turn-limits.ts';
 import { turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
 import { toolsInMode } from './modes/tools-in-mode.ts';
-import { type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
+import { type HeldPrompt, type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
 import { accountOf, type SpendGuard } from './spend/spend-guard.ts';
 import type { OpenedTurn } from './turn-opening.ts';
 import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
@@ -61,6 +61,8 @@ export interface SeenTurn {
   readonly gate?: ApprovalGate | undefined;
   /** What becomes of messages that arrive meanwhile; without it they wait. */
   readonly later?: LaterMessages | undefined;
+  /** Its prompt, which the commit stores; without it that is stored by itself. */
+  readonly prompt?: HeldPrompt | undefined;
 }
 
 /**

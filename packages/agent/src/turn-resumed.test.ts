@@ -22,28 +22,28 @@ describe('a turn that is cut off and run again', () => {
     { say: 'The answer.' },
   ] as const;
 
-  /** The process dies before step `number` can be stored, or right after it is. */
+  /** The process dies before step `number` can be stored, or right after it is; the commit is the last one. */
   function dieAt(store: Store, number: number, when: 'before' | 'after'): () => void {
-    const { turns } = store;
-    const real = { ...turns };
-    let appended = 0;
+    const { turns, lanes } = store;
+    let stored = 0;
+    const mortal =
+      <Args extends unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
+      async (...args: Args): Promise<Result> => {
+        stored += 1;
+        if (stored === number && when === 'before') throw new Error('killed');
+        const result = await write(...args);
+        if (stored === number) throw new Error('killed');
+        return result;
+      };
     Object.assign(store, {
-      turns: {
-        ...real,
-        async appendStep(...args: Parameters<typeof real.appendStep>) {
-          appended += 1;
-          if (appended === number && when === 'before') throw new Error('killed');
-          const result = await real.appendStep(...args);
-          if (appended === number) throw new Error('killed');
-          return result;
-        },
-      },
+      turns: { ...turns, appendStep: mortal(turns.appendStep) },
+      lanes: { ...lanes, commit: mortal(lanes.commit) },
     });
-    return () => void Object.assign(store, { turns });
+    return () => void Object.assign(store, { turns, lanes });
   }
 
-  /** Steps of the script: model, result, begun, result, model, begun, result, answer. */
-  const ALL = [1, 2, 3, 4, 5, 6, 7, 8];
+  /** Steps of the script before its answer: model, result, begun, result, model, begun, result. */
+  const ALL = [1, 2, 3, 4, 5, 6, 7];
 
   it.each(ALL)('[G16] after step %i repeats nothing that was stored', async (number) => {
     const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
@@ -63,6 +63,22 @@ describe('a turn that is cut off and run again', () => {
     expect(crow.calls.map(({ word }) => word)).toEqual(expected);
     expect(scene.model.asked).toHaveLength(3);
     expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
+  });
+
+  it('[G16] with its answer in hand asks for that once more, and for nothing else', async () => {
+    const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('go');
+    scene.model.next(...SCRIPT, { say: 'The answer again.' });
+    const revive = dieAt(scene.store, 8, 'before');
+    const begun = await scene.begin();
+    await expect(scene.run(begun)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['The answer again.']);
+    expect([parrot.calls.length, crow.calls.length]).toEqual([1, 2]);
+    expect(scene.model.asked).toHaveLength(4);
   });
 
   it('[G16] a call that may have taken effect is not run again, and the model is told', async () => {

@@ -177,12 +177,11 @@ describe('a turn that is cut off', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[G16] goes on after the step it had finished: the model is not asked again', async () => {
+  it('[G16] stores answer, usage and journal together: without them the model is asked again', async () => {
     await scene.write('hello');
-    scene.model.next({ say: 'the first answer' });
+    scene.model.next({ say: 'the first answer' }, { say: 'the second answer' });
     const { lanes } = scene.store;
     const begun = await scene.begin();
-    // The process dies between journal and commit: the answer is known, but not given.
     Object.assign(scene.store, {
       lanes: { ...lanes, commit: () => Promise.reject(new Error('killed')) },
     });
@@ -190,8 +189,22 @@ describe('a turn that is cut off', () => {
     Object.assign(scene.store, { lanes });
     await lanes.release(begun.lease);
     await scene.answerNext();
+    expect(await scene.owed()).toEqual(['the second answer']);
+    expect(scene.model.asked).toHaveLength(2);
+    expect(await totals()).toMatchObject({ answered: 1 });
+  });
+
+  it('[G16] gives the answer that an earlier version has journalled: the model is not asked again', async () => {
+    await scene.write('hello');
+    const begun = await scene.begin();
+    const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };
+    const content = { kind: 'answer', text: 'the first answer', usage };
+    const step = { index: 0, content };
+    await scene.store.turns.appendStep(begun.lease, begun.turn.turnId, step, 1);
+    await scene.store.lanes.release(begun.lease);
+    await scene.answerNext();
     expect(await scene.owed()).toEqual(['the first answer']);
-    expect(scene.model.asked).toHaveLength(1);
+    expect(scene.model.asked).toHaveLength(0);
   });
 
   it('throws what is no failure of the model, and stays unfinished', async () => {

@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/contracts';
 import { ModelError } from '@parley/models';
-import { type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
-import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
+import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
 import { type ApprovalDeps, openGate } from './approvals/approval-gate.ts';
@@ -23,6 +23,7 @@ import { TurnLimitError } from './loop/turn-limits.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import type { MemoryKeeper } from './memory/memory-keeper.ts';
+import { holdPrompt } from './record-prompt.ts';
 import { accountOf, SpendCapError } from './spend/spend-guard.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { leadingMessage, turnFacts } from './turn-facts.ts';
@@ -101,13 +102,16 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
 async function answerTurn(
   deps: TurnRunnerDeps,
   claimed: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   signal: AbortSignal,
 ): Promise<Ended> {
   const { clock, agent } = deps;
   const turn = asBegun(claimed);
   const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const journal = openJournal(claimed, lease, { turns: deps.store.turns, clock, account });
+  const { prompts, log, store } = deps;
+  const prompt = prompts && holdPrompt(prompts, store.turns, log);
+  const turns = prompt?.turns ?? store.turns;
+  const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Without a look at what came with it: that may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };
@@ -115,19 +119,20 @@ async function answerTurn(
   }
   const later = await openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
-    const ended = await answerUnlessStopped(deps, { turn, journal, later }, lease);
+    const ended = await answerUnlessStopped(deps, { turn, journal, later, prompt }, lease);
     // What it was about to store was refused because a later message had ended it.
     const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
     later.end();
+    prompt?.end();
   }
 }
 
 async function answerUnlessStopped(
   deps: TurnRunnerDeps,
   answerable: Answerable,
-  lease: Lease,
+  lease: LaneLease,
 ): Promise<Ended> {
   const { turn, later } = answerable;
   const asked = await askedToCompact(deps, turn, later.signal);
@@ -141,24 +146,25 @@ async function answerUnlessStopped(
 }
 
 /** A turn whose commands have been carried out; `notice`: what the person is told of that. */
-interface Answerable extends Pick<SeenTurn, 'turn' | 'journal'> {
+interface Answerable extends Pick<SeenTurn, 'turn' | 'journal' | 'prompt'> {
   readonly later: LaterMessages;
   readonly notice?: string;
 }
 
 async function answerMessages(
-  deps: TurnRunnerDeps,
-  { turn, journal, later, notice }: Answerable,
-  lease: Lease,
+  base: TurnRunnerDeps,
+  { turn, journal, later, prompt, notice }: Answerable,
+  lease: LaneLease,
 ): Promise<Ended> {
   const { signal } = later;
+  const deps = prompt === undefined ? base : { ...base, prompts: prompt.prompts };
   const reader = turnReader(turn, deps);
   const read = await readTurnMedia(deps, turn.messages, reader, signal);
   const notices = [notice, read.notice].filter((words) => words != null);
   const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
-  const seen = { turn, media, opened, journal, gate, later };
+  const seen = { turn, media, opened, journal, gate, later, prompt };
   const { identity: _identity, ...closing } = opened;
   const answer = await answerOrWhy(deps, seen, signal);
   if ('outcome' in answer) return answer;

@@ -228,7 +228,7 @@ describe('the bounds of a turn', () => {
 });
 
 describe('what is stored of a turn without tools', () => {
-  it('[D04] is one step, as if there were no tools at all', async () => {
+  it('[D16] needs no transaction before its commit, as if there were no tools at all', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('hello');
     const { turns } = scene.store;
@@ -243,6 +243,6 @@ describe('what is stored of a turn without tools', () => {
       },
     });
     await scene.answerNext();
-    expect(steps).toBe(1);
+    expect(steps).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 export { type CollectFacts, collectPause } from './collect-pause.ts';
 export { type KeyedWork, startKeyedWork, type WakeUpHandler } from './keyed-work.ts';
-export { type LaneDeps, type RunTurn, runLane } from './lane.ts';
+export { type LaneDeps, type LaneLease, type RunTurn, runLane } from './lane.ts';
 export { type LaneWorker, type LaneWorkerOptions, startLaneWorker } from './lane-worker.ts';
 export { createLocalBus } from './local-bus.ts';
 export {

@@ -13,8 +13,13 @@ import { collectPause } from './collect-pause.ts';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 import type { StopReason } from './stop-reason.ts';
 
+/** The lease of a lane. Whoever gives the lane back with the commit of a turn calls `onLeft` at once. */
+export interface LaneLease extends Lease {
+  readonly onLeft?: () => void;
+}
+
 /** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
-export type RunTurn = (turn: ClaimedTurn, lease: Lease, signal: AbortSignal) => Promise<void>;
+export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;
 
 /** What a lane needs: the table, the work, and how messages that wait together become turns. */
 export interface LaneDeps {
@@ -40,7 +45,8 @@ export interface LaneDeps {
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Works on one conversation until nothing waits (D02): lease, claim, turn, commit, look again.
+ * Works on one conversation until nothing waits (D02): lease and claim, turn, commit. A commit that finds
+ * nothing waiting gives the lane back; after any other this looks again.
  * Returns after how many ms to come back when another worker holds the lane or a burst may not be
  * over, else null. Throws what
  * `runTurn` threw, with the lane given back.
@@ -62,8 +68,13 @@ export async function runLane(
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
   let ending: Ending = { left: false };
   let blameless: string | undefined;
+  const onLeft = (): void => {
+    ending = { left: true, again: null };
+    endRenewal();
+  };
   try {
-    ending = await runTurns(deps, turn, lease, stop.signal);
+    const left = () => ending.left;
+    ending = await runTurns(deps, turn, { ...lease, onLeft }, stop.signal, left);
   } catch (error) {
     if (!(error instanceof TurnFailed)) throw error;
     if (isOfTheDatabase(error.cause)) blameless = error.turnId;
@@ -87,12 +98,14 @@ type Ending = { readonly left: true; readonly again: number | null } | { readonl
 async function runTurns(
   deps: LaneDeps,
   first: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   signal: AbortSignal,
+  hasLeft: () => boolean,
 ): Promise<Ending> {
   let turn = first;
   while (!signal.aborted) {
     await runOne(deps, turn, lease, signal);
+    if (hasLeft()) return { left: true, again: null };
     if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return { left: false };
     const next = await deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock());
@@ -117,7 +130,7 @@ class TurnFailed extends Error {
 async function runOne(
   { runTurn }: LaneDeps,
   turn: ClaimedTurn,
-  lease: Lease,
+  lease: LaneLease,
   signal: AbortSignal,
 ): Promise<void> {
   try {

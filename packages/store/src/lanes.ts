@@ -106,8 +106,11 @@ export interface LaneRepository {
    * are answered first.
    */
   interrupt(lease: Lease, turnId: string, now: number): Promise<Interruption>;
-  /** Transcript, outbox parts, usage and inbox rows of one turn in one fenced transaction (D04). */
-  commit(lease: Lease, commit: TurnCommit, now: number): Promise<CommitResult>;
+  /**
+   * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
+   * `left`: nothing waited, and the lane is free again as was wished.
+   */
+  commit(lease: Lease, commit: TurnCommit, now: number): Promise<CommitResult | 'left'>;
   /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */
   withWork(now: number, limit: number): Promise<readonly string[]>;
   /** Ends every lease; only for a process that has the data folder to itself, at its start. */

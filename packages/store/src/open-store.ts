@@ -91,7 +91,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
   return {
     inbox: inboxRepository(database, newId),
     attachments: attachmentRepository(database),
-    lanes: laneRepository(database, newId),
+    lanes: laneRepository(database, newId, prompts),
     summaries: summaryRepository(database),
     turns: turnRepository(database),
     approvals: approvalRepository(database, newId),

@@ -6,6 +6,7 @@ import type {
   StepFacts,
 } from '@parley/contracts';
 import type { ConversationMode } from './modes.ts';
+import type { NewPrompt } from './prompts.ts';
 import type { SpendAccount } from './repositories/spend-repository.ts';
 
 /** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
@@ -109,6 +110,14 @@ export interface TurnCommit {
   readonly account?: SpendAccount;
   /** The trace of the turn, for its parts. */
   readonly trace?: string | undefined;
+  /** The last step of its journal: the answer, which nothing has to come back to once it is committed. */
+  readonly step?: JournalStep | undefined;
+  /** What the model was told, for people (P17). */
+  readonly prompt?: NewPrompt | undefined;
+  /** The turn began without anything that a group had said. */
+  readonly heardNothing?: boolean;
+  /** Gives the lane back in the same transaction if nothing waits in it. */
+  readonly leaves?: boolean;
 }
 
 /** `fenced`: the lease was lost; nothing was written and the work must be thrown away. */

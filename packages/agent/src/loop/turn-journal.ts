@@ -75,7 +75,7 @@ export interface Round {
 /** Asks the store to give a turn what waits. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
-/** What a turn has done so far, also in earlier runs; each step is stored before the next is begun (G16). */
+/** What a turn has done so far, also in earlier runs; each step is stored before the next is started (G16). */
 export interface TurnJournal {
   /** The answer that an earlier run had got. */
   readonly answer: FinalStep | null;
@@ -85,6 +85,8 @@ export interface TurnJournal {
   spent(): StepUsage | null;
   /** What these have used and nobody's account has yet. */
   uncounted(): StepUsage | null;
+  /** The answer of this run where the commit of the turn stores it: nothing has to go on after that. */
+  unstored(): JournalStep | undefined;
   /** False when the lease was lost: then nothing more may be done. */
   append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in their order. */
@@ -106,6 +108,8 @@ export interface TimedAnswer {
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
+  /** The commit of the turn stores its answer; without this the answer is stored before. */
+  readonly answerWithCommit?: boolean;
   /** On whose account each step is as it completes; without it the commit of the turn counts them all. */
   readonly account?: () => SpendAccount;
 }
@@ -117,6 +121,7 @@ export function openJournal(
   deps: JournalDeps,
 ): TurnJournal {
   const all: JournalStep[] = [...steps];
+  let unstored: JournalStep | undefined;
   const known = new Map(messages.map((row) => [row.seq, row]));
   // Asked for many times between two steps.
   let read: readonly Round[] | null = null;
@@ -141,8 +146,13 @@ export function openJournal(
     rounds,
     spent,
     uncounted: () => (deps.account === undefined ? spent() : null),
+    unstored: () => unstored,
     async append(content, timing) {
       const step = { ...next(content), ...(timing !== undefined && { timing }) };
+      if (content.kind === 'answer' && deps.answerWithCommit === true) {
+        unstored = step;
+        return true;
+      }
       const result = await deps.turns.appendStep(lease, turnId, step, deps.clock());
       if (result === 'fenced') return false;
       keep(step);

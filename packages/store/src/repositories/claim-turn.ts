@@ -1,8 +1,10 @@
 import { type BusyMode, type BusyPolicy, busyIn } from '@parley/contracts';
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
+import type { ConversationTable } from '../tables/lane-tables.ts';
 import { dropPlan } from './change-mode.ts';
 import { lockLeased } from './conversation.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
@@ -23,6 +25,15 @@ export interface Claim {
 /** More than the largest album and whatever may be said between its pictures. */
 const LONGEST_FOLLOWUP = 100;
 
+/** A conversation that this transaction keeps for itself. */
+export type LockedLane = Pick<
+  Selectable<ConversationTable>,
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run'
+> & {
+  /** False: no turn of it is unfinished. */
+  readonly isUnfinished: boolean;
+};
+
 /** Resumes the unfinished turn of a lane or makes one of what waits. */
 export async function claimTurn(
   database: Database,
@@ -31,9 +42,18 @@ export async function claimTurn(
 ): ReturnType<LaneRepository['claim']> {
   const conversation = await lockLeased(database, sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
+  return claimIn(sql, claim, { ...conversation, isUnfinished: true });
+}
+
+/** `claimTurn` where the caller has just taken the lane. */
+export async function claimIn(
+  sql: Sql,
+  claim: Claim,
+  conversation: LockedLane,
+): ReturnType<LaneRepository['claim']> {
   const { conversationId } = claim.lease;
   const run = { at: claim.now, worker: conversation.lease_owner };
-  const unfinished = await resumeTurn(sql, conversationId, run);
+  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, conversationId, run) : null;
   // What was written meanwhile waits behind it: one turn at a time, in order (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
   const { mode } = conversation;
@@ -127,7 +147,9 @@ async function beginTurn(
     // The messages are the oldest of the lane without a gap, so the last number bounds them.
     .where('seq', '<=', last.seq)
     .execute();
-  const overheard = await takeOverheard(sql, conversationId, claim.newTurnId);
+  // Where two talk everything is meant for the bot.
+  const isDirect = messages.every(({ message }) => message.chat.type === 'direct');
+  const overheard = isDirect ? [] : await takeOverheard(sql, conversationId, claim.newTurnId);
   const begun = { resumed: false, attempts: 0, messages, overheard, steps: [] };
   return { turnId: claim.newTurnId, conversationId, session, ...begun };
 }

@@ -2,12 +2,12 @@ import type { NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
-import { lockLeased } from './conversation.ts';
 import { RUNNING } from './literals.ts';
 import { insertParts } from './new-parts.ts';
 import { forgetOverheard } from './overheard-repository.ts';
 import { recordDeadTurn } from './record-dead-letter.ts';
 import { addSpend } from './spend-repository.ts';
+import { storeStep } from './turn-repository.ts';
 
 interface Commit {
   readonly lease: Lease;
@@ -22,20 +22,18 @@ export async function commitTurn(
   sql: Sql,
   { lease, commit, now, newId }: Commit,
 ): Promise<CommitResult> {
-  if ((await lockLeased(database, sql, lease)) === null) return 'fenced';
-  const counted = await countedOf(sql, commit.turnId);
-  const session = await finishTurn(sql, lease, commit, now);
-  // A turn that is over already: this is the same commit again, or the turn of another lane.
-  if (session === null) return 'fenced';
+  const turn = await lockTurn(database, sql, lease, commit.turnId);
+  if (turn === null || !(await finishTurn(sql, lease, commit, now))) return 'fenced';
   await sql
     .updateTable('inbox')
     .set({ state: 'done', outcome: commit.outcome })
     .where('turn_id', '=', commit.turnId)
     .execute();
-  forgetOverheard(sql, commit.turnId);
+  if (commit.heardNothing !== true) forgetOverheard(sql, commit.turnId);
+  if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, counted));
-  await insertEntries(sql, lease, commit, session, now);
+  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
+  await insertEntries(sql, lease, commit, turn.session, now);
   if (commit.isPlan === true) {
     await sql
       .updateTable('conversation')
@@ -50,21 +48,37 @@ export async function commitTurn(
   return 'committed';
 }
 
-type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
-
-/** What the steps of a turn have put on somebody's account already. */
-async function countedOf(sql: Sql, turnId: string): Promise<Counted> {
-  const row = await sql
-    .selectFrom('turn')
-    .select(['input_tokens', 'output_tokens', 'cost_usd'])
-    .where('id', '=', turnId)
-    .executeTakeFirst();
+/**
+ * Reads a running turn, its session and what its steps have put on somebody's account already, and keeps
+ * other writers of its lane waiting. Null when the lease is lost, or the turn is over: then this is the
+ * same commit again, or the turn of another lane.
+ */
+async function lockTurn(database: Database, sql: Sql, lease: Lease, turnId: string) {
+  const query = sql
+    .selectFrom('conversation')
+    .innerJoin('turn', 'turn.conversation_id', 'conversation.id')
+    .select([
+      'conversation.epoch',
+      'turn.session',
+      'turn.input_tokens',
+      'turn.output_tokens',
+      'turn.cost_usd',
+    ])
+    .where('conversation.id', '=', lease.conversationId)
+    .where('turn.id', '=', turnId)
+    .where('turn.state', '=', RUNNING);
+  const locking = database.dialect === 'postgres' ? query.forNoKeyUpdate('conversation') : query;
+  const row = await locking.executeTakeFirst();
+  if (row?.epoch !== lease.epoch) return null;
   return {
-    inputTokens: row?.input_tokens ?? 0,
-    outputTokens: row?.output_tokens ?? 0,
-    costUsd: row?.cost_usd ?? 0,
+    session: row.session,
+    inputTokens: row.input_tokens ?? 0,
+    outputTokens: row.output_tokens ?? 0,
+    costUsd: row.cost_usd ?? 0,
   };
 }
+
+type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 
 function rest(usage: TurnUsage, counted: Counted): Counted {
   return {
@@ -74,14 +88,14 @@ function rest(usage: TurnUsage, counted: Counted): Counted {
   };
 }
 
-/** The session of the turn, or null when it is not running. */
+/** False when the turn is not running any more. */
 async function finishTurn(
   sql: Sql,
   lease: Lease,
   { turnId, outcome, reason, usage }: TurnCommit,
   now: number,
-): Promise<number | null> {
-  const row = await sql
+): Promise<boolean> {
+  const done = await sql
     .updateTable('turn')
     .set({
       state: outcome,
@@ -95,9 +109,8 @@ async function finishTurn(
     .where('id', '=', turnId)
     .where('conversation_id', '=', lease.conversationId)
     .where('state', '=', RUNNING)
-    .returning('session')
     .executeTakeFirst();
-  return row?.session ?? null;
+  return done.numUpdatedRows > 0n;
 }
 
 async function insertEntries(

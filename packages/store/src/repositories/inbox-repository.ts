@@ -4,7 +4,7 @@ import type { CommandResult, InboxRepository, MessageKey } from '../inbox.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { AdmittedMessage, InboxRow } from '../rows.ts';
 import { applyCommand } from './command-effect.ts';
-import { ensureConversation, lockConversation } from './conversation.ts';
+import { ensureConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
 import { FROM_OWNER, WAITING } from './literals.ts';
 import { insertAttachments, reviseAttachments } from './new-attachments.ts';
@@ -21,11 +21,10 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
   return {
     accept: (admitted, room = Number.POSITIVE_INFINITY) =>
       database.write(async (sql) => {
-        await enterLane(database, sql, admitted);
-        const { conversationId, message } = admitted;
+        const waiting = await enterLane(database, sql, admitted);
         // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
-        const isFull = (await countWaiting(sql, conversationId)) >= room;
-        if (isFull && !(await isKnown(sql, message))) return 'full';
+        const isFull = await reaches(sql, admitted.conversationId, waiting, room);
+        if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
         const seq = await insertOnce(sql, admitted, 'waiting');
         if (seq === null) return 'duplicate';
         insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
@@ -162,14 +161,47 @@ async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return row.count;
 }
 
-/** Whoever writes to the inbox of a lane waits for those before: what one counts, no other changes. */
+/**
+ * Whoever writes to the inbox of a lane waits for those before: what one counts, no other changes. Gives
+ * back how many messages waited when this began to wait.
+ */
 async function enterLane(
   database: Database,
   sql: Sql,
   { conversationId, receivedAt }: AdmittedMessage,
-): Promise<void> {
+): Promise<number> {
+  const lock = () => {
+    const query = sql
+      .selectFrom('conversation')
+      .select((eb) =>
+        eb
+          .selectFrom('inbox')
+          .select((inner) => inner.fn.countAll<number>().as('count'))
+          .where('inbox.conversation_id', '=', conversationId)
+          .where('inbox.state', '=', WAITING)
+          .as('waiting'),
+      )
+      .where('id', '=', conversationId);
+    return (database.dialect === 'postgres' ? query.forNoKeyUpdate() : query).executeTakeFirst();
+  };
+  const known = await lock();
+  if (known !== undefined) return known.waiting ?? 0;
   await ensureConversation(sql, conversationId, receivedAt);
-  if (database.dialect === 'postgres') await lockConversation(database, sql, conversationId);
+  return (await lock())?.waiting ?? 0;
+}
+
+/** More than are stored in one lane while a message waits to be. */
+const AT_ONCE = 16;
+
+/** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
+async function reaches(
+  sql: Sql,
+  conversationId: string,
+  waiting: number,
+  room: number,
+): Promise<boolean> {
+  if (waiting + AT_ONCE < room) return false;
+  return (await countWaiting(sql, conversationId)) >= room;
 }
 
 async function isKnown(

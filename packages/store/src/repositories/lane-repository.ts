@@ -2,31 +2,37 @@ import type { NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { Lease } from '../rows.ts';
-import { type Claim, claimTurn } from './claim-turn.ts';
+import { type Claim, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversation.ts';
 import { RUNNING, WAITING } from './literals.ts';
+import type { PromptWriter } from './prompt-repository.ts';
 
 /**
  * The lanes on SQL. Only the commit of a turn must survive a power cut: without its lease or its
  * claim a turn is simply begun again, and nobody is left who could hold the older epoch.
  */
-export function laneRepository(database: Database, newId: NewId): LaneRepository {
+export function laneRepository(
+  database: Database,
+  newId: NewId,
+  prompts: PromptWriter,
+): LaneRepository {
   return {
     acquire: (conversationId, owner, now, leaseMs) =>
-      database.write(
-        (sql) => acquireLane(database, sql, { conversationId, owner, now, leaseMs }),
-        'process',
-      ),
+      database.write(async (sql) => {
+        const taken = await acquireLane(database, sql, { conversationId, owner, now, leaseMs });
+        return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
+      }, 'process'),
 
     begin: (work, busy, newTurnId, now) =>
       database.write(async (sql) => {
         const taken = await acquireLane(database, sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
-        const { lease } = taken;
-        const claimed = await claimOrLeave(database, sql, { lease, busy, newTurnId, now });
+        const { lease, lane } = taken;
         // This very transaction has moved the epoch on, so nobody can have fenced it.
+        const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
         if (claimed.kind === 'turn') return { ...claimed, lease };
+        await leaveLane(sql, lease);
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
@@ -65,8 +71,18 @@ export function laneRepository(database: Database, newId: NewId): LaneRepository
       const { interruptTurn } = await import('./interrupt-turn.ts');
       return database.write((sql) => interruptTurn(database, sql, { lease, turnId, now }));
     },
-    commit: (lease, commit, now) =>
-      database.write((sql) => commitTurn(database, sql, { lease, commit, now, newId })),
+    async commit(lease, commit, now) {
+      // Hashing takes its time, and on SQLite all others wait for a transaction.
+      const prompt = commit.prompt && prompts.prepare(commit.prompt);
+      const result = await database.write(async (sql) => {
+        const done = await commitTurn(database, sql, { lease, commit, now, newId });
+        if (done === 'committed' && prompt !== undefined) await prompts.write(sql, prompt);
+        if (done === 'fenced' || commit.leaves !== true) return done;
+        return (await leaveIfDone(sql, lease)) ? 'left' : 'committed';
+      });
+      if (result !== 'fenced' && prompt !== undefined) prompts.written(prompt);
+      return result;
+    },
     withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),
 
     releaseAll: () =>
@@ -154,15 +170,22 @@ async function acquireLane(
   database: Database,
   sql: Sql,
   { conversationId, owner, now, leaseMs }: LaneWork,
-): ReturnType<LaneRepository['acquire']> {
+): Promise<
+  | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
+  | { readonly kind: 'busy'; readonly retryInMs: number }
+> {
   const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
-  let epoch = await take();
-  if (epoch === null) {
+  let taken = await take();
+  if (taken === undefined) {
     // Held by another worker, or, which is rare, not there yet.
     await ensureConversation(sql, conversationId, now);
-    epoch = await take();
+    taken = await take();
   }
-  if (epoch !== null) return { kind: 'held', lease: { conversationId, epoch } };
+  if (taken !== undefined) {
+    const { epoch, unfinished, ...lane } = taken;
+    const isUnfinished = unfinished !== null;
+    return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
+  }
   const held = await lockConversation(database, sql, conversationId);
   return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) };
 }
@@ -197,15 +220,37 @@ async function leaveLane(sql: Sql, lease: Lease): Promise<void> {
     .execute();
 }
 
-/** The new epoch, or null when another worker holds the lane and its lease still runs. */
-async function takeLease(
-  sql: Sql,
-  conversationId: string,
-  owner: string,
-  now: number,
-  until: number,
-): Promise<number | null> {
-  const row = await sql
+/**
+ * Whoever stores a message locks the conversation first, as the caller has: what is stored before this is
+ * seen, and what comes after it brings its own wake-up.
+ */
+async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<boolean> {
+  const left = await sql
+    .updateTable('conversation')
+    .set({ lease_owner: null, lease_until: null })
+    .where('id', '=', conversationId)
+    .where('epoch', '=', epoch)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inbox')
+            .select('inbox.seq')
+            .where('inbox.conversation_id', '=', conversationId)
+            .where('inbox.state', '=', WAITING),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return left.numUpdatedRows > 0n;
+}
+
+/**
+ * The lane with its new epoch, or undefined when another worker holds it and its lease still runs. On
+ * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
+ * to look; it cannot miss one: a lane with a turn just begun is held.
+ */
+function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
+  return sql
     .updateTable('conversation')
     .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: owner, lease_until: until }))
     .where('id', '=', conversationId)
@@ -216,9 +261,21 @@ async function takeLease(
         eb('lease_owner', '=', owner),
       ]),
     )
-    .returning('epoch')
+    .returning((eb) => [
+      'epoch',
+      'session',
+      'lease_owner',
+      'mode',
+      'plan',
+      'plan_run',
+      eb
+        .selectFrom('turn')
+        .select('turn.id')
+        .where('turn.conversation_id', '=', conversationId)
+        .where('turn.state', '=', RUNNING)
+        .as('unfinished'),
+    ])
     .executeTakeFirst();
-  return row?.epoch ?? null;
 }
 
 /** The longest waiting first, so that a limit cannot hide a conversation for ever. */

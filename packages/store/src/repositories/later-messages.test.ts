@@ -183,9 +183,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const heard = { messageId: 'h', senderId: 'u', senderName: 'U', text: 'psst' };
         await store.lanes.commit(lease, answer('t1', ['one']), 6);
         await store.overheard.keep(place, heard, 1);
-        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(message('m2', 'c1', { type: 'group' }));
         expect((await claim(store, lease, 't2')).overheard).toHaveLength(1);
-        await store.inbox.accept(message('m3'));
+        await store.inbox.accept(message('m3', 'c1', { type: 'group' }));
         await store.lanes.interrupt(lease, 't2', 7);
         expect((await claim(store, lease, 't3')).overheard).toHaveLength(1);
       });

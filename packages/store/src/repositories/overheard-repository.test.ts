@@ -23,7 +23,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const heardBy = (turn: ClaimedTurn) => turn.overheard.map(({ text }) => text);
     /** What the next turn of the lane is given; it stays unfinished. */
     const nextTurn = async (id: string) => {
-      await store.inbox.accept(message(id));
+      await store.inbox.accept(message(id, 'c1', { type: 'group' }));
       const lease = await hold(store);
       return { lease, turn: await claim(store, lease, `turn-${id}`) };
     };

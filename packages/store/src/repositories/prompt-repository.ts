@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
-import type { PromptRepository, PromptSearch } from '../prompts.ts';
+import type { NewPrompt, PromptRepository, PromptSearch } from '../prompts.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
 import { knownHashes } from './known-hashes.ts';
@@ -16,30 +16,58 @@ import {
   textHashes,
 } from './prompt-row.ts';
 
+/** A prompt as it is written. */
+interface PreparedPrompt {
+  readonly at: number;
+  readonly texts: readonly HashedText[];
+  readonly fresh: readonly HashedText[];
+  readonly row: ReturnType<typeof rowOf>;
+}
+
+/** Keeps prompts within transactions of others. */
+export interface PromptWriter {
+  prepare(prompt: NewPrompt): PreparedPrompt;
+  write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
+  /** To be called once the transaction is committed. */
+  written(prompt: PreparedPrompt): void;
+}
+
 /** Prompts on SQL. */
-export function promptRepository(database: Database): PromptRepository & { textsChanged(): void } {
+export function promptRepository(
+  database: Database,
+): PromptRepository & PromptWriter & { textsChanged(): void } {
   const known = knownHashes();
   const hashOf = textHashes();
-  return {
-    async record(prompt) {
-      const texts = prompt.parts.map(({ text }) => hashOf(text));
-      const all = distinct(texts);
-      const fresh = all.filter(({ hash }) => !known.has(hash, prompt.at));
-      const row = rowOf(prompt, texts, hashOf);
-      await database.write(async (sql) => {
-        const gone = await takenAway(database, sql, all);
-        const lost = all.filter((text) => gone.has(text.hash) && !fresh.includes(text));
-        await keepTexts(sql, [...fresh, ...lost].sort(byHash), prompt.at);
-        await sql
-          .insertInto('turn_prompt')
-          .values(row)
-          .onConflict((conflict) => conflict.column('turn_id').doUpdateSet(row))
-          .execute();
-      }, 'process');
+  const writer: PromptWriter = {
+    prepare(prompt) {
+      const hashes = prompt.parts.map(({ text }) => hashOf(text));
+      const texts = distinct(hashes);
+      const fresh = texts.filter(({ hash }) => !known.has(hash, prompt.at));
+      return { at: prompt.at, texts, fresh, row: rowOf(prompt, hashes, hashOf) };
+    },
+    async write(sql, { at, texts, fresh, row }) {
+      const gone = await takenAway(database, sql, texts);
+      const lost = texts.filter((text) => gone.has(text.hash) && !fresh.includes(text));
+      await keepTexts(sql, [...fresh, ...lost].sort(byHash), at);
+      await sql
+        .insertInto('turn_prompt')
+        .values(row)
+        .onConflict((conflict) => conflict.column('turn_id').doUpdateSet(row))
+        .execute();
+    },
+    written({ fresh, at }) {
       known.add(
         fresh.map(({ hash }) => hash),
-        prompt.at,
+        at,
       );
+    },
+  };
+  return {
+    ...writer,
+    async record(prompt) {
+      const prepared = writer.prepare(prompt);
+      await database.write((sql) => writer.write(sql, prepared), 'process');
+      writer.written(prepared);
     },
 
     ofTurn: (turnId) =>

@@ -14,7 +14,7 @@ export function routeTo(chatId: string, threadId?: string): ReplyRoute {
 export function message(
   id: string,
   chatId = 'c1',
-  more: { readonly at?: number; readonly threadId?: string } = {},
+  more: { readonly at?: number; readonly threadId?: string; readonly type?: 'group' } = {},
 ): AdmittedMessage {
   return {
     conversationId: `web:${chatId}`,
@@ -23,7 +23,7 @@ export function message(
     message: {
       ...WEB,
       messageId: id,
-      chat: { id: chatId, type: 'direct' },
+      chat: { id: chatId, type: more.type ?? 'direct' },
       sender: { id: 'u1', name: 'Ada 🦜', isBot: false },
       text: `text of ${id}`,
       mentions: [],
