@@ -27,6 +27,63 @@ describe('a lane', () => {
     expect(turns).toEqual([written.slice(0, 1), written.slice(1)]);
   });
 
+  it('[D16] is left by the commit of a turn when nothing waits: nobody looks again', async () => {
+    await scene.write('leaves');
+    const asked: string[] = [];
+    const lanes = { ...scene.store.lanes };
+    for (const name of ['claim', 'newestWaiting', 'release'] as const) {
+      const real = lanes[name];
+      Object.assign(lanes, {
+        [name]: (...args: []) => asked.push(name) && Reflect.apply(real, lanes, args),
+      });
+    }
+    const deps = scene.laneDeps(
+      async (turn, lease) => {
+        expect(await scene.answerAndLeave(turn, lease)).toBe('left');
+      },
+      { lanes },
+    );
+    expect(await runLane(deps, 'leaves', new AbortController())).toBeNull();
+    expect(asked).toEqual([]);
+    const again = await scene.store.lanes.acquire('leaves', 'another', Date.now(), 1);
+    expect(again.kind).toBe('held');
+  });
+
+  it('[D03] is kept by the commit of a turn while something waits, which forms the next turn', async () => {
+    const [first] = [await scene.write('stays')];
+    const turns: (readonly string[])[] = [];
+    const ends: string[] = [];
+    const written: string[] = [];
+    const deps = scene.laneDeps(async (turn, lease) => {
+      turns.push(idsOf(turn));
+      if (turns.length === 1) written.push(await scene.write('stays'), await scene.write('stays'));
+      ends.push(await scene.answerAndLeave(turn, lease));
+    });
+    expect(await runLane(deps, 'stays', new AbortController())).toBeNull();
+    expect(turns).toEqual([[first], written]);
+    expect(ends).toEqual(['committed', 'left']);
+  });
+
+  it('[D02] is another worker’s once it was left, whatever the turn does after its commit', async () => {
+    await scene.write('after');
+    const stop = new AbortController();
+    const deps = scene.laneDeps(
+      async (turn, lease) => {
+        await scene.answerAndLeave(turn, lease);
+        await scene.write('after');
+        const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
+        expect(next.kind).toBe('held');
+        // Longer than a lease: nothing is renewed, and nothing counts as lost.
+        await sleep(60);
+      },
+      { leaseMs: 20 },
+    );
+    await runLane(deps, 'after', stop);
+    expect(stop.signal.aborted).toBe(false);
+    const held = await scene.store.lanes.acquire('after', 'a third', Date.now(), 1);
+    expect(held.kind).toBe('busy');
+  });
+
   it('[D03] goes on collecting while somebody writes in a burst', async () => {
     const turns: (readonly string[])[] = [];
     await scene.write('burst');

@@ -153,7 +153,11 @@ class Scene {
       ...answer(turn.id, turn.ids),
       parts: turn.ids.map((id) => part(id, this.#chatId)),
     };
-    await this.#store.lanes.commit(lease, commit, this.#now);
+    const leaves = turn.ids.length % 2 === 1;
+    const result = await this.#store.lanes.commit(lease, { ...commit, leaves }, this.#now);
+    if (result !== 'left') return;
+    const waiting = await this.#store.lanes.newestWaiting(`web:${this.#chatId}`);
+    if (waiting !== null) throw new Error('the lane was left although something waits');
   }
 }
 
@@ -214,6 +218,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await Promise.all([accepting, work('w1'), work('w2')]);
       const expected = Array.from({ length: total }, (_, i) => `m${i + 1}`);
       expect(await answered(store, 'busy')).toEqual(expected);
+    });
+
+    it('[D03] leave no message behind that is stored while a commit gives the lane back', async () => {
+      const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
+      await store.inbox.accept(message('l0', 'leave'));
+      for (let round = 1; round <= 60; round += 1) {
+        const begun = await store.lanes.begin(lane, 'collect', `leave-${round}`, round);
+        if (begun.kind !== 'turn') throw new Error(`nothing waits before round ${round}`);
+        const { lease, turn } = begun;
+        const commit = { ...answer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
+        const accept = () => store.inbox.accept(message(`l${round}`, 'leave'));
+        const end = () => store.lanes.commit(lease, commit, round);
+        const [ended] =
+          round % 2 === 0
+            ? await Promise.all([end(), accept()])
+            : (await Promise.all([accept(), end()])).toReversed();
+        // Whoever stored it wakes the lane: it is free then, or its worker looks again.
+        const held = await store.lanes.acquire(lane.conversationId, 'w2', round, 0);
+        expect(held.kind).toBe(ended === 'left' ? 'held' : 'busy');
+        expect(await store.lanes.newestWaiting(lane.conversationId)).not.toBeNull();
+        if (ended === 'committed') await store.lanes.release(lease);
+      }
     });
   });
 }

@@ -21,6 +21,11 @@ export interface LaneScene {
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
   /** Ends a turn as answered; false when the lane was lost. */
   answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;
+  /** The same, and gives the lane back if nothing waits, as a worker does. */
+  answerAndLeave(
+    turn: ClaimedTurn,
+    lease: Parameters<RunTurn>[1],
+  ): ReturnType<Store['lanes']['commit']>;
   close(): Promise<void>;
 }
 
@@ -74,6 +79,12 @@ export async function openLaneScene(): Promise<LaneScene> {
     async answer({ turnId }, lease) {
       const commit = { turnId, outcome: 'answered', entries: [], parts: [], usage: null } as const;
       return (await store.lanes.commit(lease, commit, Date.now())) === 'committed';
+    },
+    async answerAndLeave({ turnId }, lease) {
+      const commit = { turnId, outcome: 'answered', entries: [], parts: [], usage: null } as const;
+      const result = await store.lanes.commit(lease, { ...commit, leaves: true }, Date.now());
+      if (result === 'left') lease.onLeft?.();
+      return result;
     },
     async close() {
       await turns.close();
