@@ -27,6 +27,14 @@ describe('openSecrets with configured secrets', () => {
     );
   });
 
+  it('[G18] removes a secret that was added later from a text it has seen before', () => {
+    const { scrub, add } = openSecrets(['first secret']);
+    const text = `A layer of a prompt that names the second secret. ${'It goes on. '.repeat(20)}`;
+    expect(scrub(text)).toBe(text);
+    add(['second secret']);
+    expect(scrub(text)).toBe(text.replace('second secret', '[secret]'));
+  });
+
   it('[D10] removes a secret from base64, wherever in the encoded text it stands', () => {
     fc.assert(
       fc.property(

@@ -86,12 +86,12 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
         push(piece) {
           open += piece;
           const settled = settledLength(open, matcher);
-          const passed = scrub(open.slice(0, settled));
+          const passed = find(open.slice(0, settled));
           open = open.slice(settled);
           return passed;
         },
         end() {
-          const rest = scrub(open);
+          const rest = find(open);
           open = '';
           return rest;
         },

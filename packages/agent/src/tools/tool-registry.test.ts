@@ -1,8 +1,10 @@
+import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { toolsInMode } from '../modes/tools-in-mode.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
-import { createToolRegistry, type ToolRegistryOptions } from './tool-registry.ts';
+import { createToolRegistry, type ToolRegistryOptions, withoutTools } from './tool-registry.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const GUEST = { kind: 'guest', conversationId: 'c' } as const;
@@ -27,6 +29,21 @@ const namesOf = (options: ToolRegistryOptions, reader: typeof OWNER | typeof GUE
   createToolRegistry(options).registry.for(reader).names;
 
 describe('the tools of an installation', () => {
+  it('[G11] cost as many tokens as they have when they are offered, in every mode', () => {
+    const builtIn = [tool('one', { effect: 'write' }), tool('two', { audience: 'owner' })];
+    const { registry } = createToolRegistry({ builtIn });
+    const all = registry.for(OWNER);
+    const sets = [
+      all,
+      registry.for(GUEST),
+      toolsInMode(all, 'ask'),
+      withoutTools(all, (name) => name === 'one'),
+    ];
+    for (const { offered, tokens } of sets)
+      expect(tokens).toBe(estimateTokens(JSON.stringify(offered)));
+    expect(withoutTools(all, () => true).tokens).toBe(0);
+  });
+
   it('[G02] [P11] are told to the prompt and offered to the model in one order', () => {
     const { registry, problems } = createToolRegistry({
       builtIn: [tool('one', { hint: 'Seldom.' }), tool('two')],
