@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 
-/** One kind of database for one test file: each `openEmpty` starts from nothing. */
+/** One kind of database for one test file: each `openEmpty` starts from a copy of one whose tables were just made. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
   /** False where the machine lacks the server: such tests are skipped and the runner says so. */
@@ -30,6 +30,7 @@ export function bothDatabases(postgresUrl: string | null): readonly TestDatabase
 export function sqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
+  let template: string | undefined;
   const url = () => `sqlite:${join(folders.at(-1) ?? '', 'parley.db')}`;
   return {
     name: 'SQLite',
@@ -39,7 +40,13 @@ export function sqliteForTests(): TestDatabase {
       folders.push(mkdtempSync(join(tmpdir(), 'parley-store-')));
     },
     async openEmpty() {
+      if (template === undefined) {
+        await this.openBare();
+        template = join(folders.at(-1) ?? '', 'parley.db');
+        await (await openStore({ url: url(), clock: () => 0 })).close();
+      }
       await this.openBare();
+      copyFileSync(template, join(folders.at(-1) ?? '', 'parley.db'));
       const store = await openStore({ url: url(), clock: () => 0 });
       stores.push(store);
       return store;
@@ -55,7 +62,9 @@ export function sqliteForTests(): TestDatabase {
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   const stores: Store[] = [];
+  const template = `${name}_template`;
   let made = false;
+  let madeTemplate = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
   return {
     name: 'PostgreSQL',
@@ -68,24 +77,38 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
       await execute(url(), 'drop schema public cascade; create schema public');
     },
     async openEmpty() {
-      await this.openBare();
+      if (!madeTemplate) {
+        await this.openBare();
+        await (await openStore({ url: url(), clock: () => 0 })).close();
+        await execute(serverUrl ?? '', `alter database ${name} rename to ${template}`);
+        madeTemplate = true;
+        made = false;
+      }
+      await Promise.all(stores.map((store) => store.close()));
+      await execute(
+        serverUrl ?? '',
+        `drop database if exists ${name} with (force)`,
+        `create database ${name} template ${template}`,
+      );
+      made = true;
       const store = await openStore({ url: url(), clock: () => 0 });
       stores.push(store);
       return store;
     },
     async dispose() {
-      if (!made) return;
       await Promise.all(stores.map((store) => store.close()));
-      await execute(serverUrl ?? '', `drop database ${name} with (force)`);
+      const names = [...(made ? [name] : []), ...(madeTemplate ? [template] : [])];
+      const drop = names.map((each) => `drop database ${each} with (force)`);
+      if (drop.length > 0) await execute(serverUrl ?? '', ...drop);
     },
   };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+async function execute(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
