@@ -8,7 +8,7 @@ import {
 import { QueueFileClosedError } from './errors.ts';
 import { EventTail } from './event-tail.ts';
 import { appendEvents } from './events.ts';
-import { QueueScope, queueIdOf, type WorkerSettings } from './queue-scope.ts';
+import { type Outlook, QueueScope, queueIdOf, type WorkerSettings } from './queue-scope.ts';
 import type { SharedFile } from './shared-file.ts';
 
 /** A worker that cannot reach its queue asks again after this long, instead of in a tight loop. */
@@ -138,10 +138,18 @@ export class BackendBase extends EventEmitter {
     return file.snapshot(() => question(new QueueScope(file, this.#queueId, clock())));
   }
 
-  /** Like {@link write}, for BullMQ's main loop: it repeats a failed call at once, for ever. */
-  protected async writeOrPause<T>(change: (scope: QueueScope) => T): Promise<T> {
+  /** What may start at this moment, by one statement. */
+  protected async look(): Promise<Outlook & { readonly now: number }> {
+    await this.#takeTurn();
+    const { file, clock } = this.shared;
+    const scope = new QueueScope(file, this.#queueId, clock());
+    return { ...scope.outlook(), now: scope.now };
+  }
+
+  /** For BullMQ's main loop: it repeats a failed call at once, for ever. */
+  protected async orPause<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await this.write(change);
+      return await call();
     } catch (error) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
       throw error;

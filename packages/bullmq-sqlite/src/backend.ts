@@ -9,7 +9,7 @@ import type {
 } from 'bullmq';
 import { addJob } from './add-job.ts';
 import { BackendAdministration } from './backend-administration.ts';
-import { claimNextJob, type NextJob } from './claim-job.ts';
+import { claimNextJob, type NextJob, nothingToStart } from './claim-job.ts';
 import { notSupported } from './errors.ts';
 import { emitDrainedWhenEmpty, type Finish, finishJob, type Outcome } from './finish-job.ts';
 import { extendLock } from './locks.ts';
@@ -45,7 +45,12 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
   }
 
   moveToActive(token: string, name?: string): Promise<NextJob> {
-    return this.writeOrPause((scope) => claimNextJob(scope, token, name, this.settings));
+    return this.orPause(async () => {
+      const { now, ...left } = await this.look();
+      // A worker asks once more after each job that it takes: mostly there is none, and nothing to write.
+      if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
+      return this.write((scope) => claimNextJob(scope, token, name, this.settings));
+    });
   }
 
   async moveToCompleted(

@@ -25,7 +25,9 @@ export function claimNextJob(
   workerName: string | undefined,
   settings: WorkerSettings,
 ): NextJob {
-  promoteDueJobs(scope);
+  const { waits, dueAt } = scope.outlook();
+  if (dueAt <= scope.now) promoteDueJobs(scope);
+  else if (!waits) return nothingToStart(dueAt);
   const { meta } = scope.control;
   const max = meta.max === undefined ? settings.limiter?.max : Number(meta.max);
   const limitedFor = rateLimitTtl(scope, max);
@@ -33,7 +35,7 @@ export function claimNextJob(
   if (isPausedOrMaxed(scope)) return [null, '', 0, 0];
 
   const job = activateFirst(scope, token, workerName, settings.lockDuration ?? DEFAULT_LOCK_MS);
-  if (!job) return [null, '', 0, nextDelayedAt(scope) ?? 0];
+  if (!job) return nothingToStart(scope.outlook().dueAt);
   if (max !== undefined && job.deferred_failure === null) {
     countStartedJob(scope, settings.limiter?.duration ?? Number(meta.duration ?? 0));
   }
@@ -41,18 +43,13 @@ export function claimNextJob(
   return [toJobJson(job), job.id, 0, 0];
 }
 
-/** When the earliest delayed job is due (Unix ms), or undefined when there is none. */
-export function nextDelayedAt(scope: Pick<QueueScope, 'file' | 'queueId'>): number | undefined {
-  return scope.file.get<{ rank: number }>(
-    "SELECT rank FROM job WHERE queue_id = ? AND state = 'delayed' ORDER BY lane, rank LIMIT 1",
-    scope.queueId,
-  )?.rank;
+/** The answer while no job is in line; `dueAt`: when the earliest delayed one is due, or `Infinity`. */
+export function nothingToStart(dueAt: number): NextJob {
+  return [null, '', 0, Number.isFinite(dueAt) ? dueAt : 0];
 }
 
 /** Puts delayed jobs in line whose time has come. */
 export function promoteDueJobs(scope: QueueScope): void {
-  // Mostly there is nothing, and asking for one row costs a tenth of asking for a list.
-  if ((nextDelayedAt(scope) ?? Number.POSITIVE_INFINITY) > scope.now) return;
   const due = scope.file.all<Pick<JobRow, 'seq' | 'id' | 'priority'>>(
     `SELECT seq, id, priority FROM job
      WHERE queue_id = ? AND state = 'delayed' AND lane = 0 AND rank <= ?

@@ -18,6 +18,7 @@ interface Claim {
 export function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   const options = job.opts.deduplication;
   if (!options) return undefined;
+  if (claimFree(scope, options, job.id)) return undefined;
   const claim = claimOf(scope, options.id);
   if (!claim) {
     setClaim(scope, options, job.id);
@@ -56,8 +57,24 @@ export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
 
 /** Makes a job the owner; with `keepLastIfActive` for as long as it lives, else for the ttl. */
 export function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: string): void {
+  storeClaim(scope, options.id, jobId, expiryOf(scope, options));
+}
+
+/** Makes a job the owner of an id that nobody has had; false when somebody has. */
+function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
+  const claimed = scope.file.run(
+    'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    scope.queueId,
+    options.id,
+    jobId,
+    expiryOf(scope, options),
+  );
+  return claimed > 0;
+}
+
+function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | null {
   const ttl = options.keepLastIfActive ? undefined : options.ttl;
-  storeClaim(scope, options.id, jobId, ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null);
+  return ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null;
 }
 
 /** Gives a deduplication id back, if `jobId` owns it or nobody is named; returns how many. */

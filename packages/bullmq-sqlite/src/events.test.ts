@@ -4,7 +4,7 @@ import { QueueFile } from './queue-file.ts';
 import { QueueScope, queueIdOf } from './queue-scope.ts';
 
 function history() {
-  const file = new QueueFile(':memory:', 'normal', 0);
+  const file = new QueueFile(':memory:', { synchronous: 'normal', busyTimeoutMs: 0, events: true });
   onTestFinished(() => file.close());
   const queueId = queueIdOf(file, 'q');
   return {

@@ -36,6 +36,7 @@ export function finishJob(scope: QueueScope, finish: Finish): void {
 
 /** Announces that nothing is left to do, when that is so. */
 export function emitDrainedWhenEmpty(scope: QueueScope): void {
+  if (!scope.keepsEvents) return;
   const left = scope.file.get(
     "SELECT 1 AS found FROM job WHERE queue_id = ? AND state IN ('waiting', 'active') LIMIT 1",
     scope.queueId,

@@ -112,6 +112,28 @@ describe('features this backend leaves out', () => {
 });
 
 describe('one process', () => {
+  it('writes no events where it is told that nobody listens, and runs jobs all the same', async () => {
+    const file = freshFile();
+    using sqlite = openSqliteQueues({ file, events: false });
+    const ran: string[] = [];
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const worker = new Worker(
+      'q',
+      async ({ name }) => ran.push(name),
+      { connection: {} },
+      sqlite.backend,
+    );
+    await queue.add('now', {}, { deduplication: { id: 'one' } });
+    await queue.add('dropped', {}, { deduplication: { id: 'one' } });
+    await queue.add('later', {}, { delay: 20 });
+    await until(() => ran.length === 2);
+    await Promise.all([worker.close(), queue.close()]);
+    expect(ran).toEqual(['now', 'later']);
+    const db = new DatabaseSync(file);
+    expect(db.prepare('SELECT count(*) AS n FROM event').get()).toEqual({ n: 0 });
+    db.close();
+  });
+
   it('lets timers and other work go on while thousands of jobs run', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);

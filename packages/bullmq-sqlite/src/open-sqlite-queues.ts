@@ -17,6 +17,8 @@ export interface SqliteQueuesOptions {
   readonly pollOtherProcessesMs?: number;
   /** Wait this long (ms) for the write lock of another process. Default 5,000. */
   readonly busyTimeoutMs?: number;
+  /** Whether events are kept for `QueueEvents` and `waitUntilFinished`, which see none otherwise. Default: yes. */
+  readonly events?: boolean;
   /** Unix ms; for tests. */
   readonly clock?: () => number;
 }
@@ -49,8 +51,11 @@ const DEFAULT_BUSY_TIMEOUT_MS = 5000;
 export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
   const shared = new SharedFile(
     options.file,
-    options.synchronous ?? 'normal',
-    options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+    {
+      synchronous: options.synchronous ?? 'normal',
+      busyTimeoutMs: options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+      events: options.events ?? true,
+    },
     options.clock ?? Date.now,
   );
   if (options.pollOtherProcessesMs) shared.startPolling(options.pollOtherProcessesMs);

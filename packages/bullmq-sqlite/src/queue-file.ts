@@ -10,6 +10,13 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
  */
 export type Synchronous = 'normal' | 'full';
 
+/** How a queue file is opened; see `SqliteQueuesOptions`. */
+export interface QueueFileOptions {
+  readonly synchronous: Synchronous;
+  readonly busyTimeoutMs: number;
+  readonly events: boolean;
+}
+
 /** SQLite's code for "another connection holds the lock". */
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_MS = 10;
@@ -17,13 +24,16 @@ const RETRY_AFTER_MS = 10;
 /** The open database: cached statements, transactions, and nothing about queues. */
 export class QueueFile {
   readonly path: string;
+  /** Whether events are written, for `QueueEvents` and `waitUntilFinished`. */
+  readonly keepsEvents: boolean;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #open = true;
 
   /** Creates the file and its folder when missing. Throws {@link SqliteQueueError}. */
-  constructor(path: string, synchronous: Synchronous, busyTimeoutMs: number) {
+  constructor(path: string, { synchronous, busyTimeoutMs, events }: QueueFileOptions) {
     this.path = path;
+    this.keepsEvents = events;
     try {
       if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
       this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs });

@@ -12,11 +12,24 @@ export interface QueueControl {
   readonly stalledCheckUntil: number;
 }
 
+/** What may start in a queue, now and later. */
+export interface Outlook {
+  /** Whether a job is in line. */
+  readonly waits: boolean;
+  /** When the earliest delayed job is due, in Unix ms; `Infinity` when there is none. */
+  readonly dueAt: number;
+}
+
 interface ControlRow {
   meta: string;
   limiter_count: number;
   limiter_until: number;
   stalled_check_until: number;
+}
+
+interface OutlookRow extends ControlRow {
+  waits: number;
+  due_at: number | null;
 }
 
 /** Settings of the worker that BullMQ hands to its backend; all durations in ms. */
@@ -40,17 +53,25 @@ export class QueueScope {
   readonly queueId: number;
   /** Unix ms, the same for everything in the operation. */
   readonly now: number;
-  #events: string[][] = [];
+  /** Null where nobody keeps events. */
+  #events: string[][] | null;
   #control: QueueControl | undefined;
 
   constructor(file: QueueFile, queueId: number, now: number) {
     this.file = file;
     this.queueId = queueId;
     this.now = now;
+    this.#events = file.keepsEvents ? [] : null;
+  }
+
+  /** Whether anybody may ever read what `emit` adds. */
+  get keepsEvents(): boolean {
+    return this.#events !== null;
   }
 
   /** Adds an event to those written at the end of the operation. */
   emit(name: string, fields: EventFields = {}): void {
+    if (this.#events === null) return;
     const entry = ['event', name];
     for (const key in fields) entry.push(key, String(fields[key]));
     this.#events.push(entry);
@@ -58,12 +79,26 @@ export class QueueScope {
 
   /** Hands over the events collected so far, once. */
   takeEvents(): string[][] {
-    return this.#events.splice(0);
+    return this.#events?.splice(0) ?? [];
   }
 
   get control(): QueueControl {
     this.#control ??= this.#readControl();
     return this.#control;
+  }
+
+  /** One statement for all that a claim decides by, the control row included. */
+  outlook(): Outlook {
+    const row = this.file.get<OutlookRow>(
+      `SELECT meta, limiter_count, limiter_until, stalled_check_until,
+         EXISTS (SELECT 1 FROM job WHERE queue_id = queue.id AND state = 'waiting') AS waits,
+         (SELECT rank FROM job WHERE queue_id = queue.id AND state = 'delayed'
+          ORDER BY lane, rank LIMIT 1) AS due_at
+       FROM queue WHERE id = ?`,
+      this.queueId,
+    );
+    this.#control = toControl(row);
+    return { waits: row?.waits === 1, dueAt: row?.due_at ?? Number.POSITIVE_INFINITY };
   }
 
   /** Call after changing the control row, so that the operation sees its own change. */
@@ -76,13 +111,17 @@ export class QueueScope {
       'SELECT meta, limiter_count, limiter_until, stalled_check_until FROM queue WHERE id = ?',
       this.queueId,
     );
-    return {
-      meta: parseMeta(row?.meta),
-      limiterCount: row?.limiter_count ?? 0,
-      limiterUntil: row?.limiter_until ?? 0,
-      stalledCheckUntil: row?.stalled_check_until ?? 0,
-    };
+    return toControl(row);
   }
+}
+
+function toControl(row: ControlRow | undefined): QueueControl {
+  return {
+    meta: parseMeta(row?.meta),
+    limiterCount: row?.limiter_count ?? 0,
+    limiterUntil: row?.limiter_until ?? 0,
+    stalledCheckUntil: row?.stalled_check_until ?? 0,
+  };
 }
 
 /** The row number of a queue, made on first use. Rows are never deleted, so it may be cached. */

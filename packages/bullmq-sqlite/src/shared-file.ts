@@ -1,5 +1,5 @@
 import { EventNews } from './event-tail.ts';
-import { QueueFile, type Synchronous } from './queue-file.ts';
+import { QueueFile, type QueueFileOptions } from './queue-file.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { WakeUps } from './wake-ups.ts';
 
@@ -15,8 +15,8 @@ export class SharedFile {
   #foreignChanges = 0;
   #poll: NodeJS.Timeout | undefined;
 
-  constructor(path: string, synchronous: Synchronous, busyTimeoutMs: number, clock: () => number) {
-    this.file = new QueueFile(path, synchronous, busyTimeoutMs);
+  constructor(path: string, options: QueueFileOptions, clock: () => number) {
+    this.file = new QueueFile(path, options);
     this.clock = clock;
     this.wakeUps = new WakeUps(this.file, clock);
   }

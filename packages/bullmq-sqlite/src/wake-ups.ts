@@ -1,4 +1,3 @@
-import { nextDelayedAt } from './claim-job.ts';
 import type { QueueFile } from './queue-file.ts';
 import { isPausedOrMaxed } from './queue-meta.ts';
 import { QueueScope } from './queue-scope.ts';
@@ -54,12 +53,10 @@ export class WakeUps {
     const waiters = this.#waiters.get(queueId);
     const first = waiters?.values().next().value;
     if (!waiters || !first) return;
-    if (hasStartableJob(this.#file, queueId, this.#clock())) {
-      first.wake();
-      return;
-    }
-    const due = nextDelayedAt({ file: this.#file, queueId });
-    for (const waiter of waiters) this.#setTimer(waiter, due);
+    const scope = new QueueScope(this.#file, queueId, this.#clock());
+    const { waits, dueAt } = scope.outlook();
+    if (waits && !isPausedOrMaxed(scope)) first.wake();
+    else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 
   /** For changes made by another process, about which nothing is known but that they happened. */
@@ -78,18 +75,10 @@ export class WakeUps {
     this.#waiters.set(waiter.queueId, waiters);
   }
 
-  #setTimer(waiter: Waiter, due: number | undefined): void {
+  #setTimer(waiter: Waiter, dueAt: number): void {
     clearTimeout(waiter.timer);
-    const until = Math.min(waiter.deadline, due ?? waiter.deadline);
+    const until = Math.min(waiter.deadline, dueAt);
     const ms = Math.min(Math.max(until - this.#clock(), 0), LONGEST_TIMER_MS);
     waiter.timer = setTimeout(waiter.wake, ms);
   }
-}
-
-function hasStartableJob(file: QueueFile, queueId: number, now: number): boolean {
-  const waiting = file.get(
-    "SELECT 1 AS found FROM job WHERE queue_id = ? AND state = 'waiting' LIMIT 1",
-    queueId,
-  );
-  return waiting !== undefined && !isPausedOrMaxed(new QueueScope(file, queueId, now));
 }

@@ -80,18 +80,25 @@ export async function openBackend(
 }
 
 /**
+ * A worker whose queue dies with it can leave no job behind, so nobody renews locks or looks for stalled
+ * jobs; work that a stuck turn holds is given to another run by `rekick`. A lock outlives any turn.
+ */
+const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
+
+/**
  * Wake-ups of one process need no file: whatever they were for stands in the tables, where the first
  * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
-  const queues = openSqliteQueues({ file: ':memory:' });
+  // Nobody listens to events of BullMQ here.
+  const queues = openSqliteQueues({ file: ':memory:', events: false });
   const { Queue, Worker } = withBackend(queues.backend);
   const options = { connection: {}, ...(telemetry && { telemetry }) };
   return {
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
-      new Worker<WakeUp>(name, process, { ...tuning, ...options }),
+      new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
     failed(error, message, facts) {
       const reason = reasonOf(error);
       log.warn({ ...facts, reason }, message);
