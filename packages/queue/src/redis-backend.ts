@@ -17,15 +17,22 @@ import { lookAtRedis } from './look-at-redis.ts';
 import { redisOutage } from './redis-outage.ts';
 import { queuePrefix, type RedisPlace } from './redis-place.ts';
 
-/** BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. */
-const createBackend: typeof createRedisBackend = (...options) =>
-  Object.defineProperty(createRedisBackend(...options), 'maximumBlockTimeout', {
-    value: BLOCK_SECONDS,
-  });
+/**
+ * BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. And it would
+ * look for another job with the end of each, which its worker does by itself where it is not waiting for one.
+ */
+const createBackend: typeof createRedisBackend = (...options) => {
+  const backend = createRedisBackend(...options);
+  const moveToCompleted = backend.moveToCompleted.bind(backend);
+  backend.moveToCompleted = (job, value, keep, token) =>
+    moveToCompleted(job, value, keep, token, false);
+  return Object.defineProperty(backend, 'maximumBlockTimeout', { value: BLOCK_SECONDS });
+};
 
 /**
  * BullMQ on Redis. The queue has a connection for wake-ups, which fails at once while Redis is away;
- * a worker has one that waits for Redis, and one more of its own, on which it waits for jobs. Resolves without Redis, too: it is tried until it is there.
+ * a worker has one that waits for Redis, and one more of its own, on which it waits for jobs. Resolves
+ * without Redis, too: it is tried until it is there.
  */
 export async function openRedisBackend(
   place: RedisPlace,

@@ -95,6 +95,21 @@ function behaviour(url: string): void {
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
+  it('[D02] work on more keys than workers may take at once, the delayed among them in time', async () => {
+    const runs = new Map<string, number>();
+    const handler: WakeUpHandler = async (key) => {
+      runs.set(key, (runs.get(key) ?? 0) + 1);
+      await sleep(5);
+      return key === 'late' && runs.get(key) === 1 ? 100 : null;
+    };
+    const queue = await open();
+    for (let i = 0; i < 2; i += 1) workers.push(await queue.work(handler, 2));
+    const keys = ['late', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)];
+    await Promise.all(keys.map((key) => queue.kick(key)));
+    const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
+    await expect.poll(() => Object.fromEntries(runs), { timeout: 3_000 }).toEqual(expected);
+  });
+
   it('count once while they wait', async () => {
     const queue = await open();
     for (let i = 0; i < 5; i += 1) await queue.kick('waiting');
