@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { freePort } from '../services/free-port.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ANN = 501;
@@ -12,21 +12,9 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0).reverse()) await end();
 });
 
-/** A port nobody listens on: Telegram has to know the gateway's address before it starts. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === 'object' && address) resolve(address.port);
-        else reject(new Error('no port'));
-      });
-    });
-  });
-}
-
 describe('a gateway that Telegram calls', () => {
   it('[D01] takes messages from Telegram alone, without the token of the gateway', async () => {
+    // Telegram has to know the gateway's address before it starts.
     const port = await freePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

@@ -1,16 +1,29 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
+/** Below the ports that systems give to outgoing connections: one of those could take it before it is used. */
+const [LOWEST, HIGHEST] = [15_000, 32_000];
+const TRIES = 100;
+
 /** A loopback TCP port that nothing listens on at the moment of asking. */
 export async function freePort(): Promise<number> {
+  for (let nth = 0; nth < TRIES; nth += 1) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`Of ${TRIES} ports none was free; run the tests again.`);
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') {
-    throw new Error('The operating system gave no port number; run the tests again.');
-  }
-  return address.port;
+  return true;
 }

@@ -10,7 +10,7 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-guarded-'));
 
 /** A service that writes its process number to `pid` in its folder and then waits. */
 const service = (folder: string) => ({
-  command: ['/bin/sh', '-c', 'echo $$ > pid; exec sleep 60'],
+  command: ['/bin/sh', '-c', 'echo $$ > new; mv new pid; exec sleep 60'],
   folder,
   stopSignal: 'TERM' as const,
   isReady: () => existsSync(join(folder, 'pid')),
@@ -31,7 +31,7 @@ describe('a guarded service', () => {
       import { startGuarded } from ${JSON.stringify(join(import.meta.dirname, 'guarded-process.ts'))};
       const folder = ${JSON.stringify(folder)};
       await startGuarded({
-        command: ['/bin/sh', '-c', 'echo $$ > pid; exec sleep 60'],
+        command: ['/bin/sh', '-c', 'echo $$ > new; mv new pid; exec sleep 60'],
         folder,
         stopSignal: 'TERM',
         isReady: () => existsSync(folder + '/pid'),
