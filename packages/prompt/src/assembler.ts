@@ -1,7 +1,7 @@
-import { type Logger, rememberTexts, silentLogger } from '@parley/contracts';
-import { estimateTokens, type FilePattern } from '@parley/workspace';
+import { type Logger, silentLogger } from '@parley/contracts';
+import type { FilePattern } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
-import { composePrompt } from './compose-prompt.ts';
+import { composePrompt, tokenMeter } from './compose-prompt.ts';
 import { fixSystem } from './fixed-system.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import type { Layout } from './layout.ts';
@@ -26,15 +26,12 @@ export interface PromptAssembler {
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
-/** Texts of layers whose size is remembered, in characters of all together. */
-const REMEMBERED = 400_000;
-
 /** Checks that the layout can be built from the layers, once. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
   const { steps, last } = resolveSteps(options.layers, layout);
-  const tokens = rememberTexts(estimateTokens, REMEMBERED);
+  const tokens = tokenMeter();
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
