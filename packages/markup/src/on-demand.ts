@@ -26,8 +26,22 @@ export async function renderInSteps(
   return loaded.renderInSteps(markdown, target, pause);
 }
 
-/** `createPrefixRenderer` of `prefix-renderer.ts`. */
+/** `createPrefixRenderer` of `prefix-renderer.ts`; made by the first `show`, since most answers are never shown growing. */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
-  const loaded: typeof import('./prefix-renderer.ts') = require('./prefix-renderer.ts');
-  return loaded.createPrefixRenderer(target);
+  let renderer: PrefixRenderer | undefined;
+  let unread = '';
+  return {
+    push(text) {
+      unread += text;
+    },
+    show() {
+      if (renderer === undefined) {
+        const loaded: typeof import('./prefix-renderer.ts') = require('./prefix-renderer.ts');
+        renderer = loaded.createPrefixRenderer(target);
+      }
+      renderer.push(unread);
+      unread = '';
+      return renderer.show();
+    },
+  };
 }

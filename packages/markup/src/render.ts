@@ -17,17 +17,21 @@ export function render(markdown: string, target: RenderTarget): RenderedPart[] {
   return finish(renderSteps(markdown, target));
 }
 
+/** A text up to this length takes no longer than a step, in UTF-16 units. */
+const ONE_STEP = 1_000;
+
 /**
  * Renders as `render` does, in steps of a few milliseconds each, so that text of any length lets
  * other work go on.
  * @param pause what to await between two steps: `setImmediate` of `node:timers/promises`.
  * @throws MarkupError as `render` does.
  */
-export function renderInSteps(
+export async function renderInSteps(
   markdown: string,
   target: RenderTarget,
   pause: () => Promise<void>,
 ): Promise<RenderedPart[]> {
+  if (markdown.length <= ONE_STEP) return render(markdown, target);
   return finishInTurns(renderSteps(markdown, target), pause);
 }
 
