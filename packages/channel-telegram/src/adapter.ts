@@ -1,22 +1,19 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
-import { realAmbience, type TelegramAmbience } from './ambience.ts';
 import { createMessageFacet } from './change-messages.ts';
-import { createDrafts } from './drafts.ts';
-import { fetchFile, MAX_DOWNLOAD_BYTES } from './fetch-file.ts';
+import { connectTelegramApi } from './connection.ts';
+import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
 import { findSent } from './find-sent.ts';
-import { laneOf } from './lane-of.ts';
+import { MAX_TEXT } from './format.ts';
+import { laneOf } from './in-order.ts';
 import { keepMenu } from './menu.ts';
-import { MAX_TEXT } from './plain-text.ts';
-import { Poller } from './poller.ts';
-import { sendFile } from './send-file.ts';
-import { sendText } from './send-text.ts';
+import { Poller, realAmbience, type TelegramAmbience } from './poller.ts';
+import { sendFile, sendText } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
+import { createDrafts, createTyping } from './stream.ts';
 import { createTakeUpdate } from './take-update.ts';
-import { connectTelegramApi } from './telegram-api.ts';
-import { createTyping } from './typing.ts';
 import { Webhook } from './webhook.ts';
-import type { BotIdentity } from './wire-message.ts';
+import type { BotIdentity } from './wire.ts';
 
 const CAPABILITIES: Capabilities = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.

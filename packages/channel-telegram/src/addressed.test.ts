@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf } from './addressed.ts';
-import { WireMessage } from './wire-message.ts';
+import { addressOf } from './content.ts';
+import { WireMessage } from './wire.ts';
 
 const ME = { id: 7, username: 'Parley_Bot' };
 const MINE = { message_id: 3, from: { id: 7, is_bot: true, first_name: 'P' } };

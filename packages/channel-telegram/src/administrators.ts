@@ -1,7 +1,7 @@
 import type { SenderFacts } from '@parley/channels';
 import { BoundedMap, type Clock, type InboundMessage } from '@parley/contracts';
 import { z } from 'zod';
-import type { TelegramApi } from './telegram-api.ts';
+import type { TelegramApi } from './connection.ts';
 
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { afterPollFailure, backoff } from './after-poll-failure.ts';
-import type { CallFailure } from './call-failure.ts';
+import type { CallFailure } from './failures.ts';
+import { afterPollFailure, backoff } from './failures.ts';
 
 const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
 

@@ -1,7 +1,7 @@
 import { Attachment } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { attachmentsOf } from './attachments.ts';
-import { WireMessage } from './wire-message.ts';
+import { attachmentsOf } from './content.ts';
+import { WireMessage } from './wire.ts';
 
 const chat = { id: 5, type: 'private' };
 const size = (file_id: string, width: number, height: number) => ({ file_id, width, height });

@@ -1,10 +1,8 @@
 import type { ChatAddress, MessageFacet } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import { messageNumber } from './place.ts';
-import { MAX_CAPTION, MAX_TEXT, plainText } from './plain-text.ts';
-import { isFormatRefusal, repeatableErrorOf } from './send-failure.ts';
-import type { TelegramApi } from './telegram-api.ts';
+import type { TelegramApi } from './connection.ts';
+import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
+import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';
 
 const NO_TEXT = /there is no text in the message/i;
 

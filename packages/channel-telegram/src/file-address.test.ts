@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileAddress } from './file-address.ts';
+import { fileAddress } from './files.ts';
 
 describe('where a file is fetched from', () => {
   it.each([

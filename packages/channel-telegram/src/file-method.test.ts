@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileMethodOf } from './file-method.ts';
+import { fileMethodOf } from './send.ts';
 
 const MB = 1024 * 1024;
 

@@ -1,9 +1,8 @@
 import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import { keyboardOf } from './keyboard.ts';
-import { messageNumber } from './place.ts';
-import type { TelegramApi } from './telegram-api.ts';
+import type { TelegramApi } from './connection.ts';
+import { callFailureOf } from './failures.ts';
+import { keyboardOf, messageNumber } from './format.ts';
 
 /** So many messages of other chats, and such that waited unread, may have been numbered in between. */
 const MOST_LOOKS = 120;

@@ -1,8 +1,8 @@
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-import type { TelegramAmbience } from './ambience.ts';
+import type { TelegramAmbience } from './poller.ts';
 import { TelegramSettings } from './settings.ts';
 
-export type { TelegramAmbience } from './ambience.ts';
+export type { TelegramAmbience } from './poller.ts';
 
 /** Makes the adapter of one account; chance and waiting can be given by tests. */
 type ConnectTelegram = (

@@ -1,6 +1,6 @@
 import { ChannelError } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { keyboardOf } from './keyboard.ts';
+import { keyboardOf } from './format.ts';
 
 const button = (label: string) => ({ label, data: `/${label}` });
 const key = (label: string) => ({ text: label, callback_data: `/${label}` });

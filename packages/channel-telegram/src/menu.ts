@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CommandInfo } from '@parley/channels';
 import { type AdapterValues, type Logger, reasonOf } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import type { BotIdentity } from './wire-message.ts';
+import type { TelegramApi } from './connection.ts';
+import { callFailureOf } from './failures.ts';
+import type { BotIdentity } from './wire.ts';
 
 /** What keeping the menu needs. */
 export interface MenuDeps {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CallFailure } from './call-failure.ts';
-import { type Attempt, nextAttempt } from './next-attempt.ts';
+import type { CallFailure } from './failures.ts';
+import { type Attempt, nextAttempt } from './failures.ts';
 
 const FIRST: Attempt = { chatId: '-5', html: true, asDocument: false };
 const refused = (reason: string, more: object = {}): CallFailure => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_TEXT, plainText } from './plain-text.ts';
+import { MAX_TEXT, plainText } from './format.ts';
 
 describe('the words of a part without markup', () => {
   it('is the plain form where that fits', () => {

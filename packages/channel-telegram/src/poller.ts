@@ -1,12 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelState } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { afterPollFailure, backoff } from './after-poll-failure.ts';
-import type { TelegramAmbience } from './ambience.ts';
-import { callFailureOf } from './call-failure.ts';
-import { takeBatch } from './take-batch.ts';
+import type { TelegramApi } from './connection.ts';
+import { afterPollFailure, backoff, callFailureOf } from './failures.ts';
+import { takeBatch } from './in-order.ts';
 import type { TakeUpdate } from './take-update.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import type { BotIdentity, WireUpdate } from './wire-message.ts';
+import type { BotIdentity, WireUpdate } from './wire.ts';
 
 /** What polling needs. */
 export interface PollerDeps extends TelegramAmbience {
@@ -113,3 +112,17 @@ export class Poller {
     await wait(ms, signal);
   }
 }
+
+/** Chance and waiting, for tests to decide. */
+export interface TelegramAmbience {
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Dice and timers as they are. */
+export const realAmbience: TelegramAmbience = {
+  random: Math.random,
+  wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+};

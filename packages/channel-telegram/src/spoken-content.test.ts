@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spokenContent } from './spoken-content.ts';
+import { spokenContent } from './content.ts';
 
 const location = { latitude: 52.52, longitude: 13.4, horizontal_accuracy: 9 };
 

@@ -2,16 +2,16 @@ import type { ChannelContext } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
 import type { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
-import { takePress } from './take-press.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import { toInbound } from './to-inbound.ts';
+import type { TelegramApi } from './connection.ts';
+import { toInbound } from './content.ts';
+import { takePress } from './presses.ts';
 import {
   type BotIdentity,
   WireMembership,
   WireMessage,
   WirePress,
   type WireUpdate,
-} from './wire-message.ts';
+} from './wire.ts';
 
 /** What taking updates needs. */
 export interface TakeDeps

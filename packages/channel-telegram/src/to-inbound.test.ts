@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { toInbound } from './to-inbound.ts';
-import { WireMessage } from './wire-message.ts';
+import { toInbound } from './content.ts';
+import { WireMessage } from './wire.ts';
 
 const ME = { id: 7, username: 'parley_bot' };
 const ANN = { id: 4_503_599_627_370_495, first_name: 'Ann', last_name: 'Lee', username: 'ann' };

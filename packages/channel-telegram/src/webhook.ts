@@ -2,17 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ChannelContext, HttpFacet } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import { z } from 'zod';
-import { afterPollFailure } from './after-poll-failure.ts';
-import type { TelegramAmbience } from './ambience.ts';
-import { callFailureOf } from './call-failure.ts';
-import { createLanes } from './in-lanes.ts';
-import { laneOf } from './lane-of.ts';
-import { readBody } from './read-body.ts';
+import type { TelegramApi } from './connection.ts';
+import { afterPollFailure, callFailureOf } from './failures.ts';
+import { createLanes, laneOf } from './in-order.ts';
+import type { TelegramAmbience } from './poller.ts';
 import type { TelegramSettings } from './settings.ts';
 import type { TakeUpdate } from './take-update.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import { UPDATE_KINDS } from './update-kinds.ts';
-import { type BotIdentity, WireUpdate } from './wire-message.ts';
+import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /** What being called by Telegram needs. */
 export interface WebhookDeps
@@ -156,4 +152,26 @@ function sameSecret(given: string, expected: string): boolean {
 
 function answer(status: number): Response {
   return new Response(null, { status });
+}
+
+/**
+ * A request's body as text. Bytes are put together before they are read as UTF-8: a character may be
+ * cut by the edge of a chunk. Undefined when there is more than `limit` bytes, or no UTF-8 in them.
+ */
+async function readBody(
+  request: Pick<Request, 'body'>,
+  limit: number,
+): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > limit) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, length));
+  } catch {
+    return undefined;
+  }
 }

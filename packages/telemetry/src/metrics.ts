@@ -91,9 +91,14 @@ function mistakeIn(
   if (set === undefined) return `There is no metric ${name}; declare it in metric-table.ts.`;
   const { definition } = set;
   if (definition.kind !== kind) return `${name} is a ${definition.kind}, not a ${kind}.`;
-  const given = Object.keys(labels).toSorted().join(', ');
-  const declared = definition.labels.toSorted().join(', ');
-  if (given !== declared) return `${name} has the labels (${declared}), not (${given}).`;
+  const given = Object.keys(labels);
+  if (
+    given.length !== definition.labels.length ||
+    !given.every((label) => definition.labels.includes(label))
+  ) {
+    const [declared, wrong] = [definition.labels, given].map((all) => all.toSorted().join(', '));
+    return `${name} has the labels (${declared}), not (${wrong}).`;
+  }
   if (!(amount >= 0)) return `${name} was given ${amount}, which is not a number of at least 0.`;
   return undefined;
 }

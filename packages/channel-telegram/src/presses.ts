@@ -1,9 +1,10 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
-import { reasonOf } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import { pressToInbound } from './press.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import type { WirePress } from './wire-message.ts';
+import { type InboundMessage, reasonOf } from '@parley/contracts';
+import type { TelegramApi } from './connection.ts';
+import { chatOf, personOf } from './content.ts';
+import { callFailureOf } from './failures.ts';
+import { pressId } from './format.ts';
+import type { WirePress } from './wire.ts';
 
 /** What taking a press needs. */
 export interface PressDeps
@@ -59,4 +60,29 @@ async function removeButtons(
     const { reason } = callFailureOf(error);
     if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
   }
+}
+
+/**
+ * A pressed button as if that person had written its data, in the place where the button stands;
+ * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
+ */
+function pressToInbound(
+  { id, from, message, data }: WirePress,
+  account: string,
+  now: number,
+): InboundMessage | undefined {
+  if (message === undefined || data === undefined) return undefined;
+  const messageId = pressId(message.message_id, id);
+  return {
+    channel: 'telegram',
+    account,
+    messageId,
+    chat: chatOf(message),
+    sender: personOf(from),
+    text: data,
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: {},
+  };
 }

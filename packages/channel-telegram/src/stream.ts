@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { StreamingFacet } from '@parley/channels';
+import type { ChatAddress, StreamingFacet } from '@parley/channels';
 import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import { threadOf } from './place.ts';
-import type { TelegramApi } from './telegram-api.ts';
+import type { TelegramApi } from './connection.ts';
+import { callFailureOf } from './failures.ts';
+import { threadOf } from './format.ts';
+import type { WireMessage } from './wire.ts';
 
 /** What drafts need. */
 export interface DraftsDeps {
@@ -98,4 +99,37 @@ function isPrivate(chatId: string): boolean {
 /** Not zero; the same for all updates of a turn, so that they replace each other. */
 function draftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
+}
+
+/** Telegram shows "typing" for 5 s. */
+const REPEAT_MS = 4_000;
+/** Forums that are remembered at most. */
+const REMEMBERED_FORUMS = 10_000;
+
+/** Shows "typing"; `seen` gets every message, to learn which chats have topics. */
+export interface Typing {
+  readonly repeatMs: number;
+  show(address: ChatAddress): Promise<void>;
+  readonly seen: (message: Pick<WireMessage, 'chat'>) => void;
+}
+
+/**
+ * In the general topic of a forum "typing" is seen only with the number 1, with which messages there
+ * are refused. That a chat is a forum is told by its messages alone.
+ */
+export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
+  const forums = new Set<string>();
+  return {
+    repeatMs: REPEAT_MS,
+    async show({ chatId, threadId }) {
+      const place = forums.has(chatId) ? { message_thread_id: 1 } : {};
+      const payload = { chat_id: chatId, action: 'typing', ...place, ...threadOf(threadId) };
+      await api.call('sendChatAction', payload, stopping);
+    },
+    seen({ chat }) {
+      if (forums.size >= REMEMBERED_FORUMS) forums.clear();
+      if (chat.is_forum === true) forums.add(String(chat.id));
+      else forums.delete(String(chat.id));
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import type { WireUpdate } from './wire-message.ts';
+import { z } from 'zod';
+import type { WireUpdate } from './wire.ts';
 
 /** How far the updates of one poll have come. */
 export interface BatchResult {
@@ -40,4 +41,35 @@ async function takeLane(
     }
   }
   return undefined;
+}
+
+const Placed = z.object({ chat: z.object({ id: z.int() }) });
+const Pressed = z.object({ message: Placed });
+
+/** What belongs to one chat is taken in order; anything else has nothing to wait for. */
+export function laneOf(update: WireUpdate): string {
+  const { update_id, ...contents } = update;
+  const [content] = Object.values(contents);
+  const pressed = Pressed.safeParse(content);
+  const placed = Placed.safeParse(pressed.success ? pressed.data.message : content);
+  return placed.success ? String(placed.data.chat.id) : `update ${update_id}`;
+}
+
+/** Runs tasks of one lane one after the other, in the order they were given, and lanes side by side. */
+export type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
+
+/** Makes lanes that are forgotten when they are empty. A task that fails holds nobody up. */
+export function createLanes(): InLanes {
+  const last = new Map<string, Promise<unknown>>();
+  return (lane, task) => {
+    const before = last.get(lane) ?? Promise.resolve();
+    const running = before.then(task);
+    const over = running
+      .catch(() => undefined)
+      .finally(() => {
+        if (last.get(lane) === over) last.delete(lane);
+      });
+    last.set(lane, over);
+    return running;
+  };
 }

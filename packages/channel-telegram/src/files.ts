@@ -1,10 +1,8 @@
 import { ChannelError, type ChannelFailure } from '@parley/contracts';
 import { z } from 'zod';
-import { callFailureOf } from './call-failure.ts';
-import { fileAddress } from './file-address.ts';
-import { repeatableErrorOf } from './send-failure.ts';
+import type { TelegramApi } from './connection.ts';
+import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
-import type { TelegramApi } from './telegram-api.ts';
 
 /** Largest file the Bot API hands out, in bytes. */
 export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
@@ -90,4 +88,16 @@ function tooLarge(limit: number, cause?: unknown): ChannelError {
 
 function failed(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
+}
+
+/**
+ * Where a file can be fetched, from what getFile told; undefined when that leads nowhere a bot may
+ * go: a server in local mode names a path on its own disk, and nothing there is read.
+ */
+export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
+  const steps = path.split('/');
+  const strange = steps.some((step) => step === '' || step === '.' || step === '..');
+  if (strange || path.includes('\\')) return undefined;
+  const root = apiRoot.endsWith('/') ? apiRoot : `${apiRoot}/`;
+  return new URL(`file/bot${token}/${steps.map(encodeURIComponent).join('/')}`, root);
 }

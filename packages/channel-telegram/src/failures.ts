@@ -1,0 +1,208 @@
+import { callOutcome } from '@parley/channels';
+import { ChannelError, type ChannelFailure, reasonOf } from '@parley/contracts';
+import { TelegramError } from 'telegraf';
+import { Unsent } from './connection.ts';
+
+/** Why a call has no result; what matters is whether Telegram may have carried it out. */
+export type CallFailure =
+  /** Telegram said no; it did nothing. */
+  | {
+      readonly kind: 'refused';
+      /** As HTTP: 400, 401, 403, 404, 409, 429. */
+      readonly code: number;
+      readonly reason: string;
+      /** How long to wait, when Telegram says so. */
+      readonly retryAfterMs?: number;
+      /** The supergroup a group has become. */
+      readonly migrateTo?: string;
+    }
+  /** No connection came about; Telegram knows of nothing. */
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** The request may have arrived: reset, no answer in time, a gateway's error page. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Reads what telegraf threw. The reason never contains the bot token. */
+export function callFailureOf(thrown: unknown): CallFailure {
+  const isUnsent = thrown instanceof Unsent;
+  const error = isUnsent ? thrown.cause : thrown;
+  const answer = error instanceof TelegramError ? error : undefined;
+  const outcome = callOutcome({
+    error,
+    status: answer?.code,
+    // A defect of ours proves nothing, and would be repeated for ever.
+    ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
+  });
+  if (answer !== undefined && outcome === 'refused') return refusalOf(answer);
+  const reason = withoutToken(reasonFor(error, answer));
+  return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
+}
+
+function reasonFor(error: unknown, answer: TelegramError | undefined): string {
+  if (answer !== undefined) return `HTTP ${answer.code} ${answer.description}`.trim();
+  const aborted = error instanceof Error && error.name === 'AbortError';
+  return aborted ? 'no answer in time' : reasonOf(error);
+}
+
+function refusalOf({ code, description, parameters }: TelegramError): CallFailure {
+  const { retry_after, migrate_to_chat_id } = parameters ?? {};
+  return {
+    kind: 'refused',
+    code,
+    reason: description,
+    ...(retry_after === undefined ? {} : { retryAfterMs: retry_after * 1000 }),
+    ...(migrate_to_chat_id === undefined ? {} : { migrateTo: String(migrate_to_chat_id) }),
+  };
+}
+
+/** Telegraf hides the token in network errors, but not where the answer is no JSON; `fetch` never does. */
+function withoutToken(text: string): string {
+  return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
+}
+
+/** Telegram's wait when it names none, in ms. */
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+
+const GONE =
+  /chat not found|user is deactivated|chat was (?:deleted|deactivated)|group chat was upgraded|PEER_ID_INVALID|message thread not found|TOPIC_DELETED/i;
+const FORBIDDEN =
+  /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|TOPIC_CLOSED|CHAT_RESTRICTED/i;
+const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_INVALID/i;
+
+/** Telegram cannot read the markup of this part; the same words without it would go through. */
+export function isFormatRefusal(failure: CallFailure): boolean {
+  return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
+}
+
+/** What delivery must do about a send that failed, told for people beside it. */
+export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
+  const what = `Telegram chat ${chatId}: ${failure.reason}`;
+  return new ChannelError(
+    channelFailureOf(failure),
+    `${what}. ${adviceFor(failure)}`.trim(),
+    cause,
+  );
+}
+
+/** The same for a call that may be made again without harm: an answer that got lost is no riddle. */
+export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
+  const failure = channelFailureOf(thrown);
+  const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
+  const kind = isLost ? ({ kind: 'transient' } as const) : failure;
+  return new ChannelError(kind, `${what}: ${thrown.reason}.`, cause);
+}
+
+function channelFailureOf(failure: CallFailure): ChannelFailure {
+  if (failure.kind === 'not-sent') return { kind: 'transient', untried: true };
+  if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
+  const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
+  if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
+  // The account is refused, not this part: it may go out once the token is mended.
+  if (code === 401 || code === 404) return { kind: 'transient' };
+  if (GONE.test(reason)) return { kind: 'gone' };
+  if (code === 403 || FORBIDDEN.test(reason)) return { kind: 'forbidden' };
+  return isFormatRefusal(failure) ? { kind: 'refused-format' } : { kind: 'refused' };
+}
+
+function adviceFor(failure: CallFailure): string {
+  if (failure.kind === 'not-sent') return 'Telegram was not reached; it is tried again.';
+  if (failure.kind === 'unknown') return 'The message may have arrived; look into the chat.';
+  if (failure.code === 429) return 'It is sent when the wait is over.';
+  if (failure.code === 403) return 'The chat must let the bot in again.';
+  return '';
+}
+
+/** How one call is made; each of these changes at most once between the attempts for a part. */
+export interface Attempt {
+  readonly chatId: string;
+  /** With markup, or as plain text. */
+  readonly html: boolean;
+  /** A picture or recording goes out as an ordinary file. */
+  readonly asDocument: boolean;
+}
+
+/** What is different the next time, and why, for the log. */
+export interface NextAttempt {
+  readonly attempt: Attempt;
+  readonly because: string;
+}
+
+const MEDIA_REFUSED =
+  /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN|VIDEO_|AUDIO_|MEDIA_INVALID|wrong type of the web page content|restricted receiving of (?:voice|video)/i;
+
+/**
+ * Refusals that another form of the same part goes round: markup Telegram cannot read, a picture it
+ * does not like, a group that has become a supergroup. Repeating is safe, as it sent nothing.
+ */
+export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt | undefined {
+  if (failure.kind !== 'refused') return undefined;
+  const { migrateTo, reason } = failure;
+  if (migrateTo !== undefined && migrateTo !== attempt.chatId) {
+    const because = 'the group became a supergroup; sending there';
+    return { attempt: { ...attempt, chatId: migrateTo }, because };
+  }
+  if (isFormatRefusal(failure) && attempt.html) {
+    return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
+  }
+  if (MEDIA_REFUSED.test(reason) && !attempt.asDocument) {
+    const because = 'not taken as a picture or recording; sending it as a file';
+    return { attempt: { ...attempt, asDocument: true }, because };
+  }
+  return undefined;
+}
+
+/** What the poller does after a poll that failed. */
+export type AfterPollFailure =
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
+  /** A webhook is set, which forbids polling. */
+  | { readonly kind: 'drop-webhook' }
+  /** It will not mend itself. */
+  | { readonly kind: 'give-up'; readonly reason: string; readonly mend: string };
+
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+/** Two pollers end each other; the one that waits longer lets the other one work. */
+const CONFLICT_MS = 10_000;
+
+/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1). */
+export function afterPollFailure(
+  failure: CallFailure,
+  failures: number,
+  random: number,
+): AfterPollFailure {
+  const afterMs = backoff(failures, random);
+  if (failure.kind !== 'refused') {
+    return { kind: 'retry', afterMs, reason: `Telegram cannot be reached: ${failure.reason}` };
+  }
+  const { code, reason } = failure;
+  switch (code) {
+    case 401:
+    case 404:
+      return {
+        kind: 'give-up',
+        reason: `Telegram refuses the bot token (${code} ${reason})`,
+        mend: 'Copy the token from @BotFather into channels.telegram.token, check apiRoot if you set one, and start Parley again.',
+      };
+    case 409:
+      // Removed once; if it comes back somebody else wants it, and fighting helps nobody.
+      if (/webhook is active/i.test(reason) && failures === 0) return { kind: 'drop-webhook' };
+      return {
+        kind: 'retry',
+        afterMs: Math.max(CONFLICT_MS, afterMs),
+        reason: `another program uses the same bot token; stop it, or give it its own bot (${reason})`,
+      };
+    case 429:
+      return { kind: 'retry', afterMs: failure.retryAfterMs ?? afterMs, reason };
+    default:
+      return {
+        kind: 'retry',
+        afterMs,
+        reason: `Telegram refuses to bring messages: ${code} ${reason}`,
+      };
+  }
+}
+
+/** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many bots do not return at once. */
+export function backoff(failures: number, random: number): number {
+  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
+  return Math.round(full * (0.5 + random / 2));
+}

@@ -1,0 +1,87 @@
+import { type Button, ChannelError, type RenderedPart } from '@parley/contracts';
+
+/** The topic that every forum has; messages there carry no number, and sends with it are refused. */
+const GENERAL_TOPIC = '1';
+
+/** The id of the topic a message is in; the general one is the chat itself. */
+export function topicId(thread: number | undefined): string | undefined {
+  return thread === undefined || String(thread) === GENERAL_TOPIC ? undefined : String(thread);
+}
+
+/** Where to write: a topic by its number, the chat itself for everything else. */
+export function threadOf(threadId: string | undefined): { message_thread_id?: number } {
+  if (threadId === undefined || threadId === GENERAL_TOPIC) return {};
+  return { message_thread_id: Number(threadId) };
+}
+
+/** The message to quote. One whose question is gone by now is sent all the same. */
+export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
+  const number = messageNumber(messageId);
+  if (number === undefined) return {};
+  return { reply_parameters: { message_id: number, allow_sending_without_reply: true } };
+}
+
+/** Telegram's number of a message; a pressed button has the number of the message it stands below. */
+export function messageNumber(messageId: string | undefined): number | undefined {
+  const digits = /^\d+/.exec(messageId ?? '')?.[0];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** The id of a press: unique, and the message below which the button stands can be read from it. */
+export function pressId(message: number, query: string): string {
+  return `${message}:${query}`;
+}
+
+/** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
+export const MAX_TEXT = 4096;
+/** Longest text below a file, counted alike. */
+export const MAX_CAPTION = 1024;
+
+const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
+
+/**
+ * The words of a part without markup. Written-out addresses can make `plain` longer than Telegram
+ * takes; then it is what the markup would have shown, which fits because it was split to fit.
+ */
+export function plainText(body: RenderedPart, limit: number = MAX_TEXT): string {
+  return body.plain.length <= limit ? body.plain : withoutTags(body.text);
+}
+
+/** Whether the words of a part fit below a file. */
+export function fitsCaption(body: RenderedPart): boolean {
+  return withoutTags(body.text).length <= MAX_CAPTION;
+}
+
+function withoutTags(html: string): string {
+  const text = html.replace(/<\/?[a-z][^<>]*>/gi, '');
+  return text.replace(
+    /&(lt|gt|amp|quot);/g,
+    (reference, name: string) => CHARACTER[name] ?? reference,
+  );
+}
+
+/** Labels that stand side by side; more would be cut off on a phone. In characters. */
+const ROW_CHARACTERS = 24;
+/** Most that Telegram keeps for a button, in bytes. */
+const MAX_DATA_BYTES = 64;
+
+/** The inline keyboard below a part; pressing a button brings its data back. */
+export function keyboardOf(buttons: readonly Button[] | undefined): { reply_markup?: object } {
+  if (buttons === undefined) return {};
+  const rows: { text: string; callback_data: string }[][] = [];
+  let room = 0;
+  for (const { label, data } of buttons) {
+    if (Buffer.byteLength(data) > MAX_DATA_BYTES) throw tooMuchData(label);
+    const key = { text: label, callback_data: data };
+    const row = room >= label.length ? rows.at(-1) : undefined;
+    if (row) row.push(key);
+    else rows.push([key]);
+    room = (row ? room : ROW_CHARACTERS) - label.length;
+  }
+  return { reply_markup: { inline_keyboard: rows } };
+}
+
+function tooMuchData(label: string): ChannelError {
+  const reason = `the data of the button "${label}" is longer than ${MAX_DATA_BYTES} bytes`;
+  return new ChannelError({ kind: 'refused' }, `Telegram takes no such button: ${reason}.`);
+}

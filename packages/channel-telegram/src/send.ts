@@ -1,0 +1,289 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import {
+  type AdapterValues,
+  ChannelError,
+  type OutboundFile,
+  type OutboundPart,
+  type Receipt,
+  reasonOf,
+} from '@parley/contracts';
+import type { TelegramApi } from './connection.ts';
+import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';
+
+/** What sending needs; `note` tells operators of what happens on the way. */
+export interface SendDeps {
+  readonly api: Pick<TelegramApi, 'send'>;
+  readonly linkPreviews: boolean;
+  readonly note: (facts: object, message: string) => void;
+  /** Called before the first byte of a message leaves. */
+  readonly begun?: (() => void) | undefined;
+}
+
+/** One call of the Bot API. */
+export interface Call {
+  readonly method: string;
+  readonly payload: object;
+}
+
+/** Sends the words of a part as a message. Throws only `ChannelError`. */
+export async function sendText(
+  deps: SendDeps,
+  part: OutboundPart,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
+  const keyboard = keyboardOf(part.buttons);
+  const make = (attempt: Attempt): Call => ({
+    method: 'sendMessage',
+    payload: {
+      text: attempt.html ? part.body.text : plainText(part.body),
+      ...markupOf(attempt),
+      ...previews,
+      ...placeOf(part, attempt),
+      ...keyboard,
+    },
+  });
+  return sendCall(deps, part, make, signal);
+}
+
+/** Chat, topic and the message to quote; in a chat that has moved the question has another number. */
+function placeOf({ route }: OutboundPart, { chatId }: Attempt): object {
+  const quoted = chatId === route.chatId ? route.replyToMessageId : undefined;
+  return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
+}
+
+/** How the words of an attempt are to be read. */
+function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
+  return html ? { parse_mode: 'HTML' } : {};
+}
+
+/**
+ * Makes one message. Refusals that another form goes round are met by sending once more, which
+ * repeats nothing because Telegram sent nothing. Throws only `ChannelError`.
+ */
+async function sendCall(
+  { api, note, begun }: SendDeps,
+  part: OutboundPart,
+  make: (attempt: Attempt) => Call,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const { chatId } = part.route;
+  let attempt: Attempt = { chatId, html: true, asDocument: false };
+  for (;;) {
+    if (signal.aborted) throw notStarted(chatId);
+    const { method, payload } = make(attempt);
+    try {
+      const platformMessageId = await api.send(method, payload, signal, begun);
+      const moved = attempt.chatId !== chatId;
+      return { platformMessageId, ...(moved ? { migratedTo: attempt.chatId } : {}) };
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      const next = nextAttempt(attempt, failure);
+      if (next === undefined) throw sendErrorOf(failure, attempt.chatId, thrown);
+      note({ part: part.id, chatId, reason: failure.reason }, next.because);
+      attempt = next.attempt;
+    }
+  }
+}
+
+function notStarted(chatId: string): ChannelError {
+  return new ChannelError(
+    { kind: 'transient' },
+    `Telegram chat ${chatId}: stopped before sending.`,
+  );
+}
+
+/** What sending files needs besides. */
+export interface SendFileDeps extends SendDeps {
+  readonly values: AdapterValues;
+}
+
+const FILE_SENT = 'file-sent';
+
+/**
+ * Sends a file with the words of its part below it. Words too long for that follow as a message of
+ * their own. That the file has arrived is remembered in between: when the words have to wait or are
+ * tried again, the file does not go out twice. Throws only `ChannelError`.
+ */
+export async function sendFile(
+  deps: SendFileDeps,
+  part: OutboundPart,
+  file: OutboundFile,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  if (fitsCaption(part.body)) return upload(deps, part, file, signal);
+  // What is wrong with the buttons must be known before the file is out.
+  keyboardOf(part.buttons);
+  const sent = await deps.values.get(FILE_SENT, [part.id]);
+  if (!sent.has(part.id)) await sendFirst(deps, part, file, signal);
+  try {
+    const receipt = await sendText(deps, part, signal);
+    await forget(deps, part);
+    return receipt;
+  } catch (thrown) {
+    if (!(thrown instanceof ChannelError && thrown.retryable)) await forget(deps, part);
+    throw thrown;
+  }
+}
+
+async function sendFirst(
+  deps: SendFileDeps,
+  part: OutboundPart,
+  file: OutboundFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const { buttons: _below, ...bare } = part;
+  const silent = { ...bare, body: { text: '', plain: '' } };
+  const { platformMessageId } = await upload(deps, silent, file, signal);
+  try {
+    await deps.values.set([{ kind: FILE_SENT, id: part.id, value: platformMessageId }]);
+  } catch (error) {
+    const reason = `the file has arrived, but not its words: ${reasonOf(error)}`;
+    throw new ChannelError({ kind: 'unknown-outcome' }, `${file.name}: ${reason}.`, error);
+  }
+}
+
+/** What is left behind when this fails is one row that nobody asks for again. */
+async function forget({ values, note }: SendFileDeps, part: OutboundPart): Promise<void> {
+  try {
+    await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);
+  } catch (error) {
+    note({ part: part.id, reason: reasonOf(error) }, 'a note about a sent file stays behind');
+  }
+}
+
+async function upload(
+  deps: SendFileDeps,
+  part: OutboundPart,
+  file: OutboundFile,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const opened = await openUpload(file);
+  const broken = new AbortController();
+  const make = (attempt: Attempt): Call =>
+    fileCall(part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
+  try {
+    return await sendCall(deps, part, make, AbortSignal.any([signal, broken.signal]));
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Beside a file telegraf loses objects, so they go as JSON text, which the Bot API takes alike. */
+function fileCall(
+  part: OutboundPart,
+  file: OutboundFile,
+  attempt: Attempt,
+  source: Upload & { failed(reason: unknown): void },
+): Call {
+  const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
+  const words = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
+  const beside = {
+    ...placeOf(part, attempt),
+    ...(words === '' ? {} : { caption: words, ...markupOf(attempt) }),
+    ...keyboardOf(part.buttons),
+  };
+  const flat = Object.entries(beside).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? JSON.stringify(value) : value,
+  ]);
+  return { method, payload: { ...Object.fromEntries(flat), [field]: source.media(source.failed) } };
+}
+
+/** A file that is open to be sent. */
+export interface Upload {
+  readonly bytes: number;
+  /** A fresh stream from the beginning, as telegraf takes it. `failed` is called when reading fails. */
+  media(failed: (reason: unknown) => void): object;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a file before anything is sent, so that one that is missing or too large is known to be
+ * unsent. Throws only `ChannelError`.
+ */
+async function openUpload(file: OutboundFile): Promise<Upload> {
+  const handle = await open(file.path).catch((error: unknown) => {
+    throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
+  });
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw refused(file, 'it is no file');
+    if (stat.size === 0) throw refused(file, 'it is empty');
+    if (stat.size > MAX_UPLOAD_BYTES) throw refused(file, 'it is larger than 50 MB');
+    return uploadOf(handle, stat.size, file);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload {
+  return {
+    bytes,
+    media(failed) {
+      const source = handle.createReadStream({ autoClose: false, start: 0 });
+      // Telegraf does not listen for this, and an error nobody listens for ends the process.
+      source.on('error', failed);
+      return { source, filename: headerSafe(file.name) };
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** Telegraf writes names into a header as they are; a quote or line end there would forge another. */
+function headerSafe(name: string): string {
+  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
+}
+
+function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {
+  return new ChannelError({ kind: 'refused' }, `${name} cannot be sent: ${reason}.`, cause);
+}
+
+/** The call that sends a file, and the name of the field that carries it. */
+export interface FileMethod {
+  readonly method: string;
+  readonly field: string;
+  /** Largest file it takes, in bytes. */
+  readonly maxBytes: number;
+}
+
+const MB = 1024 * 1024;
+/** Largest file a bot may send, in bytes. */
+const MAX_UPLOAD_BYTES = 50 * MB;
+const MAX_PHOTO_BYTES = 10 * MB;
+
+/** Takes anything. */
+const DOCUMENT: FileMethod = method('Document');
+const PHOTO: FileMethod = { ...method('Photo'), maxBytes: MAX_PHOTO_BYTES };
+const ANIMATION = method('Animation');
+const AUDIO = method('Audio');
+const VIDEO = method('Video');
+const VOICE = method('Voice');
+
+/** By kind, then by type: what Telegram shows natively. Everything else is a file to open. */
+const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
+  image: [
+    [/^image\/(?:jpe?g|png|webp)$/, PHOTO],
+    [/^image\/gif$/, ANIMATION],
+  ],
+  voice: [[/^audio\/(?:ogg|opus|mpeg|mp3|mp4|m4a|x-m4a)/, VOICE]],
+  audio: [[/^audio\/(?:mpeg|mp3|mp4|m4a|x-m4a)$/, AUDIO]],
+  video: [[/^video\/mp4$/, VIDEO]],
+  document: [],
+};
+
+/** How Telegram shows a file of this kind and type best. */
+export function fileMethodOf(
+  { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
+  bytes: number,
+): FileMethod {
+  const type = mimeType.toLowerCase();
+  const native = NATIVE[kind].find(([pattern]) => pattern.test(type))?.[1];
+  return native !== undefined && bytes <= native.maxBytes ? native : DOCUMENT;
+}
+
+function method(name: string): FileMethod {
+  return { method: `send${name}`, field: name.toLowerCase(), maxBytes: MAX_UPLOAD_BYTES };
+}
