@@ -152,9 +152,8 @@ describe('the Telegram adapter receives', () => {
     const { double, adapter, received, states, waits } = await scene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
-    await double.waitFor(() => double.calls('getUpdates').length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    double.endPoll();
+    // False as long as no poll waits.
+    await expect.poll(() => double.endPoll()).toBe(true);
     await double.waitFor(() => waits.length === 1);
     expect(waits).toEqual([10_000]);
     expect(states.find(({ kind }) => kind === 'retrying')).toMatchObject({

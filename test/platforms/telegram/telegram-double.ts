@@ -61,7 +61,7 @@ export interface TelegramDouble {
   fault(fault: Fault): void;
   clearFaults(): void;
   /** Another program polls with the same token: the waiting poll ends with 409. */
-  endPoll(): void;
+  endPoll(): boolean;
   /** Cuts every connection, as a network that goes away. */
   dropConnections(): void;
   /** Resolves with the first answer of `look` that is neither undefined nor false. */

@@ -103,9 +103,10 @@ export class UpdateQueue {
   }
 
   /** Ends the waiting poll, if any, with 409. */
-  endPoll(reason: string): void {
+  endPoll(reason: string): boolean {
     const waiting = this.#waiting;
     if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
+    return waiting !== undefined;
   }
 
   /** What a webhook's call brought was taken: that update does not come again. */

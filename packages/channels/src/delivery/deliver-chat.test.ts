@@ -12,8 +12,8 @@ import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
+import { uncertainNotice } from './after-failure.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
-import { uncertainNotice } from './delivery-notices.ts';
 import { createPacer } from './pacer.ts';
 import { openSendNotes, type SendNotes } from './send-notes.ts';
 

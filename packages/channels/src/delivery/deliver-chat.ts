@@ -17,8 +17,13 @@ import {
 import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
 import type { ChannelAdapter } from '../adapter.ts';
-import { afterFailure } from './after-failure.ts';
-import { canBeTold, type Notice, refusedNotice, uncertainNotice } from './delivery-notices.ts';
+import {
+  afterFailure,
+  canBeTold,
+  type Notice,
+  refusedNotice,
+  uncertainNotice,
+} from './after-failure.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
