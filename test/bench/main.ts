@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { buildBundle } from '../services/bundle.ts';
 import { measureBeside, renderBeside } from './beside.ts';
 import { measureChannels, renderChannels } from './channels.ts';
 import { measureContext, renderContext } from './context.ts';
@@ -45,6 +46,8 @@ const LONG: Readonly<Record<string, Measure>> = {
   soak: section(measureSoak, renderSoak),
 };
 
+// What users run.
+await buildBundle();
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

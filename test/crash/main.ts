@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildBundle } from '../services/bundle.ts';
 import { DEPLOYMENTS } from './deployment.ts';
 import { killSites } from './kill.ts';
 import { conversations } from './people.ts';
@@ -36,6 +37,7 @@ const COLUMNS: readonly (readonly [title: string, value: (tally: Tally) => numbe
   ['failed', ({ failed }) => failed],
 ];
 
+await buildBundle();
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const root = mkdtempSync(join(tmpdir(), 'parley-crash-'));
 let faults = 0;

@@ -19,6 +19,6 @@ export async function buildBundle(): Promise<void> {
  */
 export function bundleModule(name: string): string {
   const program = findProgram(ROOT);
-  if (program.folder === null) throw new Error(`${program.note}. Run the tests again.`);
+  if (program.folder === null) throw new Error(`${program.note}. Run "npm run build".`);
   return programModule(ROOT, program, { name, source: '' });
 }
