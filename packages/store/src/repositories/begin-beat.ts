@@ -28,8 +28,8 @@ export async function beginBeat(
   { order, slot, now }: { order: BeatOrder; slot: BeatSlot | null; now: number },
 ): Promise<'begun' | 'busy' | 'gone'> {
   const { id, agent, task, target, message } = order;
-  await ensureConversation(sql, target, now);
-  await ensureConversation(sql, message.conversationId, now);
+  ensureConversation(sql, target, now);
+  ensureConversation(sql, message.conversationId, now);
   // Two that begin at once wait for each other here, so that the second finds the run of the first.
   await lockConversation(database, sql, message.conversationId);
   const running = await sql

@@ -1,13 +1,22 @@
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import type { Lease } from '../rows.ts';
+import { statement } from '../statement.ts';
+import type { ConversationTable } from '../tables/lane-tables.ts';
+
+const ENSURE = statement(
+  'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
+);
+// On SQLite the transaction itself keeps the others out.
+const LOCK = statement(`
+  select epoch, session, lease_owner, lease_until, mode, plan, plan_run from conversation
+  where id = :id /*pg for no key update*/`).rows<
+  Omit<Selectable<ConversationTable>, 'id' | 'created_at'>
+>();
 
 /** Makes sure that a conversation has its row. */
-export async function ensureConversation(sql: Sql, id: string, now: number): Promise<void> {
-  await sql
-    .insertInto('conversation')
-    .values({ id, created_at: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+export function ensureConversation(sql: Sql, id: string, now: number): void {
+  sql.send(ENSURE, { id, now });
 }
 
 /**
@@ -15,14 +24,8 @@ export async function ensureConversation(sql: Sql, id: string, now: number): Pro
  * lock order of this package (README). Rows that merely refer to it are not kept waiting: the check of
  * a foreign key asks for `key share`, which `for update` would block.
  */
-export async function lockConversation(database: Database, sql: Sql, id: string) {
-  const query = sql
-    .selectFrom('conversation')
-    .select(['epoch', 'session', 'lease_owner', 'lease_until', 'mode', 'plan', 'plan_run'])
-    .where('id', '=', id);
-  // On SQLite the transaction itself keeps the others out.
-  const locking = database.dialect === 'postgres' ? query.forNoKeyUpdate() : query;
-  return await locking.executeTakeFirst();
+export function lockConversation(_database: Database, sql: Sql, id: string) {
+  return sql.get(LOCK, { id });
 }
 
 /** The conversation if the lease still holds it, else null: then nothing may be written. */

@@ -45,7 +45,7 @@ export async function fireJob(
   { job, message, nextAt, now }: Firing,
 ): Promise<boolean> {
   if (job.nextAt === null) return false;
-  await ensureConversation(sql, message.conversationId, now);
+  ensureConversation(sql, message.conversationId, now);
   await lockConversation(database, sql, message.conversationId);
   const taken = await sql
     .updateTable('cron_job')

@@ -186,7 +186,7 @@ async function enterLane(
   };
   const known = await lock();
   if (known !== undefined) return known.waiting ?? 0;
-  await ensureConversation(sql, conversationId, receivedAt);
+  ensureConversation(sql, conversationId, receivedAt);
   return (await lock())?.waiting ?? 0;
 }
 

@@ -178,7 +178,7 @@ async function acquireLane(
   let taken = await take();
   if (taken === undefined) {
     // Held by another worker, or, which is rare, not there yet.
-    await ensureConversation(sql, conversationId, now);
+    ensureConversation(sql, conversationId, now);
     taken = await take();
   }
   if (taken !== undefined) {

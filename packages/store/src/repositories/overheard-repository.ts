@@ -29,7 +29,7 @@ export function overheardRepository(database: Database) {
       now: number,
     ): Promise<void> =>
       database.write(async (sql) => {
-        await ensureConversation(sql, conversationId, now);
+        ensureConversation(sql, conversationId, now);
         await lockConversation(database, sql, conversationId);
         const place = { conversationId, channel, account, chatId, messageId };
         sql.send(KEEP, { ...place, senderId, senderName, text: cut(text), now });

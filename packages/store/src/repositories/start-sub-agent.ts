@@ -43,7 +43,7 @@ export async function startSubAgent(
   if (depth > bounds.depth) return { kind: 'too-deep' };
   if ((await countRunning(sql, root)) >= bounds.atOnce) return { kind: 'too-many' };
   const lane = `${SUB_AGENT_LANE}${order.id}`;
-  await ensureConversation(sql, lane, now);
+  ensureConversation(sql, lane, now);
   const origin = await originOf(sql, order.turnId, parentRun);
   const run = await sql
     .insertInto('sub_agent')

@@ -75,6 +75,6 @@ export function ownMessage(
 
 /** Puts such a message into its lane. */
 export async function putOwnMessage(sql: Sql, message: AdmittedMessage): Promise<void> {
-  await ensureConversation(sql, message.conversationId, message.receivedAt);
+  ensureConversation(sql, message.conversationId, message.receivedAt);
   await sql.insertInto('inbox').values(newInboxRow(message, 'waiting')).execute();
 }

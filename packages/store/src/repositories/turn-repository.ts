@@ -1,9 +1,9 @@
 import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import type { JournalStep, Lease } from '../rows.ts';
+import { statement } from '../statement.ts';
 import type { TurnRepository } from '../turns.ts';
 import { lockLeased } from './conversation.ts';
-import { RUNNING } from './literals.ts';
 import { addSpend } from './spend-repository.ts';
 
 /** The turn journal on SQL. */
@@ -17,102 +17,86 @@ export function turnRepository(database: Database): TurnRepository {
         return 'committed';
       }),
 
-    totals: (since) =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('turn')
-          .select((eb) => [
-            'state',
-            eb.fn.countAll<number>().as('count'),
-            eb.fn.sum<number | null>('input_tokens').as('input'),
-            eb.fn.sum<number | null>('output_tokens').as('output'),
-            eb.fn.sum<number | null>('cost_usd').as('cost'),
-          ])
-          .where('finished_at', '>=', since)
-          .groupBy('state')
-          .execute();
-        const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
-        const sum = (column: 'input' | 'output' | 'cost') =>
-          rows.reduce((total, row) => total + (row[column] ?? 0), 0);
-        return {
-          answered: count('answered'),
-          failed: count('failed'),
-          stopped: count('stopped'),
-          inputTokens: sum('input'),
-          outputTokens: sum('output'),
-          costUsd: sum('cost'),
-        };
-      }),
+    totals: async (since) => {
+      const rows = await database.read((sql) => sql.all(TOTALS, { since }));
+      const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
+      const sum = (column: 'input' | 'output' | 'cost') =>
+        rows.reduce((total, row) => total + (row[column] ?? 0), 0);
+      return {
+        answered: count('answered'),
+        failed: count('failed'),
+        stopped: count('stopped'),
+        inputTokens: sum('input'),
+        outputTokens: sum('output'),
+        costUsd: sum('cost'),
+      };
+    },
   };
 }
 
+const TOTALS = statement(`
+  select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
+    sum(cost_usd) as cost
+  from turn where finished_at >= :since group by state`).rows<{
+  readonly state: string;
+  readonly count: number;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cost: number | null;
+}>();
+// The state is written out, because a partial index serves only what names its condition.
+const UNFINISHED = statement(
+  "select id from turn where conversation_id = :conversationId and state = 'running'",
+).rows<{ readonly id: string }>();
+// The same step told twice (its first answer got lost) is stored once.
+const APPEND = statement(`
+  insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
+  values (:turnId, :index, :content, :now, :startedAt, :facts)
+  on conflict (turn_id, step_index) do nothing`);
+const COUNT_USAGE = statement(`
+  update turn set model = :model, input_tokens = coalesce(input_tokens, 0) + :input,
+    output_tokens = coalesce(output_tokens, 0) + :output,
+    cost_usd = case when :isPriced = 1 then coalesce(cost_usd, 0) + :cost else cost_usd end
+  where id = :turnId`);
+const SETTLE = statement(`
+  update approval set result = :result
+  where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
+
 /** Whether this is the unfinished turn of its lane; the caller has locked the lane. */
-export async function isUnfinished(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  const running = await sql
-    .selectFrom('turn')
-    .select('id')
-    .where('conversation_id', '=', lease.conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
-  return running?.id === turnId;
+export async function isUnfinished(
+  sql: Sql,
+  { conversationId }: Lease,
+  turnId: string,
+): Promise<boolean> {
+  return (await sql.get(UNFINISHED, { conversationId }))?.id === turnId;
 }
 
 /** Puts a step into the journal of a turn, with what it has used and the approval that it settles. */
 export async function storeStep(
   sql: Sql,
   turnId: string,
-  step: JournalStep,
+  { index, content, timing, spends, settles }: JournalStep,
   now: number,
 ): Promise<void> {
-  const inserted = await sql
-    .insertInto('turn_step')
-    .values({
-      turn_id: turnId,
-      step_index: step.index,
-      content: toJson(step.content),
-      created_at: now,
-      started_at: step.timing?.startedAt ?? null,
-      facts: step.timing === undefined ? null : toJson(step.timing.facts),
-    })
-    // The same step told twice (its first answer got lost) is stored once.
-    .onConflict((conflict) => conflict.columns(['turn_id', 'step_index']).doNothing())
-    .executeTakeFirst();
-  const isNew = inserted.numInsertedOrUpdatedRows === 1n;
-  if (isNew && step.spends !== undefined) await spend(sql, turnId, step.spends);
-  if (step.settles !== undefined) await settle(sql, turnId, step.settles);
+  const facts = timing === undefined ? null : toJson(timing.facts);
+  const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
+  const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
+  if (isNew && spends !== undefined) spend(sql, turnId, spends);
+  // The audit says how an approved call ended (G05); of most calls nobody was asked.
+  if (settles !== undefined) {
+    const { callKey, failed } = settles;
+    sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
+  }
 }
 
 /** The turn keeps how much of its usage is counted already; its commit counts the rest. */
-async function spend(
+function spend(
   sql: Sql,
   turnId: string,
   { account, usage }: NonNullable<JournalStep['spends']>,
-): Promise<void> {
+): void {
   addSpend(sql, account, usage);
-  const { inputTokens, outputTokens, costUsd } = usage;
-  await sql
-    .updateTable('turn')
-    .set(({ eb, fn, lit }) => ({
-      model: usage.model,
-      input_tokens: eb(fn.coalesce('input_tokens', lit(0)), '+', inputTokens),
-      output_tokens: eb(fn.coalesce('output_tokens', lit(0)), '+', outputTokens),
-      ...(costUsd !== null && { cost_usd: eb(fn.coalesce('cost_usd', lit(0)), '+', costUsd) }),
-    }))
-    .where('id', '=', turnId)
-    .execute();
-}
-
-/** The audit says how an approved call ended (G05); of most calls nobody was asked. */
-async function settle(
-  sql: Sql,
-  turnId: string,
-  { callKey, failed }: NonNullable<JournalStep['settles']>,
-): Promise<void> {
-  await sql
-    .updateTable('approval')
-    .set({ result: failed ? 'failed' : 'done' })
-    .where('turn_id', '=', turnId)
-    .where('call_key', '=', callKey)
-    .where('state', 'in', ['approved', 'auto'])
-    .execute();
+  const { model, inputTokens: input, outputTokens: output, costUsd } = usage;
+  const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
+  sql.send(COUNT_USAGE, { turnId, model, input, output, ...cost });
 }
