@@ -4,11 +4,11 @@ import type { Database, Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
-import type { ConversationTable } from '../tables/lane-tables.ts';
+import { statement } from '../statement.ts';
+import type { ConversationTable, TurnTable } from '../tables/lane-tables.ts';
 import { dropPlan } from './change-mode.ts';
 import { lockLeased } from './conversation.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
-import { RUNNING, WAITING } from './literals.ts';
+import { readInboxRow } from './inbox-row.ts';
 import { overheardBy, takeOverheard } from './overheard-repository.ts';
 import { readyMessages } from './ready-messages.ts';
 import { type TurnRun, withRun } from './turn-runs.ts';
@@ -76,25 +76,15 @@ async function resumeTurn(
   conversationId: string,
   run: TurnRun,
 ): Promise<ClaimedTurn | 'suspended' | null> {
-  const turn = await sql
-    .selectFrom('turn')
-    .select(['id', 'session', 'attempts', 'awaits', 'runs'])
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
+  const turn = await sql.get(UNFINISHED, { conversationId });
   if (turn === undefined) return null;
   if (turn.awaits !== null) return 'suspended';
-  await sql
-    .updateTable('turn')
-    .set({ attempts: turn.attempts + 1, runs: withRun(turn.runs, run) })
-    .where('id', '=', turn.id)
-    .execute();
-  const rows = await sql
-    .selectFrom('inbox')
-    .select(INBOX_COLUMNS)
-    .where('turn_id', '=', turn.id)
-    .orderBy('seq')
-    .execute();
+  sql.send(RESUME, {
+    turnId: turn.id,
+    attempts: turn.attempts + 1,
+    runs: withRun(turn.runs, run),
+  });
+  const rows = await sql.all(OF_TURN, { turnId: turn.id });
   return {
     turnId: turn.id,
     conversationId,
@@ -108,12 +98,7 @@ async function resumeTurn(
 }
 
 async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
-  const rows = await sql
-    .selectFrom('turn_step')
-    .select(['step_index', 'content'])
-    .where('turn_id', '=', turnId)
-    .orderBy('step_index')
-    .execute();
+  const rows = await sql.all(STEPS, { turnId });
   return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
 }
 
@@ -127,26 +112,10 @@ async function beginTurn(
   const messages = await withoutUnfetched(sql, ready, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
-  await sql
-    .insertInto('turn')
-    .values({
-      id: claim.newTurnId,
-      conversation_id: conversationId,
-      session,
-      state: 'running',
-      attempts: 1,
-      started_at: claim.now,
-      runs: withRun(null, run),
-    })
-    .execute();
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'claimed', turn_id: claim.newTurnId, claimed_at: claim.now })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    // The messages are the oldest of the lane without a gap, so the last number bounds them.
-    .where('seq', '<=', last.seq)
-    .execute();
+  const { newTurnId: turnId, now } = claim;
+  sql.send(BEGIN, { turnId, conversationId, session, now, runs: withRun(null, run) });
+  // The messages are the oldest of the lane without a gap, so the last number bounds them.
+  sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // Where two talk everything is meant for the bot.
   const isDirect = messages.every(({ message }) => message.chat.type === 'direct');
   const overheard = isDirect ? [] : await takeOverheard(sql, conversationId, claim.newTurnId);
@@ -157,14 +126,7 @@ async function beginTurn(
 /** What the policy says of the chat in which the newest message that waits was written. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
   if (typeof policy === 'string') return policy;
-  const newest = await sql
-    .selectFrom('inbox')
-    .select(INBOX_COLUMNS)
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const newest = await sql.get(NEWEST, { conversationId });
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message.chat.type);
 }
 
@@ -174,12 +136,36 @@ export async function waitingMessages(
   conversationId: string,
   busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
-  const waiting = sql
-    .selectFrom('inbox')
-    .select(INBOX_COLUMNS)
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    .orderBy('seq');
-  const rows = await (busy === 'followup' ? waiting.limit(LONGEST_FOLLOWUP) : waiting).execute();
-  return rows.map(readInboxRow);
+  // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
+  const limit = busy === 'followup' ? LONGEST_FOLLOWUP : Number.MAX_SAFE_INTEGER;
+  return (await sql.all(WAITING, { conversationId, limit })).map(readInboxRow);
 }
+
+const COLUMNS = 'seq, conversation_id, message, route, received_at, from_owner, settles_at, trace';
+type MessageRow = Parameters<typeof readInboxRow>[0];
+// States are written out, because a partial index serves only what names its condition.
+const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
+const WAITING = statement(
+  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq limit :limit`,
+).rows<MessageRow>();
+const NEWEST = statement(
+  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,
+).rows<MessageRow>();
+const OF_TURN = statement(
+  `select ${COLUMNS} from inbox where turn_id = :turnId order by seq`,
+).rows<MessageRow>();
+const CLAIM = statement(`
+  update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
+  where ${IS_WAITING} and seq <= :last`);
+const BEGIN = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at, runs)
+  values (:turnId, :conversationId, :session, 'running', 1, :now, :runs)`);
+const UNFINISHED = statement(`
+  select id, session, attempts, awaits, runs from turn
+  where conversation_id = :conversationId and state = 'running'`).rows<
+  Pick<Selectable<TurnTable>, 'id' | 'session' | 'attempts' | 'awaits' | 'runs'>
+>();
+const RESUME = statement('update turn set attempts = :attempts, runs = :runs where id = :turnId');
+const STEPS = statement(
+  'select step_index, content from turn_step where turn_id = :turnId order by step_index',
+).rows<{ readonly step_index: number; readonly content: string }>();

@@ -1,8 +1,10 @@
 import type { NewId } from '@parley/contracts';
+import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
-import { RUNNING } from './literals.ts';
+import { statement } from '../statement.ts';
+import type { TurnTable } from '../tables/lane-tables.ts';
 import { insertParts } from './new-parts.ts';
 import { forgetOverheard } from './overheard-repository.ts';
 import { recordDeadTurn } from './record-dead-letter.ts';
@@ -18,29 +20,24 @@ interface Commit {
 
 /** Ends a turn: its row, its messages, its history and its parts, or nothing at all. */
 export async function commitTurn(
-  database: Database,
+  _database: Database,
   sql: Sql,
   { lease, commit, now, newId }: Commit,
 ): Promise<CommitResult> {
-  const turn = await lockTurn(database, sql, lease, commit.turnId);
+  const turn = await lockTurn(sql, lease, commit.turnId);
   if (turn === null || !(await finishTurn(sql, lease, commit, now))) return 'fenced';
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: commit.outcome })
-    .where('turn_id', '=', commit.turnId)
-    .execute();
+  const { turnId, outcome } = commit;
+  sql.send(DONE, { turnId, outcome });
   if (commit.heardNothing !== true) forgetOverheard(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
-  await insertEntries(sql, lease, commit, turn.session, now);
-  if (commit.isPlan === true) {
-    await sql
-      .updateTable('conversation')
-      .set({ plan: commit.turnId, plan_run: 0 })
-      .where('id', '=', lease.conversationId)
-      .execute();
+  const { conversationId } = lease;
+  for (const { role, content } of commit.entries) {
+    const entry = { role, content: toJson(content) };
+    sql.send(REMEMBER, { conversationId, session: turn.session, turnId, ...entry, now });
   }
+  if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
   if (commit.outcome === 'failed') {
     recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
   }
@@ -53,23 +50,9 @@ export async function commitTurn(
  * other writers of its lane waiting. Null when the lease is lost, or the turn is over: then this is the
  * same commit again, or the turn of another lane.
  */
-async function lockTurn(database: Database, sql: Sql, lease: Lease, turnId: string) {
-  const query = sql
-    .selectFrom('conversation')
-    .innerJoin('turn', 'turn.conversation_id', 'conversation.id')
-    .select([
-      'conversation.epoch',
-      'turn.session',
-      'turn.input_tokens',
-      'turn.output_tokens',
-      'turn.cost_usd',
-    ])
-    .where('conversation.id', '=', lease.conversationId)
-    .where('turn.id', '=', turnId)
-    .where('turn.state', '=', RUNNING);
-  const locking = database.dialect === 'postgres' ? query.forNoKeyUpdate('conversation') : query;
-  const row = await locking.executeTakeFirst();
-  if (row?.epoch !== lease.epoch) return null;
+async function lockTurn(sql: Sql, { conversationId, epoch }: Lease, turnId: string) {
+  const row = await sql.get(LOCK_TURN, { conversationId, turnId });
+  if (row?.epoch !== epoch) return null;
   return {
     session: row.session,
     inputTokens: row.input_tokens ?? 0,
@@ -77,6 +60,29 @@ async function lockTurn(database: Database, sql: Sql, lease: Lease, turnId: stri
     costUsd: row.cost_usd ?? 0,
   };
 }
+
+const LOCK_TURN = statement(`
+  select conversation.epoch, turn.session, turn.input_tokens, turn.output_tokens, turn.cost_usd
+  from conversation join turn on turn.conversation_id = conversation.id
+  where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
+  /*pg for no key update of conversation*/`).rows<
+  Pick<Selectable<TurnTable>, 'session' | 'input_tokens' | 'output_tokens' | 'cost_usd'> & {
+    readonly epoch: number;
+  }
+>();
+const FINISH = statement(`
+  update turn set state = :outcome, reason = :reason, model = :model, input_tokens = :input,
+    output_tokens = :output, cost_usd = :cost, finished_at = :now
+  where id = :turnId and conversation_id = :conversationId and state = 'running'`);
+const DONE = statement(
+  "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
+);
+const REMEMBER = statement(`
+  insert into transcript (conversation_id, session, turn_id, role, content, created_at)
+  values (:conversationId, :session, :turnId, :role, :content, :now)`);
+const PLAN = statement(
+  'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
+);
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 
@@ -95,39 +101,12 @@ async function finishTurn(
   { turnId, outcome, reason, usage }: TurnCommit,
   now: number,
 ): Promise<boolean> {
-  const done = await sql
-    .updateTable('turn')
-    .set({
-      state: outcome,
-      reason: reason ?? null,
-      model: usage?.model ?? null,
-      input_tokens: usage?.inputTokens ?? null,
-      output_tokens: usage?.outputTokens ?? null,
-      cost_usd: usage?.costUsd ?? null,
-      finished_at: now,
-    })
-    .where('id', '=', turnId)
-    .where('conversation_id', '=', lease.conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
-  return done.numUpdatedRows > 0n;
-}
-
-async function insertEntries(
-  sql: Sql,
-  lease: Lease,
-  { turnId, entries }: TurnCommit,
-  session: number,
-  now: number,
-): Promise<void> {
-  if (entries.length === 0) return;
-  const rows = entries.map(({ role, content }) => ({
-    conversation_id: lease.conversationId,
-    session,
-    turn_id: turnId,
-    role,
-    content: toJson(content),
-    created_at: now,
-  }));
-  await sql.insertInto('transcript').values(rows).execute();
+  const used = {
+    model: usage?.model ?? null,
+    input: usage?.inputTokens ?? null,
+    output: usage?.outputTokens ?? null,
+    cost: usage?.costUsd ?? null,
+  };
+  const turn = { turnId, conversationId: lease.conversationId };
+  return (await sql.run(FINISH, { ...turn, outcome, reason: reason ?? null, ...used, now })) > 0;
 }

@@ -3,6 +3,7 @@ import type { Database, Sql } from '../database.ts';
 import type { CommandResult, InboxRepository, MessageKey } from '../inbox.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { AdmittedMessage, InboxRow } from '../rows.ts';
+import { statement } from '../statement.ts';
 import { applyCommand } from './command-effect.ts';
 import { ensureConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
@@ -21,7 +22,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
   return {
     accept: (admitted, room = Number.POSITIVE_INFINITY) =>
       database.write(async (sql) => {
-        const waiting = await enterLane(database, sql, admitted);
+        const waiting = await enterLane(sql, admitted);
         // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
         const isFull = await reaches(sql, admitted.conversationId, waiting, room);
         if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
@@ -33,7 +34,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
 
     command: (admitted, effect, answer) =>
       database.write(async (sql): Promise<CommandResult> => {
-        await enterLane(database, sql, admitted);
+        await enterLane(sql, admitted);
         const seq = await insertOnce(sql, admitted, 'done');
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
@@ -151,14 +152,26 @@ async function runPlan(
     .execute();
 }
 
-async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
-  const row = await sql
-    .selectFrom('inbox')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    .executeTakeFirstOrThrow();
-  return row.count;
+const COUNT_WAITING = statement(`
+  select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
+  readonly count: number;
+}>();
+const ENTER = statement(`
+  select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
+  from conversation where id = :id /*pg for no key update*/`).rows<{ readonly waiting: number }>();
+const KNOWN = statement(`
+  select seq from inbox where channel = :channel and account = :account and chat_id = :chatId
+    and message_id = :messageId`).rows<{ readonly seq: number }>();
+const INSERT = statement(`
+  insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
+    received_at, state, outcome, from_owner, reason, settles_at, trace)
+  values (:conversation_id, :channel, :account, :chat_id, :message_id, :message, :route,
+    :received_at, :state, :outcome, :from_owner, :reason, :settles_at, :trace)
+  on conflict (channel, account, chat_id, message_id) do update set repeats = inbox.repeats + 1
+  returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
+
+async function countWaiting(sql: Sql, id: string): Promise<number> {
+  return (await sql.get(COUNT_WAITING, { id }))?.count ?? 0;
 }
 
 /**
@@ -166,28 +179,13 @@ async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
  * back how many messages waited when this began to wait.
  */
 async function enterLane(
-  database: Database,
   sql: Sql,
   { conversationId, receivedAt }: AdmittedMessage,
 ): Promise<number> {
-  const lock = () => {
-    const query = sql
-      .selectFrom('conversation')
-      .select((eb) =>
-        eb
-          .selectFrom('inbox')
-          .select((inner) => inner.fn.countAll<number>().as('count'))
-          .where('inbox.conversation_id', '=', conversationId)
-          .where('inbox.state', '=', WAITING)
-          .as('waiting'),
-      )
-      .where('id', '=', conversationId);
-    return (database.dialect === 'postgres' ? query.forNoKeyUpdate() : query).executeTakeFirst();
-  };
-  const known = await lock();
-  if (known !== undefined) return known.waiting ?? 0;
+  const known = await sql.get(ENTER, { id: conversationId });
+  if (known !== undefined) return known.waiting;
   ensureConversation(sql, conversationId, receivedAt);
-  return (await lock())?.waiting ?? 0;
+  return (await sql.get(ENTER, { id: conversationId }))?.waiting ?? 0;
 }
 
 /** More than are stored in one lane while a message waits to be. */
@@ -208,15 +206,8 @@ async function isKnown(
   sql: Sql,
   { channel, account, chat, messageId }: InboundMessage,
 ): Promise<boolean> {
-  const row = await sql
-    .selectFrom('inbox')
-    .select('seq')
-    .where('channel', '=', channel)
-    .where('account', '=', account)
-    .where('chat_id', '=', chat.id)
-    .where('message_id', '=', messageId)
-    .executeTakeFirst();
-  return row !== undefined;
+  const key = { channel, account, chatId: chat.id, messageId };
+  return (await sql.get(KNOWN, key)) !== undefined;
 }
 
 /**
@@ -228,15 +219,6 @@ async function insertOnce(
   admitted: AdmittedMessage,
   state: 'waiting' | 'done',
 ): Promise<number | null> {
-  const row = await sql
-    .insertInto('inbox')
-    .values(newInboxRow(admitted, state))
-    .onConflict((conflict) =>
-      conflict
-        .columns(['channel', 'account', 'chat_id', 'message_id'])
-        .doUpdateSet((eb) => ({ repeats: eb('inbox.repeats', '+', 1) })),
-    )
-    .returning(['seq', 'repeats'])
-    .executeTakeFirstOrThrow();
-  return row.repeats === 0 ? row.seq : null;
+  const row = await sql.get(INSERT, newInboxRow(admitted, state));
+  return row?.repeats === 0 ? row.seq : null;
 }

@@ -33,10 +33,7 @@ export function readInboxRow(
 }
 
 /** The row of a message that just came in. */
-export function newInboxRow(
-  admitted: AdmittedMessage,
-  state: 'waiting' | 'done',
-): Insertable<InboxTable> {
+export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
     conversation_id: admitted.conversationId,
@@ -53,5 +50,5 @@ export function newInboxRow(
     reason: admitted.reason ?? null,
     settles_at: admitted.settlesAt ?? null,
     trace: admitted.trace ?? null,
-  };
+  } satisfies Insertable<InboxTable>;
 }

@@ -2,10 +2,10 @@ import type { NewId } from '@parley/contracts';
 import type { Database, Sql } from '../database.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { Lease } from '../rows.ts';
+import { statement } from '../statement.ts';
 import { type Claim, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversation.ts';
-import { RUNNING, WAITING } from './literals.ts';
 import type { PromptWriter } from './prompt-repository.ts';
 
 /**
@@ -32,7 +32,7 @@ export function laneRepository(
         // This very transaction has moved the epoch on, so nobody can have fenced it.
         const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
         if (claimed.kind === 'turn') return { ...claimed, lease };
-        await leaveLane(sql, lease);
+        leaveLane(sql, lease);
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
@@ -41,21 +41,13 @@ export function laneRepository(
     release: (lease, blameless) =>
       database.write(async (sql) => {
         if (blameless !== undefined && (await lockLeased(database, sql, lease)) !== null) {
-          await uncount(sql, blameless);
+          sql.send(UNCOUNT, { turnId: blameless });
         }
-        await leaveLane(sql, lease);
+        leaveLane(sql, lease);
       }, 'process'),
 
-    newestWaiting: (conversationId) =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('inbox')
-          .select((eb) => eb.fn.max('received_at').as('newest'))
-          .where('conversation_id', '=', conversationId)
-          .where('state', '=', WAITING)
-          .executeTakeFirst();
-        return row?.newest ?? null;
-      }),
+    newestWaiting: async (conversationId) =>
+      (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
     claim: (lease, busy, newTurnId, now) =>
       database.write(
@@ -83,16 +75,11 @@ export function laneRepository(
       if (result !== 'fenced' && prompt !== undefined) prompts.written(prompt);
       return result;
     },
-    withWork: (now, limit) => database.read((sql) => conversationsWithWork(sql, now, limit)),
-
-    releaseAll: () =>
-      database.write(async (sql) => {
-        await sql
-          .updateTable('conversation')
-          .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
-          .where('lease_owner', 'is not', null)
-          .execute();
-      }),
+    withWork: async (now, limit) =>
+      (await database.read((sql) => sql.all(WITH_WORK, { now, limit }))).map(({ id }) => id),
+    releaseAll: async () => {
+      await database.change('power-cut', RELEASE_ALL);
+    },
   };
 }
 
@@ -197,27 +184,54 @@ async function claimOrLeave(
   claim: Claim,
 ): ReturnType<LaneRepository['claim']> {
   const claimed = await claimTurn(database, sql, claim);
-  if (claimed.kind === 'none' || claimed.kind === 'settling') await leaveLane(sql, claim.lease);
+  if (claimed.kind === 'none' || claimed.kind === 'settling') leaveLane(sql, claim.lease);
   return claimed;
 }
 
-async function uncount(sql: Sql, turnId: string): Promise<void> {
-  await sql
-    .updateTable('turn')
-    .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
-    .where('id', '=', turnId)
-    .where('state', '=', RUNNING)
-    .where('attempts', '>', 0)
-    .execute();
-}
+const UNCOUNT = statement(`
+  update turn set attempts = attempts - 1 where id = :turnId and state = 'running' and attempts > 0`);
+const LEAVE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch`);
+const LEAVE_IF_DONE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
+    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
+const TAKE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = :owner, lease_until = :until
+  where id = :conversationId
+    and (lease_until is null or lease_until <= :now or lease_owner = :owner)
+  returning epoch, session, lease_owner, mode, plan, plan_run, (select turn.id from turn
+    where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished`).rows<
+  Omit<LockedLane, 'isUnfinished'> & { readonly epoch: number; readonly unfinished: string | null }
+>();
+const RELEASE_ALL = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
+  where lease_owner is not null`);
+const NEWEST_WAITING = statement(`
+  select max(received_at) as newest from inbox
+  where conversation_id = :conversationId and state = 'waiting'`).rows<{
+  readonly newest: number | null;
+}>();
+/**
+ * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
+ * suspended turn waits for the same decision.
+ */
+const WITH_WORK = statement(`
+  select work.conversation_id as id from (
+    select conversation_id, received_at as since from inbox where state = 'waiting'
+      and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
+        and turn.state = 'running' and turn.awaits is not null)
+    union all
+    select conversation_id, started_at as since from turn where state = 'running' and awaits is null
+  ) work join conversation on conversation.id = work.conversation_id
+  where conversation.lease_until is null or conversation.lease_until <= :now
+  group by work.conversation_id order by min(work.since) limit :limit`).rows<{
+  readonly id: string;
+}>();
 
-async function leaveLane(sql: Sql, lease: Lease): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set({ lease_owner: null, lease_until: null })
-    .where('id', '=', lease.conversationId)
-    .where('epoch', '=', lease.epoch)
-    .execute();
+function leaveLane(sql: Sql, { conversationId, epoch }: Lease): void {
+  sql.send(LEAVE, { conversationId, epoch });
 }
 
 /**
@@ -225,23 +239,7 @@ async function leaveLane(sql: Sql, lease: Lease): Promise<void> {
  * seen, and what comes after it brings its own wake-up.
  */
 async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<boolean> {
-  const left = await sql
-    .updateTable('conversation')
-    .set({ lease_owner: null, lease_until: null })
-    .where('id', '=', conversationId)
-    .where('epoch', '=', epoch)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('inbox')
-            .select('inbox.seq')
-            .where('inbox.conversation_id', '=', conversationId)
-            .where('inbox.state', '=', WAITING),
-        ),
-      ),
-    )
-    .executeTakeFirst();
-  return left.numUpdatedRows > 0n;
+  return (await sql.run(LEAVE_IF_DONE, { conversationId, epoch })) > 0;
 }
 
 /**
@@ -250,75 +248,5 @@ async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<
  * to look; it cannot miss one: a lane with a turn just begun is held.
  */
 function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
-  return sql
-    .updateTable('conversation')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: owner, lease_until: until }))
-    .where('id', '=', conversationId)
-    .where((eb) =>
-      eb.or([
-        eb('lease_until', 'is', null),
-        eb('lease_until', '<=', now),
-        eb('lease_owner', '=', owner),
-      ]),
-    )
-    .returning((eb) => [
-      'epoch',
-      'session',
-      'lease_owner',
-      'mode',
-      'plan',
-      'plan_run',
-      eb
-        .selectFrom('turn')
-        .select('turn.id')
-        .where('turn.conversation_id', '=', conversationId)
-        .where('turn.state', '=', RUNNING)
-        .as('unfinished'),
-    ])
-    .executeTakeFirst();
-}
-
-/** The longest waiting first, so that a limit cannot hide a conversation for ever. */
-async function conversationsWithWork(
-  sql: Sql,
-  now: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const waiting = sql
-    .selectFrom('inbox')
-    .select(['conversation_id', 'received_at as since'])
-    .where('state', '=', WAITING)
-    // They wait for the decision that a turn before them waits for.
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('turn')
-            .select('turn.id')
-            .whereRef('turn.conversation_id', '=', 'inbox.conversation_id')
-            .where('turn.state', '=', RUNNING)
-            .where('turn.awaits', 'is not', null),
-        ),
-      ),
-    );
-  const unfinished = sql
-    .selectFrom('turn')
-    .select(['conversation_id', 'started_at as since'])
-    .where('state', '=', RUNNING)
-    .where('awaits', 'is', null);
-  const rows = await sql
-    .selectFrom(waiting.unionAll(unfinished).as('work'))
-    .innerJoin('conversation', 'conversation.id', 'work.conversation_id')
-    .select('work.conversation_id')
-    .where((eb) =>
-      eb.or([
-        eb('conversation.lease_until', 'is', null),
-        eb('conversation.lease_until', '<=', now),
-      ]),
-    )
-    .groupBy('work.conversation_id')
-    .orderBy((eb) => eb.fn.min('work.since'))
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.conversation_id);
+  return sql.get(TAKE, { conversationId, owner, now, until });
 }

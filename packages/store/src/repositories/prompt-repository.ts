@@ -1,8 +1,9 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { Database, Sql } from '../database.ts';
-import { fromJson } from '../json-column.ts';
+import { fromJson, toJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
 import type { NewPrompt, PromptRepository, PromptSearch } from '../prompts.ts';
+import { statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
 import { knownHashes } from './known-hashes.ts';
@@ -48,12 +49,8 @@ export function promptRepository(
     async write(sql, { at, texts, fresh, row }) {
       const gone = await takenAway(database, sql, texts);
       const lost = texts.filter((text) => gone.has(text.hash) && !fresh.includes(text));
-      await keepTexts(sql, [...fresh, ...lost].sort(byHash), at);
-      await sql
-        .insertInto('turn_prompt')
-        .values(row)
-        .onConflict((conflict) => conflict.column('turn_id').doUpdateSet(row))
-        .execute();
+      for (const text of [...fresh, ...lost].sort(byHash)) sql.send(KEEP_TEXT, { ...text, at });
+      sql.send(KEEP, row);
     },
     written({ fresh, at }) {
       known.add(
@@ -119,23 +116,28 @@ async function takenAway(
 ): Promise<ReadonlySet<string>> {
   if (dialect === 'sqlite' || texts.length === 0) return new Set();
   const hashes = texts.map(({ hash }) => hash);
-  const rows = await sql
-    .selectFrom('prompt_text')
-    .select('hash')
-    .where('hash', 'in', hashes)
-    .execute();
+  const rows = await sql.all(THERE, { hashes: toJson(hashes) });
   const there = new Set(rows.map(({ hash }) => hash));
   return new Set(hashes.filter((hash) => !there.has(hash)));
 }
 
-async function keepTexts(sql: Sql, texts: readonly HashedText[], now: number): Promise<void> {
-  if (texts.length === 0) return;
-  await sql
-    .insertInto('prompt_text')
-    .values(texts.map((text) => ({ ...text, used_at: now })))
-    .onConflict((conflict) => conflict.column('hash').doUpdateSet({ used_at: now }))
-    .execute();
-}
+const THERE = statement(`
+  select hash from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
+  readonly hash: string;
+}>();
+const KEEP_TEXT = statement(`
+  insert into prompt_text (hash, content, used_at) values (:hash, :content, :at)
+  on conflict (hash) do update set used_at = excluded.used_at`);
+const KEEP = statement(`
+  insert into turn_prompt (turn_id, conversation_id, chat_id, created_at, layout, model, characters,
+    tokens, place, message_ids, parts, unsent, tools, messages)
+  values (:turn_id, :conversation_id, :chat_id, :created_at, :layout, :model, :characters,
+    :tokens, :place, :message_ids, :parts, :unsent, :tools, :messages)
+  on conflict (turn_id) do update set conversation_id = excluded.conversation_id,
+    chat_id = excluded.chat_id, created_at = excluded.created_at, layout = excluded.layout,
+    model = excluded.model, characters = excluded.characters, tokens = excluded.tokens,
+    place = excluded.place, message_ids = excluded.message_ids, parts = excluded.parts,
+    unsent = excluded.unsent, tools = excluded.tools, messages = excluded.messages`);
 
 async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (hashes.length === 0) return new Map();
