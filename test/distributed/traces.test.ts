@@ -5,7 +5,7 @@ import { openScene, type Scene } from './scene.ts';
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const STAGES = [
   'parley.ingress',
-  'process lanes',
+  'process turns',
   'parley.turn',
   'parley.model',
   'parley.outbox',
