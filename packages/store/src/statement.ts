@@ -41,6 +41,11 @@ export function statement<const Text extends string>(
   return { ...made, rows: () => made };
 }
 
+/** The text at `index` of an item, where the items of a list bound as JSON are lists themselves. */
+export function ofListItem<const Index extends number>(index: Index) {
+  return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
+}
+
 const PARAMETER = /:(\w+)/g;
 
 /** The text as one of the databases takes it, with numbered parameters. */

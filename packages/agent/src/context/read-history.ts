@@ -19,18 +19,17 @@ export function summaryPlace(
 
 /** Reads the last summary of a session for this kind of reader, and what was said since. */
 export async function readHistory(
-  { summaries, transcript }: Pick<Store, 'summaries' | 'transcript'>,
+  { transcript }: Pick<Store, 'transcript'>,
   of: PinPlace,
   reader: Reader,
   entries: number,
 ): Promise<ReadHistory> {
   const place = summaryPlace(of, reader);
-  const stored = await summaries.latest(place);
-  // What another version wrote is passed over, and everything since the beginning is read instead.
+  const { summary: stored, entries: sinceStored } = await transcript.sinceSummary(place, entries);
   const summary = Summary.safeParse(stored?.content);
-  const after = summary.success && stored !== null ? stored.reaches : 0;
-  return {
-    summary: summary.success ? summaryPart(summary.data, reader) : null,
-    transcript: await transcript.newestAfter(place, after, entries),
-  };
+  if (summary.success)
+    return { summary: summaryPart(summary.data, reader), transcript: sinceStored };
+  // What another version wrote is passed over, and everything since the beginning is read instead.
+  const all = stored === null ? sinceStored : await transcript.newestAfter(place, 0, entries);
+  return { summary: null, transcript: all };
 }

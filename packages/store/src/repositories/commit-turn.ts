@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
-import { statement } from '../statement.ts';
+import { ofListItem, statement } from '../statement.ts';
 import type { TurnTable } from '../tables/lane-tables.ts';
 import { insertParts } from './new-parts.ts';
 import { forgetOverheard } from './overheard-repository.ts';
@@ -33,9 +33,9 @@ export async function commitTurn(
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
   const { conversationId } = lease;
-  for (const { role, content } of commit.entries) {
-    const entry = { role, content: toJson(content) };
-    sql.send(REMEMBER, { conversationId, session: turn.session, turnId, ...entry, now });
+  if (commit.entries.length > 0) {
+    const entries = toJson(commit.entries.map(({ role, content }) => [role, toJson(content)]));
+    sql.send(REMEMBER, { conversationId, session: turn.session, turnId, entries, now });
   }
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
   if (commit.outcome === 'failed') {
@@ -77,9 +77,12 @@ const FINISH = statement(`
 const DONE = statement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
+// All entries in one statement, numbered in the order of the list.
 const REMEMBER = statement(`
   insert into transcript (conversation_id, session, turn_id, role, content, created_at)
-  values (:conversationId, :session, :turnId, :role, :content, :now)`);
+  select :conversationId, cast(:session as integer), :turnId,
+    ${ofListItem(0)}, ${ofListItem(1)}, cast(:now as bigint)
+  from json_each(:entries)`);
 const PLAN = statement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );

@@ -3,7 +3,7 @@ import type { Database, Sql } from '../database.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { raw } from '../kysely.ts';
 import type { NewPrompt, PromptRepository, PromptSearch } from '../prompts.ts';
-import { statement } from '../statement.ts';
+import { ofListItem, statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
 import { knownHashes } from './known-hashes.ts';
@@ -49,7 +49,8 @@ export function promptRepository(
     async write(sql, { at, texts, fresh, row }) {
       const gone = await takenAway(database, sql, texts);
       const lost = texts.filter((text) => gone.has(text.hash) && !fresh.includes(text));
-      for (const text of [...fresh, ...lost].sort(byHash)) sql.send(KEEP_TEXT, { ...text, at });
+      const kept = [...fresh, ...lost].sort(byHash).map(({ hash, content }) => [hash, content]);
+      if (kept.length > 0) sql.send(KEEP_TEXTS, { texts: toJson(kept), at });
       sql.send(KEEP, row);
     },
     written({ fresh, at }) {
@@ -125,8 +126,9 @@ const THERE = statement(`
   select hash from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
   readonly hash: string;
 }>();
-const KEEP_TEXT = statement(`
-  insert into prompt_text (hash, content, used_at) values (:hash, :content, :at)
+const KEEP_TEXTS = statement(`
+  insert into prompt_text (hash, content, used_at)
+  select ${ofListItem(0)}, ${ofListItem(1)}, cast(:at as bigint) from json_each(:texts) where true
   on conflict (hash) do update set used_at = excluded.used_at`);
 const KEEP = statement(`
   insert into turn_prompt (turn_id, conversation_id, chat_id, created_at, layout, model, characters,

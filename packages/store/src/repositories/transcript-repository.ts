@@ -6,6 +6,7 @@ import { statement } from '../statement.ts';
 import type { InboxTable } from '../tables/inbound-tables.ts';
 import { type INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import type { PinPlace } from './pin-repository.ts';
+import type { StoredSummary, SummaryPlace } from './summary-repository.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
 export interface RememberedEntry extends TranscriptEntry {
@@ -46,6 +47,22 @@ export function transcriptRepository(database: Database) {
       const params = { conversationId, session, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
     },
+    /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
+    async sinceSummary(
+      { conversationId, session, reader }: SummaryPlace,
+      limit: number,
+    ): Promise<{ readonly summary: StoredSummary | null; readonly entries: Awaited<Entries> }> {
+      const params = { conversationId, session, reader, limit };
+      const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, params));
+      const row = rows.find(({ role }) => role === 'summary');
+      return {
+        summary: row === undefined ? null : { content: fromJson(row.content), reaches: row.seq },
+        entries: rows
+          .filter(isEntry)
+          .map(numbered)
+          .sort((a, b) => a.seq - b.seq),
+      };
+    },
     /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
     async oldestAfter(
       { conversationId, session }: PinPlace,
@@ -84,6 +101,8 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
+type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
+
 // Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. A question has none.
 const ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
@@ -95,6 +114,15 @@ const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<Entry
 const NEWEST = statement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
+// The summary comes with its own role; one statement, as most sessions have none and every turn asks.
+const SINCE_SUMMARY = statement(`
+  with latest as (select content, reaches from summary
+    where conversation_id = :conversationId and session = :session and reader = :reader
+      and content is not null and kind = 'history'
+    order by reaches desc limit 1)
+  select * from (${ENTRIES} and seq > coalesce((select reaches from latest), 0)
+    order by seq desc limit :limit) as newest
+  union all select reaches, 'summary', content, 0, null from latest`).rows<SinceSummaryRow>();
 const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
 const BETWEEN = statement(`
   ${ENTRIES} and created_at >= :from and created_at < :to
@@ -109,6 +137,8 @@ function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
   const entry = { role, content: fromJson(content) };
   return undelivered !== null ? { ...entry, undelivered } : entry;
 }
+
+const isEntry = (row: SinceSummaryRow): row is EntryRow => row.role !== 'summary';
 
 const numbered = (row: EntryRow): NumberedEntry => {
   return { seq: row.seq, at: row.at, ...remembered(row) };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/contracts';
 import type { FileName } from '../file-name.ts';
 import { walkPath } from '../walk-path.ts';
-import type { WorkspaceLock } from '../workspace-lock.ts';
+import { localLock, type WorkspaceLock } from '../workspace-lock.ts';
 import { makeFolders, type WritingFile, writeFileInside } from '../write-file.ts';
 import { BootstrapMark } from './decide-bootstrap.ts';
 
@@ -33,10 +33,13 @@ interface BootstrapOptions {
 /** The life of BOOTSTRAP.md in `folder`. */
 export function openBootstrap(options: BootstrapOptions): Bootstrap {
   const { folder, newId, log, lock } = options;
+  const ofLane = localLock();
   return {
     mark: () => readMark(options),
     async keep(mark) {
-      const kept = await lock
+      // Once it leads a session only the turns of that conversation count it, and they run one at a time.
+      const leads = mark.state === 'begun' && mark.turns > 1;
+      const kept = await (leads ? ofLane : lock)
         .hold((hold) => keepMark(folder, mark, { newId, hold }))
         .catch(reasonOf);
       if (kept !== null) log.warn({ reason: kept }, 'the first conversation could not be noted');
