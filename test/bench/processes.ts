@@ -33,15 +33,30 @@ export interface StartedProcess {
   stop(): Promise<void>;
 }
 
-const Manifest = z.object({ scripts: z.object({ start: z.string() }) });
+const Manifest = z.object({
+  scripts: z.object({ start: z.templateLiteral(['parley ', z.string()]) }),
+  bin: z.object({ parley: z.string() }),
+});
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What `npm start` gives to node, flags included; from the manifest, so that they cannot differ. */
-export function npmStart(): string[] {
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const [program, ...args] = Manifest.parse(manifest).scripts.start.split(' ');
-  if (program !== 'node') throw new Error(`"npm start" runs ${program}, and not node.`);
-  return args;
+/** How node is started: flags, file and arguments, and variables of the environment. */
+export interface NodeStart {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What `npm start` gives to node; from the manifest and the program's first line, so that they cannot differ. */
+export function npmStart(): NodeStart {
+  const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  const { scripts, bin } = Manifest.parse(JSON.parse(text));
+  const program = readFileSync(join(ROOT, bin.parley), 'utf8');
+  const [, variables, flags] = /^#!\S+ -S ((?:\w+=\S+ )*)node(.*)\n/.exec(program) ?? [];
+  if (variables === undefined || flags === undefined) throw new Error('parley runs without node.');
+  const words = (line: string) => line.split(' ').filter((word) => word !== '');
+  return {
+    args: [...words(flags), bin.parley, ...words(scripts.start).slice(1)],
+    env: Object.fromEntries(words(variables).map((word) => word.split('='))),
+  };
 }
 
 /** Starts node itself, no shell and no npm between, as a user does on Node 24. */

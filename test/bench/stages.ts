@@ -74,7 +74,7 @@ export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<St
 
 /** Those for node itself that `npm start` has; the program is another here. */
 function flagsOfStart(): string[] {
-  const args = npmStart();
+  const { args } = npmStart();
   return args.slice(
     0,
     args.findIndex((arg) => !arg.startsWith('-')),

@@ -3,7 +3,7 @@ import { BYTES_AT_START, FILES_AT_START } from '../cost/bounds.ts';
 import { type LoadedModules, loadedByStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
 
-const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
+const data = makeDataFolder({ http: { port: 0 } });
 let loaded: LoadedModules;
 beforeAll(async () => {
   // The first start makes the workspace; the second is the one that people wait for.

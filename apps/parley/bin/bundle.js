@@ -1,7 +1,15 @@
 // Which program runs: the bundle in dist/<hash>/, or the sources where the bundle is not of these sources.
 // Plain JavaScript, because reading TypeScript takes Node 16 MB. The build writes `dist/bundle.json`.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -32,6 +40,38 @@ export function findProgram(root) {
   // An installed package has no sources that could be newer.
   const isFresh = !existsSync(join(root, 'apps/parley/src')) || isMadeOf(root, manifest);
   return isFresh ? { folder, note: '' } : { folder: null, note: 'The sources have changed' };
+}
+
+/**
+ * Tells builds that this process runs a bundle, of which it loads some files only when they are used.
+ * @param {string} folder
+ */
+export function noteRunning(folder) {
+  try {
+    mkdirSync(join(folder, 'running'), { recursive: true });
+    writeFileSync(join(folder, 'running', String(process.pid)), '');
+  } catch {
+    // Not ours to write, as in an image, where nothing is built either.
+  }
+}
+
+/**
+ * Whether a process runs the bundle, or one that has its number by now.
+ * @param {string} folder
+ */
+export function isRunning(folder) {
+  const noted = join(folder, 'running');
+  return existsSync(noted) && readdirSync(noted).some((pid) => isAlive(Number(pid)));
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 /**

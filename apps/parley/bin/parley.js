@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4
 // Plain JavaScript on purpose: it must run on any old Node, find the bundled Node 24, and go on there.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
@@ -14,10 +14,10 @@ const LOGGED = new Set(['start', 'gateway', 'worker']);
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // The heap grows by a fifth of what is in use, not to twice that: a load leaves little behind. It is no
-  // limit, at which a process would die. The space of young objects is bounded by a flag of node, which
-  // package.json, the image and the first line above give.
+  // limit, at which a process would die. The space of young objects is bounded by a flag of node, and
+  // what threads have freed by few arenas of malloc; the image and the first line above give both.
   v8.setFlagsFromString('--heap-growing-percent=20');
-  const { findProgram, programModule } = await import('./bundle.js');
+  const { findProgram, noteRunning, programModule } = await import('./bundle.js');
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const program = findProgram(root);
   if (program.note !== '' && process.argv.some((word) => LOGGED.has(word))) {
@@ -25,6 +25,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
       `${program.note}: the sources run, which start slower and take more memory; "npm run build" makes the bundle.\n`,
     );
   }
+  if (program.folder !== null) noteRunning(program.folder);
   keepCompiled(program.folder);
   const entry = { name: 'main', source: 'apps/parley/src/main.ts' };
   const { main } = await import(programModule(root, program, entry));

@@ -5,14 +5,26 @@ import { expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '../../..');
 
 it.each([
-  ['npm start', 'package.json', /"start": "node --max-semi-space-size=4 apps/],
+  ['npm start', 'package.json', /"start": "parley start"/],
   [
     'the program itself',
     'apps/parley/bin/parley.js',
-    /^#!\/usr\/bin\/env -S node --max-semi-space-size=4\n/,
+    /^#!\/usr\/bin\/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4\n/,
   ],
-  ['an old Node', 'apps/parley/bin/parley.js', /flags = \['--max-semi-space-size=4'/],
-  ['the image', 'Dockerfile', /^ENTRYPOINT \["node", "--max-semi-space-size=4", /m],
-])('%s starts Parley with a small space for young objects', (_way, file, flag) => {
-  expect(readFileSync(join(ROOT, file), 'utf8')).toMatch(flag);
-});
+  ['the link that npm start runs', 'apps/parley/package.json', /"parley": "bin\/parley.js"/],
+  [
+    'an old Node',
+    'apps/parley/bin/parley.js',
+    /flags = \['--max-semi-space-size=4'[\s\S]*MALLOC_ARENA_MAX: '2'/,
+  ],
+  [
+    'the image',
+    'Dockerfile',
+    /^ENV MALLOC_ARENA_MAX=2\nENTRYPOINT \["node", "--max-semi-space-size=4", /m,
+  ],
+])(
+  '%s starts Parley with a small space for young objects and few arenas of malloc',
+  (_way, file, flag) => {
+    expect(readFileSync(join(ROOT, file), 'utf8')).toMatch(flag);
+  },
+);

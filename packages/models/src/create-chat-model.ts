@@ -59,14 +59,12 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
 }
 
 function chooseAutomatically(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
-  const fetch = deps.fetch ?? globalThis.fetch;
   const { model, first } = autoModel({
     clock: deps.clock,
     offline: offline(deps, 'nothing-found'),
     local: (server) => local(server, settings, deps),
     detect: () =>
       detectLocalServer({
-        fetch,
         ollamaHost: deps.ollamaHost,
         ...(deps.localServers !== undefined && { candidates: deps.localServers }),
       }),

@@ -8,14 +8,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findProgram, hashOf, type Manifest, stampOf, writeManifest } from '@parley/cli/bundle';
+import {
+  findProgram,
+  hashOf,
+  isRunning,
+  type Manifest,
+  stampOf,
+  writeManifest,
+} from '@parley/cli/bundle';
 import { openPageFiles } from '@parley/console';
 import { bundleModules } from './bundle-modules.ts';
 import { fillCache } from './fill-cache.ts';
 
-/** A bundle stays for a process that runs it: the newest ones, and all of the last day. */
+/** Of bundles, besides those that a process runs: one may be about to start. */
 const KEPT = 2;
-const KEPT_FOR_MS = 86_400_000;
 /** The kernel's clock, which dates files, may be this much behind. */
 const CLOCK_STEP_MS = 100;
 
@@ -85,11 +91,12 @@ async function writePage(folder: string): Promise<void> {
   }
 }
 
-function removeOld(dist: string, current: string): void {
+/** Removes all bundles but the current one, the one before it, and those that run. */
+export function removeOld(dist: string, current: string): void {
   const others = readdirSync(dist, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== current)
     .map(({ name }) => ({ path: join(dist, name), at: statSync(join(dist, name)).mtimeMs }))
     .sort((a, b) => b.at - a.at);
-  const old = others.slice(KEPT - 1).filter(({ at }) => at < Date.now() - KEPT_FOR_MS);
+  const old = others.slice(KEPT - 1).filter(({ path }) => !isRunning(path));
   for (const { path } of old) rmSync(path, { recursive: true, force: true });
 }

@@ -21,8 +21,9 @@ const ENTRIES = {
   'web-reader': 'packages/web-reader/src/index.ts',
 };
 
-/** Libraries that BullMQ requires when it uses them. */
-const LATE = { ioredis: 'late:ioredis', pg: 'late:pg' };
+/** What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte. */
+const LATE = { ioredis: 'late:ioredis', 'bullmq-scripts': 'late:bullmq-scripts' };
+const BULLMQ_SCRIPTS = 'node_modules/bullmq/dist/cjs/scripts/index.js';
 
 /** Asked for by libraries if they are installed, which Parley does not do. */
 const OPTIONAL = [
@@ -102,18 +103,42 @@ const lateLibraries: Plugin = {
   name: 'late-libraries',
   setup({ onLoad, onResolve, initialOptions }) {
     onResolve({ filter: /^late:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'late' }));
-    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
-      contents: `import library from '${path}'; export { library as 'module.exports' };`,
-      resolveDir: initialOptions.absWorkingDir ?? '',
-    }));
-    onResolve({ filter: /^(ioredis|pg)$/ }, ({ kind, path, importer }) =>
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
+      const library = path === 'bullmq-scripts' ? `./${BULLMQ_SCRIPTS}` : path;
+      return {
+        contents: `import library from '${library}'; export { library as 'module.exports' };`,
+        resolveDir: initialOptions.absWorkingDir ?? '',
+      };
+    });
+    onResolve({ filter: /^(ioredis|bullmq-scripts)$/ }, ({ kind, path, importer }) =>
       kind === 'require-call' && importer.includes('/bullmq/')
         ? { path: `./${path}.mjs`, external: true }
         : undefined,
     );
+    onLoad({ filter: /bullmq\/dist\/cjs\/classes\/redis-connection\.js$/ }, ({ path }) => ({
+      contents: replaced(path, [
+        ['const scripts = require("../scripts");', ''],
+        ['providedScripts || scripts;', 'providedScripts || require("bullmq-scripts");'],
+      ]),
+    }));
+    // Its queues in PostgreSQL: Parley has them in Redis or SQLite.
+    onLoad({ filter: /bullmq\/dist\/cjs\/postgres\/index\.js$/ }, () => ({
+      contents: 'module.exports = {};',
+    }));
     // Of gray-matter, whose own way to read YAML is never used: this part would load a parser of JavaScript.
     onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace("esprima = _require('esprima');", ''),
+      contents: replaced(path, [["esprima = _require('esprima');", '']]),
     }));
   },
 };
+
+/** The text of a library's file with other words in it; it must have them. */
+function replaced(path: string, changes: readonly (readonly [from: string, to: string])[]): string {
+  return changes.reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`${path} has no ${from} any more.`);
+      return text.replace(from, to);
+    },
+    readFileSync(path, 'utf8'),
+  );
+}

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeOld } from './build.ts';
 
 const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
 let root = '';
@@ -61,5 +62,25 @@ describe('which program runs', () => {
     const manifest = readManifest(root);
     rmSync(join(root, 'apps'), { recursive: true });
     expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
+  });
+});
+
+describe('bundles of earlier sources', () => {
+  const made = (name: string, at: number, pid?: number) => {
+    write(`dist/${name}/main.mjs`, '');
+    if (pid !== undefined) write(`dist/${name}/running/${pid}`, '');
+    utimesSync(join(root, 'dist', name), at, at);
+  };
+  const isKept = (name: string) => existsSync(join(root, 'dist', name));
+
+  it('[U06] are removed by a build, but for the one before and those that a process runs', () => {
+    made('before', 4);
+    made('ended', 3, 2 ** 30);
+    made('running', 2, process.pid);
+    made('never-run', 1);
+    removeOld(join(root, 'dist'), hashOf(root, FILES));
+    const kept = ['before', 'ended', 'running', 'never-run'].filter(isKept);
+    expect(kept).toEqual(['before', 'running']);
+    expect(existsSync(folder())).toBe(true);
   });
 });
