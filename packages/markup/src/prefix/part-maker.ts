@@ -18,7 +18,6 @@ export interface Parts {
  */
 export class PartMaker {
   readonly #room: Room;
-  readonly #graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   /** Final leaves that are in no part yet. */
   #waiting: Leaf[] = [];
   /** The leaf behind them that goes on. */
@@ -69,7 +68,7 @@ export class PartMaker {
     let fitsAll = false;
     while (waiting.length > 0 && !fitsAll) {
       const ahead = takeAhead(waiting, this.#room.window);
-      const { head, rest } = nextPart(ahead, this.#room, this.#graphemes);
+      const { head, rest } = nextPart(ahead, this.#room);
       fitsAll = head === ahead;
       if (!fitsAll) parts.push(head);
       for (const leaf of (fitsAll ? head : rest).toReversed()) waiting.push(leaf);
@@ -83,7 +82,7 @@ export class PartMaker {
     const parts: Leaf[][] = [];
     while (this.#growing !== undefined && textOf(this.#growing).length > this.#room.window) {
       const ahead = [...this.#waiting, this.#growing];
-      const { head, rest } = nextPart(ahead, this.#room, this.#graphemes);
+      const { head, rest } = nextPart(ahead, this.#room);
       parts.push(head);
       const last = rest.at(-1);
       const goesOn = last?.kind === 'code' || last?.kind === 'text';

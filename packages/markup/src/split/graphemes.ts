@@ -2,8 +2,10 @@
 export type CutBefore = (at: number) => number;
 
 /** Cuts that never break what people see as one character, such as a family emoji or a flag. */
-export function betweenGraphemes(text: string, graphemes: Intl.Segmenter): CutBefore {
+export function betweenGraphemes(text: string): CutBefore {
   if (isSimple(text)) return (at) => at;
+  // Made only where it is needed: making one costs more than most texts.
+  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   // Looks only at the neighbourhood of an offset: a hundred times faster than going through all.
   const segments = graphemes.segment(text);
   return (at) => segments.containing(at)?.index ?? at;

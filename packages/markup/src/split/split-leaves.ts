@@ -26,12 +26,11 @@ const FULL_ENOUGH = 0.5;
  */
 export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   // A stack, the next leaf on top: a part costs the same, however much is still to come.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
     const ahead = takeAhead(waiting, room.window);
-    const { head, rest } = nextPart(ahead, room, graphemes);
+    const { head, rest } = nextPart(ahead, room);
     for (const leaf of rest.toReversed()) waiting.push(leaf);
     if (head.some(isVisible)) parts.push(head);
     yield;
@@ -61,10 +60,10 @@ export interface Step {
  * Makes the next part. Where it ends depends on no more leaves than it takes to exceed the window.
  * @returns the very same leaves as `head` if all of them fit.
  */
-export function nextPart(ahead: Leaf[], room: Room, graphemes: Intl.Segmenter): Step {
+export function nextPart(ahead: Leaf[], room: Room): Step {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
   const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
-  return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room, graphemes);
+  return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 
 /** The best place between leaves that leaves the part full enough; later is better among equals. */
@@ -102,7 +101,7 @@ function boundaryAt(leaves: readonly Leaf[], count: number): Step {
 }
 
 /** Fills the part with the beginning of the leaf that did not fit. */
-function cutNext(ahead: Leaf[], fitting: number, room: Room, graphemes: Intl.Segmenter): Step {
+function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
   const before = ahead.slice(0, fitting);
   const after = ahead.slice(fitting + 1);
   const next = ahead[fitting];
@@ -112,7 +111,7 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room, graphemes: Intl.Seg
     loadAlone: (stretch) => room.load([stretch]),
     window: room.window,
     isEmpty: fitting === 0,
-    cutsIn: (text) => betweenGraphemes(text, graphemes),
+    cutsIn: betweenGraphemes,
   };
   const halves = cut(next, space);
   if (halves !== undefined) return stepAfter(before, halves, after);

@@ -7,7 +7,7 @@ import { statement } from '../statement.ts';
 import { applyCommand } from './command-effect.ts';
 import { ensureConversation } from './conversation.ts';
 import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-row.ts';
-import { FROM_OWNER, WAITING } from './literals.ts';
+import { FROM_OWNER } from './literals.ts';
 import { insertAttachments, reviseAttachments } from './new-attachments.ts';
 import { insertParts } from './new-parts.ts';
 import { reviseOverheard } from './overheard-repository.ts';
@@ -66,15 +66,7 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
 
     ownerChats: () => database.read(ownerChats),
 
-    waitingInAll: () =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('inbox')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('state', '=', WAITING)
-          .executeTakeFirstOrThrow();
-        return row.count;
-      }),
+    waitingInAll: () => database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
 
     waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
 
@@ -152,6 +144,9 @@ async function runPlan(
     .execute();
 }
 
+const WAITING_IN_ALL = statement(
+  "select count(*) as count from inbox where state = 'waiting'",
+).rows<{ readonly count: number }>();
 const COUNT_WAITING = statement(`
   select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
   readonly count: number;

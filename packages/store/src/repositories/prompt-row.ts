@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { PromptLists, PromptPlace, rememberTexts } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { fromCheckedJson, toJson } from '../json-column.ts';
@@ -22,7 +22,7 @@ export function textHashes() {
 /** A text under its hash. */
 export function hashed(text: string): HashedText {
   const content = toJson(text);
-  return { hash: createHash('sha256').update(content).digest('base64url'), content };
+  return { hash: hash('sha256', content, 'base64url'), content };
 }
 
 /** The row of a prompt, whose parts refer to `texts` in their order. */

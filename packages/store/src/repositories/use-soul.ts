@@ -1,5 +1,8 @@
+import type { Selectable } from 'kysely';
 import type { Sql } from '../database.ts';
 import type { SoulVersion } from '../souls.ts';
+import { statement } from '../statement.ts';
+import type { SoulVersionTable } from '../tables/soul-tables.ts';
 import { IN_USE } from './literals.ts';
 import { readSoulVersion } from './soul-row.ts';
 
@@ -48,14 +51,13 @@ export async function useVersion(
 
 /** The version in use; null before the seed. */
 export async function appliedOf(sql: Sql, agent: string): Promise<SoulVersion | null> {
-  const row = await sql
-    .selectFrom('soul_version')
-    .selectAll()
-    .where('agent', '=', agent)
-    .where('state', '=', IN_USE)
-    .executeTakeFirst();
+  const row = await sql.get(APPLIED, { agent });
   return row === undefined ? null : readSoulVersion(row);
 }
+
+const APPLIED = statement(
+  "select * from soul_version where agent = :agent and state = 'applied'",
+).rows<Selectable<SoulVersionTable>>();
 
 /** One version; null when there is none of that number. */
 export async function versionOf(
