@@ -19,6 +19,13 @@ export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBound
   distributed: { statements: 25, transactions: 6, jobs: 1, redisCommands: 60 },
 };
 
+/**
+ * What a gateway and a worker may ask together while nothing happens, per second: transactions of
+ * PostgreSQL, single statements included, and commands of Redis, those inside scripts included. On average
+ * it is less than two transactions; a span of some seconds may hold one sweep more of each kind.
+ */
+export const IDLE_COST = { transactions: 2.3, redisCommands: 8 };
+
 /** Files of the bundle that a start on the default settings loads, and their size: what is over this belongs behind its first use. */
 export const FILES_AT_START = 80;
 export const BYTES_AT_START = 2_900_000;

@@ -8,7 +8,7 @@ import { startModelDouble } from '../model/index.ts';
 import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { freshDatabase } from '../services/fresh-database.ts';
 import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
-import { type CostBounds, MESSAGE_COST } from './bounds.ts';
+import { type CostBounds, IDLE_COST, MESSAGE_COST } from './bounds.ts';
 import { type Asked, described, inTransactions } from './statement-log.ts';
 import { watchPostgres, watchRedis } from './watch-servers.ts';
 import { watchSqlite } from './watch-sqlite.ts';
@@ -20,6 +20,8 @@ const WARM_UP = 4;
 const COUNTED = 4;
 /** Nothing was asked for so long: the message is over. In ms. */
 const QUIET_MS = 150;
+/** Long enough that each sweep runs about as often as it does on average. In ms. */
+const IDLE_MS = 15_000;
 
 /** What was asked so far; differences belong to a message. */
 interface Noted {
@@ -63,6 +65,7 @@ describe('a warm message in a direct chat', () => {
       const { asked, roundTrips } = postgres;
       const costs = await costsOf(scene.ask, { asked, roundTrips, commands: redis.commands });
       expectWithin(costs, MESSAGE_COST.distributed);
+      expectIdle(await idleCost({ asked, commands: redis.commands }));
     },
   );
 });
@@ -101,6 +104,25 @@ async function askAlone(
   }
   const trips = roundTrips() - before[2];
   return costOf(asked.slice(before[0]), commands.slice(before[1]), trips);
+}
+
+/** What gateway and worker ask while nothing happens, and what of it is shown. */
+async function idleCost({ asked, commands = [] }: Noted) {
+  const before = [asked.length, commands.length] as const;
+  await pause(IDLE_MS);
+  const groups = inTransactions(asked.slice(before[0]));
+  const asks = commands.slice(before[1]);
+  const shown = [described(groups), ...asks.map(shortened)].join('\n');
+  return { transactions: groups.length, redisCommands: asks.length, shown };
+}
+
+function expectIdle({ shown, ...counts }: Awaited<ReturnType<typeof idleCost>>): void {
+  const seconds = IDLE_MS / 1_000;
+  if (process.env.PARLEY_SHOW_COST !== undefined) {
+    process.stdout.write(`idle ${seconds} s: ${JSON.stringify(counts)}\n${shown}\n`);
+  }
+  expect(counts.transactions / seconds, shown).toBeLessThanOrEqual(IDLE_COST.transactions);
+  expect(counts.redisCommands / seconds, shown).toBeLessThanOrEqual(IDLE_COST.redisCommands);
 }
 
 function costOf(asked: readonly Asked[], commands: readonly string[], trips: number): Cost {

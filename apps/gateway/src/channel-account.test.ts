@@ -5,6 +5,7 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
+import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type AccountDeps, type ChannelAccount, openAccount } from './channel-account.ts';
 
 /** Rights that a test gives and takes. */
@@ -62,6 +63,7 @@ describe('an account that other gateways may have', () => {
   let store: Store;
   let turns: WakeUpQueue;
   let rights: GivenRights;
+  let sweeps: AccountSweeps;
   let states: ChannelState['kind'][];
   let happened: string[];
   let account: ChannelAccount;
@@ -71,11 +73,13 @@ describe('an account that other gateways may have', () => {
     rights = new GivenRights(store.outbox);
     states = [];
     happened = [];
+    sweeps = sweepAccounts({ store, clock: Date.now, log: silentLogger });
     account = await openAccount(depsOf(), { definition, account: 'default', settings: {}, rules });
   });
   afterEach(async () => {
     await account.stopReceiving();
     await account.close(0);
+    await sweeps.stop();
     await turns.close();
     await store.close();
   });
@@ -85,6 +89,7 @@ describe('an account that other gateways may have', () => {
     turns,
     rights,
     bus: createLocalBus(silentLogger),
+    sweeps,
     log: silentLogger,
     meter: silentMeter,
     clock: Date.now,

@@ -27,6 +27,7 @@ import type { Scrub } from '@parley/telemetry';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
 import { makeAdapter } from './accounts/make-adapter.ts';
+import type { AccountSweeps } from './accounts/sweep-accounts.ts';
 
 /** One account of one channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
@@ -55,6 +56,7 @@ export interface AccountDeps {
   readonly store: Store;
   readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
   readonly bus: LiveBus;
+  readonly sweeps: AccountSweeps;
   readonly log: Logger;
   readonly meter: Meter;
   readonly clock: Clock;

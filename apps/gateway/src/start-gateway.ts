@@ -1,6 +1,7 @@
 import { type HttpFacet, startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
+import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import {
   type AccountDeps,
   type AccountPlan,
@@ -41,7 +42,7 @@ export type PlannedAccount =
     };
 
 /** What a gateway is started with. */
-export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token'> {
+export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token' | 'sweeps'> {
   readonly accounts: readonly PlannedAccount[];
   readonly http: {
     readonly host: string;
@@ -100,7 +101,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async () => (await import('./http/app.ts')).createHttpApp(app),
   );
   const rights = await rightsOf(options);
-  const deps = { ...options, rights, token: options.http.token };
+  const sweeps = sweepAccounts(options);
+  const deps = { ...options, rights, sweeps, token: options.http.token };
   await Promise.all(
     options.accounts.map(async (planned) => {
       await openPlanned(deps, planned, open, broken);
@@ -120,6 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async close(graceMs) {
       await tidying.stop();
+      await sweeps.stop();
       await closeAll(open, http, graceMs);
       await rights?.close();
       presence.close();

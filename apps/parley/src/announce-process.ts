@@ -5,11 +5,12 @@ import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 import { clockAhead, differences, workspaceId } from './strangers.ts';
 
-const BEAT_MS = 5_000;
+/** Twice and a little in the time after which a process counts as gone (15 s). */
+const BEAT_MS = 7_000;
 
 /** What announcing needs. */
 export interface AnnounceDeps {
-  readonly store: Pick<Store, 'processes' | 'newerParley'>;
+  readonly store: Pick<Store, 'processes'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Hears that a newer Parley has changed the database, at most once. */
@@ -38,8 +39,13 @@ export function announceProcess(
     // A restore may have put another folder there.
     facts = { ...facts, workspace: await workspaceId(known.workspace) };
     const asked = clock();
-    const time = await store.processes.beat({ ...row, facts }, asked);
-    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), time) };
+    const beat = await store.processes.beat({ ...row, facts }, asked);
+    if (beat.kind === 'outdated') {
+      isOutdated = true;
+      onOutdated?.(beat.newer);
+      return;
+    }
+    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), beat.time) };
     const isKnown = differences({ version, facts }, null).length > 0;
     for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
       log.warn({ what }, `this process does not fit its deployment: ${text}`);
@@ -47,11 +53,7 @@ export function announceProcess(
     facts = now;
   };
   const beats = startSweep('process', BEAT_MS, log, async () => {
-    if (isOutdated) return;
-    const newer = await store.newerParley();
-    isOutdated = newer !== null;
-    if (newer === null) await say();
-    else onOutdated?.(newer);
+    if (!isOutdated) await say();
   });
   return async () => {
     await beats.stop();

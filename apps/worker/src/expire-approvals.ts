@@ -10,7 +10,8 @@ export interface ExpireApprovalsDeps {
   readonly log: Logger;
 }
 
-const LOOK_EVERY_MS = 5_000;
+/** People answer in minutes: ten seconds late is in time. */
+const LOOK_EVERY_MS = 10_000;
 
 /**
  * Closes questions that nobody has answered in time, also those whose time ran out while nothing ran

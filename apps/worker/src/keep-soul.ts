@@ -20,6 +20,7 @@ export function keepSoul(deps: KeepSoulDeps): Sweep {
   const { keeper, clock, log, once = (work) => work() } = deps;
   const ending = new AbortController();
   const sweep = startSweep('soul', LOOK_EVERY_MS, log, async () => {
+    if (await keeper.rests(clock())) return;
     await keeper.look();
     // A model is asked, which costs; everything else does no harm when several do it.
     await once(() => keeper.evaluate(ending.signal));

@@ -19,7 +19,7 @@ export {
   startScheduler,
 } from './scheduler.ts';
 export { type StopReason, stopReasonOf } from './stop-reason.ts';
-export { type Sweep, startSweep } from './sweep.ts';
+export { type StartSweep, type Sweep, startSweep } from './sweep.ts';
 export {
   openTurnQueue,
   type QueueDepth,

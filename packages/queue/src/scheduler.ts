@@ -26,8 +26,8 @@ export interface Scheduler {
   close(graceMs: number): Promise<void>;
 }
 
-/** A few seconds late is on time for people; four looks a minute cost nothing. */
-const LOOK_EVERY_MS = 15_000;
+/** Timers and the bus are in time; this is for what was planned while the bus was away. */
+const LOOK_EVERY_MS = 30_000;
 const SOONEST_MS = 50;
 
 /** Looks after schedules: one timer each in every process; the rows decide which process has what is due. */

@@ -6,6 +6,9 @@ export interface Sweep {
   stop(): Promise<void>;
 }
 
+/** Starts a sweep whose name and pace are settled. */
+export type StartSweep = (task: () => Promise<void>) => Sweep;
+
 /**
  * Runs `task` now and then every `intervalMs` after it has finished: finds work whose wake-up was
  * lost. A failed round is logged and the next one comes all the same.

@@ -51,6 +51,7 @@ export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type {
+  AccountWork,
   BeforePart,
   ChatKey,
   DuePart,

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, type NewId, silentLogger } from '@parley/contracts';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import { type WatchedDatabase, watchDatabase } from './database-trouble.ts';
 import { migrate, newerStep, refuseNewer } from './migrate.ts';
 import { hasAllSteps } from './migrations/has-all-steps.ts';
@@ -38,6 +38,7 @@ import { turnRepository } from './repositories/turn-repository.ts';
 import { whyOnDemand } from './repositories/why-on-demand.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { readAppliedSteps } from './sqlite/read-schema.ts';
+import { statement } from './statement.ts';
 import type { Store } from './store.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -76,6 +77,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** One file for each step: most starts find nothing to do, and need none of them. */
+/** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
+async function newerParley(sql: Sql): Promise<string | null> {
+  const applied = await sql.all(STEPS);
+  return newerStep(applied, await loadMigrations())?.parley_version ?? null;
+}
+
+const STEPS = statement('select number, parley_version from parley_migration').rows<{
+  readonly number: number;
+  readonly parley_version: string;
+}>();
+
 async function loadMigrations(): Promise<readonly Migration[]> {
   return (await import('./migrations.ts')).MIGRATIONS;
 }
@@ -114,7 +126,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
     cronJobs: cronJobRepository(database),
     souls: soulRepository(database),
     leases: leaseRepository(database),
-    processes: processRepository(database),
+    processes: processRepository(database, newerParley),
     pageSessions: pageSessionRepository(database),
     audit: auditRepository(database),
     retention: {
@@ -126,12 +138,6 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
     adapterValues: (channel, account) => adapterValues(database, channel, account),
     ping: () => database.check(),
     trouble: () => database.trouble(),
-    async newerParley() {
-      const applied = await database.read((sql) =>
-        sql.selectFrom('parley_migration').select(['number', 'parley_version']).execute(),
-      );
-      return newerStep(applied, await loadMigrations())?.parley_version ?? null;
-    },
     close: () => database.close(),
   };
 }

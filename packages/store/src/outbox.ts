@@ -65,6 +65,13 @@ export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
   | { readonly kind: 'over' | 'too-many' };
 
+/** An account that seems to have work: parts to send, or files to fetch. */
+export interface AccountWork {
+  readonly kind: 'parts' | 'files';
+  readonly channel: string;
+  readonly account: string;
+}
+
 /** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
 export interface OutboxRepository {
   /**
@@ -120,6 +127,8 @@ export interface OutboxRepository {
     now: number,
     limit: number,
   ): Promise<readonly ChatKey[]>;
+  /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
+  accountsWithWork(now: number): Promise<readonly AccountWork[]>;
   /** Rows per state, for `parley status` and metrics. */
   counts(): Promise<Readonly<Record<PartState, number>>>;
   /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */

@@ -67,6 +67,13 @@ export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'>
   readonly score: number;
 }
 
+/** What a look every few seconds reads. */
+export interface SoulGlance {
+  /** Number of the version in use; null before the seed. */
+  readonly inUse: number | null;
+  readonly isBusy: boolean;
+}
+
 /** Going back to an earlier version: its text becomes a new one. */
 export interface SoulRollback
   extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
@@ -122,6 +129,8 @@ export interface SoulRepository {
   rollback(agent: string, order: SoulRollback, now: number): Promise<SoulVersion | null>;
   /** The front matter of the file has changed; the text is the same. */
   keepHead(agent: string, number: number, head: string): Promise<void>;
+  /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
+  glance(agent: string, now: number): Promise<SoulGlance>;
   /** Versions whose state the owner has not been told yet, oldest first. */
   untold(agent: string): Promise<readonly SoulVersion[]>;
   /** The owner knows; unless its state has changed meanwhile. */

@@ -69,7 +69,5 @@ export interface Store {
   ping(): Promise<void>;
   /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
   trouble(): StoreError | null;
-  /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
-  newerParley(): Promise<string | null>;
   close(): Promise<void>;
 }

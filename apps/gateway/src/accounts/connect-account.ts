@@ -33,7 +33,6 @@ export interface ConnectDeps extends AccountDeps {
 }
 
 const DELIVERY_CONCURRENCY = 50;
-const SWEEP_MS = 5_000;
 
 /** Connects an account: its platform, its files, its deliveries. */
 export async function connectAccount(
@@ -60,7 +59,7 @@ function startFetching(deps: ConnectDeps, { files }: ChannelAdapter): Attachment
   const { attachments } = store;
   return startAttachmentFetcher(
     { attachments, files, lanes, limits, clock, log },
-    { ...name, sweepMs: SWEEP_MS },
+    { ...name, sweep: deps.sweeps.of(name, 'files') },
   );
 }
 
@@ -87,6 +86,6 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     ...name,
     bus,
     concurrency: DELIVERY_CONCURRENCY,
-    sweepMs: SWEEP_MS,
+    sweep: deps.sweeps.of(name, 'parts'),
   });
 }

@@ -23,6 +23,8 @@ export interface SoulGuardDeps {
 export interface SoulGuard extends GovernedFile {
   /** Looks at the file if it, or the version in use, has changed. */
   look(when: Moment): Promise<void>;
+  /** Whether the file and the version in use are those of the last look. Asks the disk alone. */
+  isUnchanged(inUse: number | null): boolean;
 }
 
 /** `at-once`: also when somebody may be writing the file still. */
@@ -40,14 +42,14 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
   const look = async (when: Moment): Promise<SoulVersion | null> => {
     const applied = await deps.souls.applied(deps.agent);
     const glance = deps.file.glance();
-    if (markOf(glance, applied) === seen) return applied;
+    if (markOf(glance, applied?.number) === seen) return applied;
     const age = glance === null ? SETTLED_MS : deps.clock() - glance.changedAt;
     if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
     return deps.file.alone(async (write) => {
       // Another process may have brought them together while this one waited.
       const inUse = await deps.souls.applied(deps.agent);
       await bringTogether({ ...deps, write }, inUse, await deps.file.read());
-      seen = markOf(deps.file.glance(), inUse);
+      seen = markOf(deps.file.glance(), inUse?.number);
       return inUse ?? deps.souls.applied(deps.agent);
     });
   };
@@ -59,6 +61,7 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
   };
   return {
     name: SOUL,
+    isUnchanged: (inUse) => markOf(deps.file.glance(), inUse) === seen,
     async look(when) {
       await inTurn(when);
     },
@@ -73,8 +76,8 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
   };
 }
 
-function markOf(glance: ReturnType<SoulFile['glance']>, applied: SoulVersion | null): string {
-  return `${glance?.fingerprint ?? 'none'} ${applied?.number ?? 'none'}`;
+function markOf(glance: ReturnType<SoulFile['glance']>, applied?: number | null): string {
+  return `${glance?.fingerprint ?? 'none'} ${applied ?? 'none'}`;
 }
 
 /** What is to be done about a difference between file and database. */

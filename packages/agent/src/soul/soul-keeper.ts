@@ -25,6 +25,8 @@ export interface SoulKeeper {
   evaluate(stop?: AbortSignal): Promise<void>;
   /** Puts into use what nobody has vetoed in time. */
   applyDue(now: number): Promise<void>;
+  /** Whether nothing has changed and nothing waits; costs one look into the database and one at the file. */
+  rests(now: number): Promise<boolean>;
   /** Notices what was done to the file, and judges it where the rules do so alone. */
   look(): Promise<void>;
 }
@@ -43,6 +45,10 @@ export function createSoulKeeper(deps: SoulKeeperDeps): SoulKeeper {
     current,
     list: () => souls.list(agent, LISTED),
     get: (number) => souls.get(agent, number),
+    async rests(now) {
+      const { inUse, isBusy } = await souls.glance(agent, now);
+      return !isBusy && guard.isUnchanged(inUse);
+    },
     async look() {
       await guard.look('settled');
       // A model would keep whoever asks waiting; the rules do not.

@@ -1,4 +1,5 @@
 import { type Attachment, ChannelError, recordingLogger } from '@parley/contracts';
+import { startSweep } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
@@ -54,7 +55,12 @@ function start(
       clock: () => now,
       log: recording.log,
     },
-    { channel: 'telegram', account: 'default', sweepMs, timeoutMs },
+    {
+      channel: 'telegram',
+      account: 'default',
+      sweep: (task) => startSweep('test', sweepMs, recording.log, task),
+      timeoutMs,
+    },
   );
 }
 

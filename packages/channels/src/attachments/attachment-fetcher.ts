@@ -1,5 +1,5 @@
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { startSweep, type WakeUpQueue } from '@parley/queue';
+import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment } from '@parley/store';
 import type { FilesFacet } from '../adapter.ts';
 import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
@@ -27,7 +27,7 @@ export interface AttachmentFetcherDeps {
 export interface AttachmentFetcherOptions {
   readonly channel: string;
   readonly account: string;
-  readonly sweepMs: number;
+  readonly sweep: StartSweep;
   /** Longest time for one try, in ms; half a minute when absent. */
   readonly timeoutMs?: number;
 }
@@ -86,12 +86,7 @@ export function startAttachmentFetcher(
     void wakeAndLook().catch((error: unknown) =>
       deps.log.warn({ reason: reasonOf(error) }, 'attachments not looked up; the sweep will'),
     );
-  const sweep = startSweep(
-    `attachments ${channel}/${account}`,
-    options.sweepMs,
-    deps.log,
-    wakeAndLook,
-  );
+  const sweep = options.sweep(wakeAndLook);
   return {
     wake,
     async close() {

@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
-import { createLocalBus } from '@parley/queue';
+import { createLocalBus, startSweep } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -33,7 +33,11 @@ function startWorker(
     ...change,
   };
   const place = { channel: 'test', account: 'default', concurrency: 10 };
-  const worker = startDeliveryWorker(deps, { ...place, bus, sweepMs });
+  const worker = startDeliveryWorker(deps, {
+    ...place,
+    bus,
+    sweep: (task) => startSweep('test', sweepMs, silentLogger, task),
+  });
   workers.push(worker);
   return worker;
 }

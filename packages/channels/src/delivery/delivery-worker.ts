@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveBus } from '@parley/contracts';
-import { startKeyedWork, startSweep } from '@parley/queue';
+import { type StartSweep, startKeyedWork } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';
 
@@ -19,11 +19,11 @@ export interface DeliveryWorker {
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
-  /** `delivery-due` on it names a chat that has parts; one that gets lost costs at most `sweepMs`. */
+  /** `delivery-due` on it names a chat that has parts; one that gets lost is found by the sweep. */
   readonly bus: LiveBus;
   /** Chats served at the same time. */
   readonly concurrency: number;
-  readonly sweepMs: number;
+  readonly sweep: StartSweep;
 }
 
 const SWEEP_BATCH = 500;
@@ -36,7 +36,7 @@ const LOOK_AGAIN_MS = 10;
  */
 export function startDeliveryWorker(
   deps: Omit<DeliveryDeps, 'wake' | 'pacer'>,
-  { channel, account, bus, concurrency, sweepMs }: DeliveryWorkerOptions,
+  { channel, account, bus, concurrency, sweep: startSweep }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const name = `deliveries ${channel}/${account}`;
   let isEnding = false;
@@ -59,7 +59,7 @@ export function startDeliveryWorker(
     if (event.channel === channel && event.account === account) work.wake(event.chatId);
   });
   const due = (limit: number) => deps.outbox.chatsWithWork(channel, account, deps.clock(), limit);
-  const sweep = startSweep(name, sweepMs, deps.log, async () => {
+  const sweep = startSweep(async () => {
     for (const { chatId } of await due(SWEEP_BATCH)) work.wake(chatId);
   });
   return {

@@ -8,7 +8,14 @@ import {
 import type { Selectable } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
-import type { BeforePart, ChatKey, DuePart, OutboxRepository, PartState } from '../outbox.ts';
+import type {
+  AccountWork,
+  BeforePart,
+  ChatKey,
+  DuePart,
+  OutboxRepository,
+  PartState,
+} from '../outbox.ts';
 import { statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import type { OutboxTable } from '../tables/outbound-tables.ts';
@@ -82,6 +89,7 @@ export function outboxRepository(
       );
       return rows.map(({ chat_id }) => ({ channel, account, chatId: chat_id }));
     },
+    accountsWithWork: (now) => database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
     counts: async () => {
       const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
       const rows = await database.read((sql) => sql.all(COUNTS));
@@ -292,6 +300,12 @@ const CHATS_WITH_WORK = statement(`
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
   order by part.seq limit :limit`).rows<Pick<Row, 'chat_id'>>();
+
+const ACCOUNTS_WITH_WORK = statement(`
+  select 'parts' as kind, channel, account from outbox
+  where ${UNFINISHED} and not_before <= :now group by channel, account
+  union all select 'files', channel, account from attachment
+  where state = 'pending' and not_before <= :now group by channel, account`).rows<AccountWork>();
 
 const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
   readonly state: PartState;

@@ -30,7 +30,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D10] hear what time it is for the database', async () => {
       const before = Date.now();
-      const times = [await store.processes.time(), await store.processes.beat(running('a'), 0)];
+      const beat = await store.processes.beat(running('a'), 0);
+      const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
       for (const time of times) {
         expect(time).toBeGreaterThan(before - 1_000);
         expect(time).toBeLessThan(Date.now() + 1_000);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../database.ts';
+import type { Database, Sql } from '../database.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import { statement } from '../statement.ts';
 
@@ -35,11 +35,19 @@ export interface RunningProcess {
   readonly facts?: ProcessFacts;
 }
 
+/** What came of saying that a process runs. */
+type Beat =
+  | { readonly kind: 'noted'; readonly time: number }
+  | { readonly kind: 'outdated'; readonly newer: string };
+
 /** The processes that share this database. For people and for finding a gateway; nothing else relies on it. */
 export type ProcessRepository = ReturnType<typeof processRepository>;
 
 /** The table `process`. */
-export function processRepository(database: Database) {
+export function processRepository(
+  database: Database,
+  newerParley: (sql: Sql) => Promise<string | null>,
+) {
   const { beat, time } = BY_DIALECT[database.dialect];
   return {
     /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
@@ -49,13 +57,16 @@ export function processRepository(database: Database) {
 
     /**
      * Says that a process runs; rows that nobody has renewed for a day are removed. Resolves with the time on the
-     * database's clock.
+     * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
      */
-    beat: ({ facts, ...about }: RunningProcess, now: number): Promise<number> =>
+    beat: ({ facts, ...about }: RunningProcess, now: number): Promise<Beat> =>
       database.write(async (sql) => {
+        const newer = await newerParley(sql);
+        if (newer !== null) return { kind: 'outdated', newer };
         sql.send(FORGET, { before: now - FORGOTTEN_AFTER_MS });
         const json = facts === undefined ? null : toJson(facts);
-        return (await sql.get(beat, { ...about, now, facts: json }))?.time ?? 0;
+        const row = await sql.get(beat, { ...about, now, facts: json });
+        return { kind: 'noted', time: row?.time ?? 0 };
       }, 'process'),
 
     /** The process ends. */

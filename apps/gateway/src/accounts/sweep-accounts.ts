@@ -1,0 +1,57 @@
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type StartSweep, startSweep } from '@parley/queue';
+import type { AccountWork, Store } from '@parley/store';
+import type { AccountName } from './account-rights.ts';
+
+/** How late a part or a file may be whose wake-up was lost. In ms. */
+const SWEEP_MS = 5_000;
+
+/** Looks for lost work of all accounts of a gateway with one query. */
+export interface AccountSweeps {
+  /** Sweeps for one kind of work of one account: at once, and whenever a look finds some. */
+  of(name: AccountName, kind: AccountWork['kind']): StartSweep;
+  stop(): Promise<void>;
+}
+
+/** Starts looking; without any account nothing is asked. */
+export function sweepAccounts({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: Pick<Store, 'outbox'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): AccountSweeps {
+  const tasks = new Map<string, () => Promise<void>>();
+  const sweep = startSweep('accounts', SWEEP_MS, log, async () => {
+    if (tasks.size === 0) return;
+    const found = await store.outbox.accountsWithWork(clock());
+    await Promise.all(found.map((work) => tasks.get(keyOf(work))?.()));
+  });
+  return {
+    of: (name, kind) => (task) => {
+      const key = keyOf({ ...name, kind });
+      let round = Promise.resolve();
+      const run = (): Promise<void> => {
+        round = round.then(task).catch((error: unknown) => {
+          log.warn({ sweep: key, reason: reasonOf(error) }, 'sweep failed');
+        });
+        return round;
+      };
+      tasks.set(key, run);
+      void run();
+      return {
+        async stop() {
+          if (tasks.get(key) === run) tasks.delete(key);
+          await round;
+        },
+      };
+    },
+    stop: () => sweep.stop(),
+  };
+}
+
+function keyOf({ kind, channel, account }: AccountWork): string {
+  return `${kind} ${channel}/${account}`;
+}
