@@ -106,7 +106,8 @@ const lateLibraries: Plugin = {
     onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
       const library = path === 'bullmq-scripts' ? `./${BULLMQ_SCRIPTS}` : path;
       return {
-        contents: `import library from '${library}'; export { library as 'module.exports' };`,
+        // Not the import itself: esbuild would make a variable of that name, which is no JavaScript.
+        contents: `import all from '${library}'; const it = all; export { it as 'module.exports' };`,
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
     });
