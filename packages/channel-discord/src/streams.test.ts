@@ -65,6 +65,18 @@ it('[D01] what an earlier process sent of an answer stays when this one sends th
   expect(after.removed).toEqual(['3']);
 });
 
+it('[D04] parts find their messages however many other answers come meanwhile', async () => {
+  const { all, values } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
+  await all.claim(part(0), async (it) => it);
+  for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `o${other}`, growing('a'));
+  expect(await all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+  for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `p${other}`, growing('a'));
+  expect((await values.get('streamed', ['t'])).size).toBe(1);
+  // Its receipt was lost.
+  expect(await all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+});
+
 it('[F12] what was shown of an answer that never comes is taken away', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));

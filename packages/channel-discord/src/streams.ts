@@ -38,10 +38,11 @@ interface Turn {
   readonly gone: Set<number>;
   /** Finished parts come, or Discord refuses: nothing unfinished is shown any more. */
   isFinal: boolean;
+  /** All parts are sent, or none will come. */
+  isTidied: boolean;
   /** The work on this turn that was begun last. */
   last: Promise<unknown>;
   loaded: boolean;
-  callOff: () => void;
 }
 
 const KIND = 'streamed';
@@ -52,7 +53,7 @@ const LEAST_CHARACTERS = 80;
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /** A part whose receipt was lost is sent again sooner than this, and has to find its message. In ms. */
 const FORGET_MS = 600_000;
-/** Turns in memory; of those that never finish the oldest is forgotten. */
+/** Turns in memory. What is dropped for this bound is read from the store again when it is needed. */
 const MOST_TURNS = 500;
 
 /**
@@ -62,6 +63,8 @@ const MOST_TURNS = 500;
 export class Streams {
   readonly #deps: StreamDeps;
   readonly #turns = new Map<string, Turn>();
+  /** By turn: calls off that its record is removed. */
+  readonly #timers = new Map<string, () => void>();
 
   constructor(deps: StreamDeps) {
     this.#deps = deps;
@@ -121,28 +124,37 @@ export class Streams {
     await this.#alone(turn, () => this.#tidy(turn, 0));
   }
 
-  /** Forgets what was to be tidied later. */
+  /** Calls off what was to be forgotten later. */
   close(): void {
-    for (const turn of this.#turns.values()) turn.callOff();
+    for (const callOff of this.#timers.values()) callOff();
   }
 
   #turn(turnId: string, channelId: string): Turn {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
-    const oldest = this.#turns.values().next().value;
-    if (this.#turns.size >= MOST_TURNS && oldest !== undefined) void this.#forget(oldest);
+    if (this.#turns.size >= MOST_TURNS) this.#makeRoom();
     const turn: Turn = {
       turnId,
       channelId,
       shown: [],
       gone: new Set(),
       isFinal: false,
+      isTidied: false,
       last: Promise.resolve(),
       loaded: false,
-      callOff: () => {},
     };
     this.#turns.set(turnId, turn);
     return turn;
+  }
+
+  /**
+   * Drops a turn whose parts are all sent, else the oldest. The record stays in the store until its timer
+   * ends: without it the next part would be sent beside the message that shows it already.
+   */
+  #makeRoom(): void {
+    const turns = [...this.#turns.values()];
+    const dropped = turns.find(({ isTidied }) => isTidied) ?? turns[0];
+    if (dropped !== undefined) this.#turns.delete(dropped.turnId);
   }
 
   /** Runs work after all earlier work on the turn, whatever became of that. */
@@ -204,8 +216,10 @@ export class Streams {
         this.#deps.log.warn({ turn: turn.turnId, reason: reasonOf(thrown) }, 'draft not removed');
       }
     }
-    turn.callOff();
-    turn.callOff = this.#deps.later(() => void this.#forget(turn), FORGET_MS);
+    turn.isTidied = true;
+    this.#timers.get(turn.turnId)?.();
+    const callOff = this.#deps.later(() => void this.#forget(turn), FORGET_MS);
+    this.#timers.set(turn.turnId, callOff);
   }
 
   /** A message that may be there: Discord names it for its nonce, or makes one. */
@@ -218,9 +232,10 @@ export class Streams {
     return (await this.#deps.api.create(channelId, body)).id;
   }
 
-  async #forget({ turnId, shown, callOff }: Turn): Promise<void> {
-    callOff();
-    this.#turns.delete(turnId);
+  async #forget(turn: Turn): Promise<void> {
+    const { turnId, shown } = turn;
+    this.#timers.delete(turnId);
+    if (this.#turns.get(turnId) === turn) this.#turns.delete(turnId);
     if (shown.length === 0) return;
     try {
       await this.#deps.values.set([{ kind: KIND, id: turnId, value: null }]);
