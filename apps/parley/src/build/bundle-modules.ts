@@ -106,8 +106,8 @@ const lateLibraries: Plugin = {
     onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
       const library = path === 'bullmq-scripts' ? `./${BULLMQ_SCRIPTS}` : path;
       return {
-        // Not the import itself: esbuild would make a variable of that name, which is no JavaScript.
-        contents: `import all from '${library}'; const it = all; export { it as 'module.exports' };`,
+        // `require` gives the whole; a default import is undefined for BullMQ's scripts, which have none.
+        contents: `const it = require('${library}'); export { it as 'module.exports' };`,
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
     });
