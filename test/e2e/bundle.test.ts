@@ -11,11 +11,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readManifest } from '@parley/cli/bundle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleModule } from '../services/bundle.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -95,4 +97,15 @@ describe('a clone with a bundle', () => {
     change(join('dist', hash, 'main.mjs'), 'from a changed source', 'from the new bundle');
     expect(await help()).toContain('from the new bundle');
   }, 120_000);
+});
+
+describe('what BullMQ requires when it uses Redis', () => {
+  it.each([
+    ['ioredis', 'ioredis/built/index.js'],
+    ['bullmq-scripts', 'bullmq/dist/cjs/scripts/index.js'],
+  ])('[D09] [U06] %s is in the bundle as it is in the library', (name, file) => {
+    const require = createRequire(bundleModule('main'));
+    const library = require(resolve(import.meta.dirname, '../../node_modules', file));
+    expect(Object.keys(require(`./${name}.mjs`))).toEqual(Object.keys(library));
+  });
 });
