@@ -22,7 +22,7 @@ export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBound
 /**
  * What a gateway and a worker may ask together while nothing happens, per second: transactions of
  * PostgreSQL, single statements included, and commands of Redis, those inside scripts included. On average
- * it is less than two transactions; a span of some seconds may hold one sweep more of each kind.
+ * it is about two transactions; a span of some seconds may hold one sweep more of each kind.
  */
 export const IDLE_COST = { transactions: 2.3, redisCommands: 8 };
 

@@ -15,8 +15,9 @@ import { Streams } from './streams.ts';
 const CAPABILITIES: Capabilities = {
   // Which characters Discord counts it does not say; UTF-16 units are never fewer, so they are safe.
   target: { dialect: 'discord', maxLength: MAX_TEXT, unit: 'utf16' },
-  // Within the few minutes that Discord remembers a nonce.
   idempotentSend: true,
+  // Discord remembers a nonce for "the past few minutes": https://discord.com/developers/docs/resources/message
+  idempotentForMs: 180_000,
   typing: true,
   edit: true,
   delete: true,

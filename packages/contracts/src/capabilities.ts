@@ -26,6 +26,8 @@ export const Capabilities = z.strictObject({
   target: RenderTarget,
   /** The platform drops a second send with the same idempotency key, so a part may be sent again. */
   idempotentSend: z.boolean(),
+  /** For so long after a send it knows the key, in ms; always when absent. */
+  idempotentForMs: z.number().positive().optional(),
   typing: z.boolean(),
   edit: z.boolean(),
   delete: z.boolean(),

@@ -315,6 +315,16 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
+  it('[D04] is reported as uncertain where the platform has forgotten its key by now', async () => {
+    const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
+    await scene.owe('c', ['one']);
+    await dieWhileSending(true);
+    now += 60_001;
+    await deliver({ capabilities });
+    expect(seen()).toEqual(['one', expect.stringContaining('interrupted while sending')]);
+    expect(await scene.states('c')).toEqual(['unknown', 'sent']);
+  });
+
   it('[D04] is not repeated either when no model wrote it, such as the answer to a command', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);

@@ -30,7 +30,10 @@ import type { SendNotes } from './send-notes.ts';
 /** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
   readonly outbox: OutboxRepository;
-  readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'rates' | 'buttons'>;
+  readonly capabilities: Pick<
+    Capabilities,
+    'idempotentSend' | 'idempotentForMs' | 'rates' | 'buttons'
+  >;
   /** What is done about a part that may have arrived; `tell` when absent. */
   readonly whenUncertain?: 'tell' | 'resend' | undefined;
   readonly pacer: Pacer;
@@ -152,7 +155,7 @@ async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promis
   if (!(await deps.outbox.takeOver(part.id))) return;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  if (note?.kind === 'marked' || mayRepeat(deps, part))
+  if (note?.kind === 'marked' || mayRepeat(deps, part, sendingAt ?? undefined))
     return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (messageId !== undefined) {
@@ -180,8 +183,14 @@ async function findSent(deps: DeliveryDeps, part: OutboundPart): Promise<string 
  * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
  * without it the chat may never learn that an answer is uncertain.
  */
-function mayRepeat({ capabilities, whenUncertain }: DeliveryDeps, part: OutboundPart): boolean {
-  const isHarmless = capabilities.idempotentSend || part.noticeOf !== undefined;
+function mayRepeat(
+  { capabilities, whenUncertain, clock }: DeliveryDeps,
+  part: OutboundPart,
+  sentAt = clock(),
+): boolean {
+  const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
+  const isKeyKnown = idempotentSend && clock() - sentAt <= idempotentForMs;
+  const isHarmless = isKeyKnown || part.noticeOf !== undefined;
   return isHarmless || whenUncertain === 'resend';
 }
 
