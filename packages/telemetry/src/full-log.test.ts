@@ -22,9 +22,10 @@ function talk(lines: number): { code: number | null; memory: number } {
 
 describe.runIf(existsSync(FULL))('a log on a full disk', () => {
   it('[D07] [D10] does not end the process, and what is kept of it is bounded', () => {
-    const few = talk(1);
-    const many = talk(20_000);
+    // Both have filled the space of young objects; what is kept for good would be 40 MB more in the second.
+    const few = talk(20_000);
+    const many = talk(60_000);
     expect([few.code, many.code]).toEqual([0, 0]);
-    expect(many.memory - few.memory).toBeLessThan(15);
+    expect(many.memory - few.memory).toBeLessThan(20);
   });
 });
