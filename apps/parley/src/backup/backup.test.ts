@@ -98,7 +98,7 @@ describe('restoring', () => {
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     writeFileSync(folder.settingsFile, 'model: offline\n# mine\n');
     const { asideFolder } = await restore(file, {});
-    expect(asideFolder).toBe(join(folder.path, 'before-restore-20261122100000'));
+    expect(asideFolder).toBe(join(folder.path, 'before-restore-20261122100000000'));
     expect(readFileSync(join(asideFolder ?? '', 'workspace', 'SOUL.md'), 'utf8')).toBe('later');
     expect(readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8')).toBe('soul');
     expect(readFileSync(folder.settingsFile, 'utf8')).toContain('# mine');

@@ -88,7 +88,7 @@ async function putBack(
   const { settings } = readSettings({ ...folder, settingsFile }, env);
   const isOurs = !isShared(settings);
   const database = join(staging, 'parley.db');
-  const stamp = new Date(clock()).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  const stamp = new Date(clock()).toISOString().replaceAll(/\D/g, '');
   const exchanges = [
     ...(isOurs ? databaseFiles(folder, database) : []),
     ...stagedFolders(folder, settings.agent.workspace, staging),

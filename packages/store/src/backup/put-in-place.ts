@@ -32,7 +32,7 @@ export async function enterStaging(
       .execute();
     refuseNewer(applied, MIGRATIONS, name);
   }
-  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
   const staging = `${live}_restoring`;
   // It waits for nothing but the disk of this process.
   await raw`set local idle_in_transaction_session_timeout = 0`.execute(sql);
