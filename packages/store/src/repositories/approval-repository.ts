@@ -12,11 +12,11 @@ import { insertParts } from './new-parts.ts';
 export function approvalRepository(database: Database, newId: NewId): ApprovalRepository {
   return {
     ask: (lease, approval, parts, now) =>
-      database.write((sql) => ask(database, sql, { lease, approval, parts, now, newId })),
+      database.write((sql) => ask(sql, { lease, approval, parts, now, newId })),
 
     allow: (lease, approval, now) =>
       database.write(async (sql) => {
-        if (!(await mayWrite(database, sql, lease, approval.turnId))) return 'fenced';
+        if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
         await sql
           .insertInto('approval')
           .values(newApprovalRow(approval, lease.conversationId, 'auto', now))
@@ -51,11 +51,10 @@ interface Asking {
 }
 
 async function ask(
-  database: Database,
   sql: Sql,
   { lease, approval, parts, now, newId }: Asking,
 ): ReturnType<ApprovalRepository['ask']> {
-  if (!(await mayWrite(database, sql, lease, approval.turnId))) return 'fenced';
+  if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
   const row = await sql
     .insertInto('approval')
     .values(newApprovalRow(approval, lease.conversationId, 'pending', now))
@@ -78,13 +77,8 @@ async function ask(
 }
 
 /** Whether the lease still holds the lane and this is its unfinished turn. */
-async function mayWrite(
-  database: Database,
-  sql: Sql,
-  lease: Lease,
-  turnId: string,
-): Promise<boolean> {
-  if ((await lockLeased(database, sql, lease)) === null) return false;
+async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
+  if ((await lockLeased(sql, lease)) === null) return false;
   const running = await sql
     .selectFrom('turn')
     .select('id')

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { BeatOrder, BeatSlot } from '../heartbeats.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { newInboxRow } from './inbox-row.ts';
@@ -23,7 +23,6 @@ export async function takeSlot(
 
 /** Begins a run: its row and the message that begins its turn, unless another one is not over. */
 export async function beginBeat(
-  database: Database,
   sql: Sql,
   { order, slot, now }: { order: BeatOrder; slot: BeatSlot | null; now: number },
 ): Promise<'begun' | 'busy' | 'gone'> {
@@ -31,7 +30,7 @@ export async function beginBeat(
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
   // Two that begin at once wait for each other here, so that the second finds the run of the first.
-  await lockConversation(database, sql, message.conversationId);
+  await lockConversation(sql, message.conversationId);
   const running = await sql
     .selectFrom('beat')
     .select('id')

@@ -1,6 +1,6 @@
 import { type BusyMode, type BusyPolicy, busyIn } from '@parley/contracts';
 import type { Selectable } from 'kysely';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import { fromJson } from '../json-column.ts';
 import type { LaneRepository } from '../lanes.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from '../rows.ts';
@@ -35,12 +35,8 @@ export type LockedLane = Pick<
 };
 
 /** Resumes the unfinished turn of a lane or makes one of what waits. */
-export async function claimTurn(
-  database: Database,
-  sql: Sql,
-  claim: Claim,
-): ReturnType<LaneRepository['claim']> {
-  const conversation = await lockLeased(database, sql, claim.lease);
+export async function claimTurn(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+  const conversation = await lockLeased(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   return claimIn(sql, claim, { ...conversation, isUnfinished: true });
 }

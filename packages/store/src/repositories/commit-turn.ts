@@ -1,6 +1,6 @@
 import type { NewId } from '@parley/contracts';
 import type { Selectable } from 'kysely';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
 import { ofListItem, statement } from '../statement.ts';
@@ -20,7 +20,6 @@ interface Commit {
 
 /** Ends a turn: its row, its messages, its history and its parts, or nothing at all. */
 export async function commitTurn(
-  _database: Database,
   sql: Sql,
   { lease, commit, now, newId }: Commit,
 ): Promise<CommitResult> {

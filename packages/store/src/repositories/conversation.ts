@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { Lease } from '../rows.ts';
 import { statement } from '../statement.ts';
 import type { ConversationTable } from '../tables/lane-tables.ts';
@@ -24,12 +24,12 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
  * lock order of this package (README). Rows that merely refer to it are not kept waiting: the check of
  * a foreign key asks for `key share`, which `for update` would block.
  */
-export function lockConversation(_database: Database, sql: Sql, id: string) {
+export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
 }
 
 /** The conversation if the lease still holds it, else null: then nothing may be written. */
-export async function lockLeased(database: Database, sql: Sql, lease: Lease) {
-  const conversation = await lockConversation(database, sql, lease.conversationId);
+export async function lockLeased(sql: Sql, lease: Lease) {
+  const conversation = await lockConversation(sql, lease.conversationId);
   return conversation?.epoch === lease.epoch ? conversation : null;
 }

@@ -32,7 +32,7 @@ export function cronJobRepository(database: Database): CronJobRepository {
     due: (now, limit) => database.read((sql) => dueJobs(sql, now, limit)),
     nextAt: () => database.read(nextDue),
     fire: (job, message, nextAt, now) =>
-      database.write((sql) => fireJob(database, sql, { job, message, nextAt, now })),
+      database.write((sql) => fireJob(sql, { job, message, nextAt, now })),
     unsettled: (limit) => database.read((sql) => unsettledJobs(sql, limit)),
     postpone: (job, nextAt) => database.write((sql) => postponeJob(sql, job, nextAt)),
     settle: (job, outcome, then) => database.write((sql) => settleJob(sql, { job, outcome, then })),

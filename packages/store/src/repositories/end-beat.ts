@@ -1,7 +1,7 @@
 import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { BeatAlert, BeatTurn } from '../heartbeats.ts';
 import { fromCheckedJson, toJson } from '../json-column.ts';
 import type { Lease } from '../rows.ts';
@@ -20,7 +20,6 @@ interface Ending {
 
 /** Ends the turn of a run, its row, and tells or holds its alert: all of it, or nothing. */
 export async function endBeat(
-  database: Database,
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {
@@ -32,9 +31,9 @@ export async function endBeat(
     .executeTakeFirst();
   if (run === undefined) return 'fenced';
   // Before the lane: the lock order.
-  await lockConversation(database, sql, run.target);
+  await lockConversation(sql, run.target);
   const { commit, alert } = turn;
-  const committed = await commitTurn(database, sql, { lease, commit, now, newId });
+  const committed = await commitTurn(sql, { lease, commit, now, newId });
   if (committed === 'fenced') return 'fenced';
   await beginSession(sql, lease.conversationId);
   const isHeld = alert?.heldUntil !== undefined && alert.heldUntil > now;
@@ -80,7 +79,6 @@ function heldColumns({ heldUntil, entry, parts }: BeatAlert) {
 
 /** Lets go of the alerts whose time has come, the oldest first; where their parts went. */
 export async function releaseBeats(
-  database: Database,
   sql: Sql,
   now: number,
   newId: NewId,
@@ -94,7 +92,7 @@ export async function releaseBeats(
     .orderBy('target');
   // All of them first, and by id: the lock order.
   const targets = (await due.execute()).map(({ target }) => target);
-  for (const target of targets) await lockConversation(database, sql, target);
+  for (const target of targets) await lockConversation(sql, target);
   if (targets.length === 0) return [];
   const rows = await sql
     .updateTable('beat')

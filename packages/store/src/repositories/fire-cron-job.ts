@@ -1,5 +1,5 @@
 import type { CronChange, CronJob } from '../cron-jobs.ts';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { ensureConversation, lockConversation } from './conversation.ts';
 import { changedColumns, readCronJob } from './cron-job-row.ts';
@@ -39,14 +39,10 @@ interface Firing {
 }
 
 /** Moves a due job on and puts its message into its conversation: both, and only once. */
-export async function fireJob(
-  database: Database,
-  sql: Sql,
-  { job, message, nextAt, now }: Firing,
-): Promise<boolean> {
+export async function fireJob(sql: Sql, { job, message, nextAt, now }: Firing): Promise<boolean> {
   if (job.nextAt === null) return false;
   ensureConversation(sql, message.conversationId, now);
-  await lockConversation(database, sql, message.conversationId);
+  await lockConversation(sql, message.conversationId);
   const taken = await sql
     .updateTable('cron_job')
     .set({

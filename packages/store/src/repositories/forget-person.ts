@@ -220,7 +220,7 @@ async function stopAll(
   now: number,
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
-    await lockConversation(database, sql, conversation);
+    await lockConversation(sql, conversation);
     const subAgents = await stopSubAgents(sql, conversation, now);
     const { stoppedTurn } = await stopLane(sql, conversation, now);
     return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
@@ -235,7 +235,7 @@ async function stopTheirs(
   now: number,
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
-    await lockConversation(database, sql, conversation);
+    await lockConversation(sql, conversation);
     const running = await sql
       .selectFrom('turn')
       .select('id')

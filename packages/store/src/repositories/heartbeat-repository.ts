@@ -13,11 +13,10 @@ export function heartbeatRepository(database: Database, newId: NewId): Heartbeat
     plan: (agent) => database.read((sql) => planOf(sql, agent)),
     arm: (agent, everyMs, now) => database.write((sql) => arm(sql, agent, everyMs, now)),
     rest: (slot, reason, now) => database.write((sql) => takeSlot(sql, slot, reason, now)),
-    begin: (order, slot, now) =>
-      database.write((sql) => beginBeat(database, sql, { order, slot, now })),
+    begin: (order, slot, now) => database.write((sql) => beginBeat(sql, { order, slot, now })),
     commit: (lease, turn, now) =>
-      database.write((sql) => endBeat(database, sql, { lease, turn, now, newId })),
-    release: (now) => database.write((sql) => releaseBeats(database, sql, now, newId)),
+      database.write((sql) => endBeat(sql, { lease, turn, now, newId })),
+    release: (now) => database.write((sql) => releaseBeats(sql, now, newId)),
     ...beatLookups(database),
   };
 }

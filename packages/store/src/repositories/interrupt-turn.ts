@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { Interruption } from '../lanes.ts';
 import type { Lease } from '../rows.ts';
 import { waitingMessages } from './claim-turn.ts';
@@ -22,11 +22,10 @@ interface Interrupt {
 
 /** Ends a running turn and lets its messages wait again, if a person has written since. */
 export async function interruptTurn(
-  database: Database,
   sql: Sql,
   { lease, turnId, now }: Interrupt,
 ): Promise<Interruption> {
-  const conversation = await lockLeased(database, sql, lease);
+  const conversation = await lockLeased(sql, lease);
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql
     .selectFrom('turn')

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { Joining, LaneRepository } from '../lanes.ts';
 import type { InboxRow, Lease } from '../rows.ts';
 import { waitingMessages } from './claim-turn.ts';
@@ -16,11 +16,10 @@ interface Join {
 
 /** Gives a running turn what waits behind it, and its journal the steps that say so, or nothing at all. */
 export async function joinTurn(
-  database: Database,
   sql: Sql,
   { lease, joining, now }: Join,
 ): ReturnType<LaneRepository['join']> {
-  const conversation = await lockLeased(database, sql, lease);
+  const conversation = await lockLeased(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
   // What was written after these commands is meant for a turn that obeys them.

@@ -20,13 +20,13 @@ export function laneRepository(
   return {
     acquire: (conversationId, owner, now, leaseMs) =>
       database.write(async (sql) => {
-        const taken = await acquireLane(database, sql, { conversationId, owner, now, leaseMs });
+        const taken = await acquireLane(sql, { conversationId, owner, now, leaseMs });
         return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
       }, 'process'),
 
     begin: (work, busy, newTurnId, now) =>
       database.write(async (sql) => {
-        const taken = await acquireLane(database, sql, { ...work, now });
+        const taken = await acquireLane(sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
         const { lease, lane } = taken;
         // This very transaction has moved the epoch on, so nobody can have fenced it.
@@ -40,7 +40,7 @@ export function laneRepository(
 
     release: (lease, blameless) =>
       database.write(async (sql) => {
-        if (blameless !== undefined && (await lockLeased(database, sql, lease)) !== null) {
+        if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
           sql.send(UNCOUNT, { turnId: blameless });
         }
         leaveLane(sql, lease);
@@ -50,24 +50,21 @@ export function laneRepository(
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
     claim: (lease, busy, newTurnId, now) =>
-      database.write(
-        (sql) => claimOrLeave(database, sql, { lease, busy, newTurnId, now }),
-        'process',
-      ),
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
     // These two are loaded where the settings want them.
     async join(lease, joining, now) {
       const { joinTurn } = await import('./join-turn.ts');
-      return database.write((sql) => joinTurn(database, sql, { lease, joining, now }));
+      return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
     async interrupt(lease, turnId, now) {
       const { interruptTurn } = await import('./interrupt-turn.ts');
-      return database.write((sql) => interruptTurn(database, sql, { lease, turnId, now }));
+      return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
     },
     async commit(lease, commit, now) {
       // Hashing takes its time, and on SQLite all others wait for a transaction.
       const prompt = commit.prompt && prompts.prepare(commit.prompt);
       const result = await database.write(async (sql) => {
-        const done = await commitTurn(database, sql, { lease, commit, now, newId });
+        const done = await commitTurn(sql, { lease, commit, now, newId });
         if (done === 'committed' && prompt !== undefined) await prompts.write(sql, prompt);
         if (done === 'fenced' || commit.leaves !== true) return done;
         return (await leaveIfDone(sql, lease)) ? 'left' : 'committed';
@@ -154,7 +151,6 @@ interface LaneWork {
 }
 
 async function acquireLane(
-  database: Database,
   sql: Sql,
   { conversationId, owner, now, leaseMs }: LaneWork,
 ): Promise<
@@ -173,17 +169,13 @@ async function acquireLane(
     const isUnfinished = unfinished !== null;
     return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
   }
-  const held = await lockConversation(database, sql, conversationId);
+  const held = await lockConversation(sql, conversationId);
   return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) };
 }
 
 /** Looking once more and leaving are one step, so no message can come in between unseen. */
-async function claimOrLeave(
-  database: Database,
-  sql: Sql,
-  claim: Claim,
-): ReturnType<LaneRepository['claim']> {
-  const claimed = await claimTurn(database, sql, claim);
+async function claimOrLeave(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+  const claimed = await claimTurn(sql, claim);
   if (claimed.kind === 'none' || claimed.kind === 'settling') leaveLane(sql, claim.lease);
   return claimed;
 }

@@ -82,7 +82,7 @@ export function outboxRepository(
     migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
     enqueue: (parts, now) =>
       database.write(async (sql) => insertParts(sql, parts, { turnId: null, now, newId })),
-    post: (post, now) => database.write((sql) => postParts(database, sql, post, now)),
+    post: (post, now) => database.write((sql) => postParts(sql, post, now)),
     chatsWithWork: async (channel, account, now, limit) => {
       const rows = await database.read((sql) =>
         sql.all(CHATS_WITH_WORK, { channel, account, now, limit }),

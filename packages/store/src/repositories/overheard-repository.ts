@@ -30,7 +30,7 @@ export function overheardRepository(database: Database) {
     ): Promise<void> =>
       database.write(async (sql) => {
         ensureConversation(sql, conversationId, now);
-        await lockConversation(database, sql, conversationId);
+        await lockConversation(sql, conversationId);
         const place = { conversationId, channel, account, chatId, messageId };
         sql.send(KEEP, { ...place, senderId, senderName, text: cut(text), now });
         sql.send(PRUNE, { conversationId });

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import type { ChatKey, Post, PostResult } from '../outbox.ts';
 import { statement } from '../statement.ts';
 import { lockConversation } from './conversation.ts';
@@ -7,12 +7,11 @@ import { isTurnRunning } from './running-turn.ts';
 
 /** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
 export async function postParts(
-  database: Database,
   sql: Sql,
   { key, parts, turn }: Post,
   now: number,
 ): Promise<PostResult> {
-  if (turn !== undefined) await lockTurn(database, sql, turn.id);
+  if (turn !== undefined) await lockTurn(sql, turn.id);
   const known = await postedUnder(sql, key);
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
@@ -40,9 +39,9 @@ function partIdOf(key: string, nth: number): string {
 }
 
 /** Whoever stops the conversation locks it, too: nothing is posted behind a `/stop`. */
-async function lockTurn(database: Database, sql: Sql, turnId: string): Promise<void> {
+async function lockTurn(sql: Sql, turnId: string): Promise<void> {
   const turn = await sql.get(LANE_OF, { turnId });
-  if (turn !== undefined) await lockConversation(database, sql, turn.conversation_id);
+  if (turn !== undefined) await lockConversation(sql, turn.conversation_id);
 }
 
 async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {

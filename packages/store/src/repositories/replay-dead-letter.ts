@@ -27,7 +27,7 @@ export async function replayLetter(
   }
   const wake =
     letter.kind === 'unanswered'
-      ? await askAgain(database, sql, letter, now)
+      ? await askAgain(sql, letter, now)
       : await sendAgain(database, sql, letter, now);
   return wake === null ? { kind: 'settled' } : { kind: 'replayed', wake };
 }
@@ -134,7 +134,6 @@ async function sendAgain(
 
 /** The messages wait again, where they stood: before whatever was written since. */
 async function askAgain(
-  database: Database,
   sql: Sql,
   { seq: id, subject: turnId }: Selectable<DeadLetterTable>,
   now: number,
@@ -145,7 +144,7 @@ async function askAgain(
     .where('id', '=', turnId)
     .executeTakeFirstOrThrow();
   const { conversation_id: conversationId, session } = turn;
-  await lockConversation(database, sql, conversationId);
+  await lockConversation(sql, conversationId);
   if (!(await settleLetter(sql, id, 'replayed', now))) return null;
   await sql
     .updateTable('inbox')

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import {
   SUB_AGENT_LANE,
@@ -16,7 +16,6 @@ import { ownMessage, putOwnMessage } from './sub-agent-row.ts';
 
 /** Makes the run and the message that begins it, unless the call has done so before. */
 export async function startSubAgent(
-  database: Database,
   sql: Sql,
   order: SubAgentOrder,
   bounds: SubAgentBounds,
@@ -31,7 +30,7 @@ export async function startSubAgent(
   const parentRun = await runOf(sql, asking.conversation_id);
   const root = parentRun?.root_conversation ?? asking.conversation_id;
   // Whoever stops the conversation locks it, too; two that start at once cannot both take the last room.
-  await lockConversation(database, sql, root);
+  await lockConversation(sql, root);
   const known = await sql
     .selectFrom('sub_agent')
     .select('conversation_id')

@@ -14,8 +14,7 @@ import { COMPLETION, ownMessage, putOwnMessage, readSubAgent } from './sub-agent
 /** Sub-agents on SQL. */
 export function subAgentRepository(database: Database, newId: NewId): SubAgentRepository {
   return {
-    start: (order, bounds, now) =>
-      database.write((sql) => startSubAgent(database, sql, order, bounds, now)),
+    start: (order, bounds, now) => database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
     of: (conversationId) =>
       database.read(async (sql) => {
@@ -35,7 +34,7 @@ interface Writing {
 }
 
 async function commitSubAgent(
-  { database, sql, newId }: Writing,
+  { sql, newId }: Writing,
   lease: Lease,
   turn: SubAgentTurn,
   now: number,
@@ -43,11 +42,11 @@ async function commitSubAgent(
   const run = await laneRow(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
   // From the conversation with people down to the lane itself: the order in which all lock them.
-  await lockConversation(database, sql, run.root_conversation);
+  await lockConversation(sql, run.root_conversation);
   if (run.parent_conversation !== run.root_conversation) {
-    await lockConversation(database, sql, run.parent_conversation);
+    await lockConversation(sql, run.parent_conversation);
   }
-  const committed = await commitTurn(database, sql, { lease, commit: turn.commit, now, newId });
+  const committed = await commitTurn(sql, { lease, commit: turn.commit, now, newId });
   if (committed === 'fenced') return { kind: 'fenced' };
   await addUsage(sql, run.id, turn);
   if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };

@@ -11,7 +11,7 @@ export function turnRepository(database: Database): TurnRepository {
   return {
     appendStep: (lease, turnId, step, now) =>
       database.write(async (sql) => {
-        if ((await lockLeased(database, sql, lease)) === null) return 'fenced';
+        if ((await lockLeased(sql, lease)) === null) return 'fenced';
         if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
         await storeStep(sql, turnId, step, now);
         return 'committed';
