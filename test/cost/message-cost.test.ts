@@ -127,8 +127,17 @@ async function askAlone(
   return { groups, commands: commands.slice(before[1]), trips };
 }
 
-/** What gateway and worker ask while nothing happens, and what of it is shown. */
-async function idleCost({ asked, commands = [] }: Noted) {
+/**
+ * What gateway and worker ask while nothing happens, and what of it is shown: of two spans the one with less,
+ * since what a slow machine still does of the last message falls into the first.
+ */
+async function idleCost(noted: Noted) {
+  const first = await idleSpan(noted);
+  const second = await idleSpan(noted);
+  return second.redisCommands < first.redisCommands ? second : first;
+}
+
+async function idleSpan({ asked, commands = [] }: Noted) {
   const before = [asked.length, commands.length] as const;
   await pause(IDLE_MS);
   const groups = inTransactions(asked.slice(before[0]));
