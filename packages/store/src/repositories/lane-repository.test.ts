@@ -42,6 +42,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(results.filter((result) => result.kind === 'held')).toHaveLength(1);
       });
 
+      it('[D02] comes with the turn that another worker started a moment ago', async () => {
+        const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
+        for (const chat of chats) {
+          for (const nth of [1, 2]) await store.inbox.accept(message(`m${nth}-${chat}`, chat));
+        }
+        const begin = (chat: string, nth: number) => {
+          const work = { conversationId: `web:${chat}`, owner: `w${nth}`, leaseMs: 0 };
+          return store.lanes.begin(work, 'followup', `t-${chat}-${nth}`, 1);
+        };
+        const all = chats.flatMap((chat) => [1, 2, 3].map((nth) => begin(chat, nth)));
+        const turns = (await Promise.all(all)).map((one) => one.kind === 'turn' && one.turn.turnId);
+        expect(turns).not.toContain(false);
+        expect(new Set(turns).size).toBe(chats.length);
+      });
+
       it('goes to another when it runs out or is given back, with a higher epoch', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
         const second = await hold(store, 'web:c1', 'w2', 1_000);
