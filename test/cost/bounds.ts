@@ -15,7 +15,7 @@ export interface CostBounds {
  * cheaper; `PARLEY_SHOW_COST=1` prints the statements behind it, by transaction.
  */
 export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBounds>> = {
-  embedded: { statements: 23, transactions: 5, jobs: 1, redisCommands: 0 },
+  embedded: { statements: 22, transactions: 5, jobs: 1, redisCommands: 0 },
   distributed: { statements: 25, transactions: 6, jobs: 1, redisCommands: 60 },
 };
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type Clock,
+  type FreshParts,
   type LiveEvent,
   type Meter,
   type PassPoint,
@@ -37,6 +38,8 @@ export interface EndTurnDeps {
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
+  /** What was committed, for the delivery. */
+  readonly fresh?: FreshParts | undefined;
 }
 
 /** A turn that is about to end. `opened` is not needed for that. */
@@ -130,8 +133,11 @@ async function commit(deps: EndTurnDeps, lease: LaneLease, turn: TurnCommit): Pr
   const begunAt = clock();
   const parts = turn.parts.length;
   const leaves = lease.onLeft !== undefined;
+  let fresh: FreshParts | undefined;
   const result = await tracer.span('parley.outbox', { facts: { parts } }, ({ trace }) =>
-    deps.store.lanes.commit(lease, { ...turn, trace, leaves }, clock()),
+    deps.store.lanes.commit(lease, { ...turn, trace, leaves }, clock(), (stored) => {
+      fresh = stored;
+    }),
   );
   if (result === 'left') lease.onLeft?.();
   meter.observe('parley_commit_seconds', clock() - begunAt, { outcome: turn.outcome });
@@ -141,7 +147,7 @@ async function commit(deps: EndTurnDeps, lease: LaneLease, turn: TurnCommit): Pr
   if (result === 'fenced') return { outcome: 'fenced' };
   deps.pass('turn-committed');
   const { outcome, reason } = turn;
-  return reason === undefined ? { outcome } : { outcome, reason };
+  return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
 function accountIn({ agent, clock }: EndTurnDeps, turn: ClaimedTurn) {

@@ -1,6 +1,12 @@
 import type { Reader } from '@parley/contracts';
 import { ModelError } from '@parley/models';
-import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
+import {
+  type LaneLease,
+  type RunTurn,
+  type StopReason,
+  stopReasonOf,
+  type WakeDelivery,
+} from '@parley/queue';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { whatIsSeen } from './answer/what-is-seen.ts';
@@ -49,7 +55,7 @@ export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 
   /** Which calls of tools need a yes; without it those of tools that ask for one are not run (G05). */
   readonly approvals?: Pick<ApprovalDeps, 'rules' | 'newCode'>;
   /** Wakes the delivery of a chat. */
-  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
+  readonly deliver: WakeDelivery;
 }
 
 /** A turn that was begun this often and never ended probably kills its worker: give up and say so. */
@@ -87,12 +93,12 @@ export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
       deps.bus.publish({ type: 'turn-ended', conversationId, turnId, outcome });
       deps.meter.observe('parley_turn_seconds', deps.clock() - startedAt, { outcome });
     }
-    const { closing, ...ending } = ended;
+    const { closing, fresh, ...ending } = ended;
     const facts = { conversation: conversationId, turn: turnId, ms: deps.clock() - startedAt };
     if (ending.outcome === 'failed') deps.log.warn({ ...facts, ...ending }, 'turn failed');
     else deps.log.info({ ...facts, ...ending }, 'turn');
     if (ending.outcome === 'answered' || ending.outcome === 'failed') {
-      await deps.deliver(route.channel, route.account, route.chatId);
+      await deps.deliver(route.channel, route.account, route.chatId, fresh);
     }
     deps.compactor?.afterTurn(conversationId);
     if (closing !== undefined) await tellHooks(deps, ending, closing);

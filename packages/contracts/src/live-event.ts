@@ -1,4 +1,15 @@
-import type { ReplyRoute } from './reply.ts';
+import type { OutboundPart, ReplyRoute } from './reply.ts';
+
+/**
+ * Parts that a commit has just put into the outbox, all for one chat and in their order: the delivery of
+ * the same process sends them without reading them again.
+ */
+export interface FreshParts {
+  readonly parts: readonly OutboundPart[];
+  /** Of the commit, in ms. */
+  readonly createdAt: number;
+  readonly trace?: string | undefined;
+}
 
 /**
  * Signals that make waiting pleasant, stopping quick and sending prompt. They may be lost at any time:
@@ -46,6 +57,8 @@ export type LiveEvent =
       readonly channel: string;
       readonly account: string;
       readonly chatId: string;
+      /** Within the process that committed them; other processes read the outbox. */
+      readonly fresh?: FreshParts | undefined;
     }
   /** Something was planned: the named schedule is looked at. */
   | { readonly type: 'schedule-due'; readonly schedule: string };

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { decodeEvents, encodeEvents } from './live-event-wire.ts';
+import { decodeEvents, encodeEvents, forOthers } from './live-event-wire.ts';
 
 type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 
@@ -40,6 +40,12 @@ describe('live events on their way between processes', () => {
       events: [{ type: 'turn-ended', ...turn, outcome }],
     });
     expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
+  });
+
+  it('carry no text of the outbox', () => {
+    const due = EXAMPLES['delivery-due'];
+    expect(forOthers({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
+    expect(forOthers(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
   });
 
   it('come back to nobody who sent them', () => {

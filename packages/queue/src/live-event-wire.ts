@@ -39,6 +39,13 @@ const WireEvent = z.discriminatedUnion('type', [
 
 const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });
 
+/** The event without texts of the outbox: the gateway that sends them reads them there. */
+export function forOthers(event: LiveEvent): LiveEvent {
+  if (event.type !== 'delivery-due') return event;
+  const { fresh: _, ...due } = event;
+  return due;
+}
+
 /** What other processes are sent; `from` names the process, which knows its own events already. */
 export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
   return JSON.stringify({ from, events });

@@ -1,4 +1,4 @@
-import type { LiveBus, Logger } from '@parley/contracts';
+import type { FreshParts, LiveBus, Logger } from '@parley/contracts';
 import { createLocalBus } from './local-bus.ts';
 import { QueueError } from './queue-error.ts';
 import type { RedisPlace } from './redis-place.ts';
@@ -26,12 +26,17 @@ export async function openBus(options: BusOptions): Promise<OpenBus> {
 }
 
 /** Wakes the deliveries of a chat: here at once, in the gateway that is connected as the account by one publish. */
-export type WakeDelivery = (channel: string, account: string, chatId: string) => Promise<void>;
+export type WakeDelivery = (
+  channel: string,
+  account: string,
+  chatId: string,
+  fresh?: FreshParts,
+) => Promise<void>;
 
 /** Makes it from a bus. */
 export function wakeDeliveryOn(bus: LiveBus): WakeDelivery {
-  return async (channel, account, chatId) =>
-    bus.publish({ type: 'delivery-due', channel, account, chatId });
+  return async (channel, account, chatId, fresh) =>
+    bus.publish({ type: 'delivery-due', channel, account, chatId, fresh });
 }
 
 /** No part of the address but its scheme is shown: there may be a password in it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LiveEvent } from '@parley/contracts';
 import { connectRedis, NOT_THERE, whenReady } from './connect-redis.ts';
 import { createEventBatch } from './event-batch.ts';
-import { decodeEvents, encodeEvents } from './live-event-wire.ts';
+import { decodeEvents, encodeEvents, forOthers } from './live-event-wire.ts';
 import { createLocalBus } from './local-bus.ts';
 import type { BusOptions, OpenBus } from './open-bus.ts';
 import { type RedisOutage, redisOutage } from './redis-outage.ts';
@@ -47,7 +47,7 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   return {
     publish(event) {
       local.publish(event);
-      senders[topicOf(event)].send(event);
+      senders[topicOf(event)].send(forOthers(event));
     },
     subscribe: local.subscribe,
     async close() {

@@ -1,4 +1,4 @@
-import type { BusyPolicy } from '@parley/contracts';
+import type { BusyPolicy, FreshParts } from '@parley/contracts';
 import type {
   ClaimedTurn,
   CommitResult,
@@ -108,9 +108,14 @@ export interface LaneRepository {
   interrupt(lease: Lease, turnId: string, now: number): Promise<Interruption>;
   /**
    * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
-   * `left`: nothing waited, and the lane is free again as was wished.
+   * `left`: nothing waited, and the lane is free again as was wished. `stored` is called after the commit.
    */
-  commit(lease: Lease, commit: TurnCommit, now: number): Promise<CommitResult | 'left'>;
+  commit(
+    lease: Lease,
+    commit: TurnCommit,
+    now: number,
+    stored?: (fresh: FreshParts) => void,
+  ): Promise<CommitResult | 'left'>;
   /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */
   withWork(now: number, limit: number): Promise<readonly string[]>;
   /** Ends every lease; only for a process that has the data folder to itself, at its start. */

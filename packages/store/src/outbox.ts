@@ -83,7 +83,10 @@ export interface OutboxRepository {
   next(chat: ChatKey): Promise<DuePart | null>;
   /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
   unfinished(chat: ChatKey, limit: number): Promise<readonly DuePart[]>;
-  /** pending → sending; durable before the platform is called. False when it is not pending any more. */
+  /**
+   * pending → sending; durable before the platform is called. False when it is not pending any more, or an
+   * earlier part of its chat is unfinished.
+   */
   markSending(partId: string, now: number): Promise<boolean>;
   /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
   takeOver(partId: string): Promise<boolean>;

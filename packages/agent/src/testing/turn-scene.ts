@@ -119,7 +119,7 @@ export async function openTurnScene(
     owners: ['test:1'],
     history: { entries: 100, tokens: 250 },
     media: { ...quietMedia(), ...media },
-    deliver: async (...chat: string[]) => void woken.push(chat.join('/')),
+    deliver: async (...to: unknown[]) => void woken.push(to.slice(0, 3).join('/')),
     bus,
     log: loggerInto(logged),
     spendGuard: guardIn(store, loggerInto(logged), extras.caps),

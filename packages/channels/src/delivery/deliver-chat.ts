@@ -3,6 +3,7 @@ import {
   type Capabilities,
   ChannelError,
   type Clock,
+  type FreshParts,
   type Logger,
   type Meter,
   type OutboundPart,
@@ -69,20 +70,37 @@ const [OTHERS_SEND_MS, LOOK_AGAIN_MS] = [5_000, 500];
  * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
  * back, or null when all is sent. Only one call per chat may run at a time, and a wake-up that comes
  * during it causes another one: what is added meanwhile need not be looked for. The signal ends a send
- * that is under way; its outcome is then as unknown as after a crash.
+ * that is under way; its outcome is then as unknown as after a crash. `fresh` parts are sent without
+ * reading them, unless the outbox refuses because an earlier part is unfinished.
  */
 export async function deliverChat(
   deps: DeliveryDeps,
   chat: ChatKey,
   signal: AbortSignal,
+  fresh?: FreshParts,
 ): Promise<number | null> {
+  let known = fresh && dueParts(fresh);
   while (!isOver(deps, signal)) {
-    const parts = await deps.outbox.unfinished(chat, AT_ONCE);
+    const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
+    known = undefined;
     const result = await deliverInOrder(deps, parts, signal);
     if (typeof result === 'number') return result;
     if (result === 'all-sent' && parts.length < AT_ONCE) return null;
   }
   return null;
+}
+
+function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
+  const state = 'pending';
+  return parts.map((part) => ({
+    part,
+    state,
+    attempts: 0,
+    notBefore: createdAt,
+    sendingAt: null,
+    createdAt,
+    trace,
+  }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
+import { type FreshParts, type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
 import { createLocalBus, startSweep } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../testing/capabilities.ts';
@@ -42,8 +42,8 @@ function startWorker(
   return worker;
 }
 
-const wake = (chatId: string, account = 'default') =>
-  bus.publish({ type: 'delivery-due', channel: 'test', account, chatId });
+const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
+  bus.publish({ type: 'delivery-due', channel: 'test', account, chatId, fresh });
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
@@ -137,6 +137,43 @@ describe('the deliveries of an account', () => {
     wake('mine');
     await expect.poll(() => seen('mine')).toEqual(['one']);
     expect(seen('theirs')).toEqual([]);
+  });
+
+  it('[D16] send what a commit hands on without reading it again', async () => {
+    const { outbox } = scene.store;
+    let reads = 0;
+    const unfinished: typeof outbox.unfinished = (...chat) => {
+      reads += 1;
+      return outbox.unfinished(...chat);
+    };
+    startWorker(scene.send, 60_000, { outbox: { ...outbox, unfinished } });
+    wake('handed', 'default', await scene.owe('handed', ['one', 'two']));
+    await expect.poll(() => scene.states('handed')).toEqual(['sent', 'sent']);
+    expect(seen('handed')).toEqual(['one', 'two']);
+    expect(reads).toBe(0);
+  });
+
+  it('[D04] send an earlier part first that nothing woke them for', async () => {
+    startWorker(scene.send, 60_000);
+    await expect.poll(() => scene.sends).toEqual([]);
+    await scene.owe('earlier', ['one']);
+    wake('earlier', 'default', await scene.owe('earlier', ['two', 'three']));
+    await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
+  });
+
+  it('[D04] send all of several answers that are handed on while a part is sent', async () => {
+    let begun = false;
+    const slow = async (part: OutboundPart, signal: AbortSignal) => {
+      begun = true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return scene.send(part, signal);
+    };
+    startWorker(slow, 60_000);
+    wake('busy', 'default', await scene.owe('busy', ['one']));
+    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    for (const text of ['two', 'three', 'four'])
+      wake('busy', 'default', await scene.owe('busy', [text]));
+    await expect.poll(() => seen('busy')).toEqual(['one', 'two', 'three', 'four']);
   });
 
   it('[D09] send each part once where two gateways serve the account and both are woken', async () => {

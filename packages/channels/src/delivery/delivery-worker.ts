@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LiveBus } from '@parley/contracts';
+import type { FreshParts, LiveBus } from '@parley/contracts';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';
@@ -47,16 +47,26 @@ export function startDeliveryWorker(
     pacer,
     isEnding: () => isEnding,
   };
+  /** By chat, until its delivery looks. */
+  const fresh = new Map<string, FreshParts>();
   const work = startKeyedWork({
     name,
-    handler: (chatId, signal) => deliverChat(sending, { channel, account, chatId }, signal),
+    handler: (chatId, signal) => {
+      const parts = fresh.get(chatId);
+      fresh.delete(chatId);
+      return deliverChat(sending, { channel, account, chatId }, signal, parts);
+    },
     concurrency,
     log: deps.log,
     random: deps.random,
   });
   const unsubscribe = bus.subscribe((event) => {
     if (event.type !== 'delivery-due') return;
-    if (event.channel === channel && event.account === account) work.wake(event.chatId);
+    if (event.channel !== channel || event.account !== account) return;
+    // A newer wake-up with nothing in hand means that there is something to read.
+    if (event.fresh === undefined || fresh.has(event.chatId)) fresh.delete(event.chatId);
+    else fresh.set(event.chatId, event.fresh);
+    work.wake(event.chatId);
   });
   const due = (limit: number) => deps.outbox.chatsWithWork(channel, account, deps.clock(), limit);
   const sweep = startSweep(async () => {

@@ -1,6 +1,7 @@
 import {
   ChannelError,
   type ChannelFailure,
+  type FreshParts,
   type OutboundPart,
   type Receipt,
 } from '@parley/contracts';
@@ -20,8 +21,8 @@ export interface DeliveryScene {
   /** The next sends to a chat are answered so, one each; later ones are taken. */
   answer(chatId: string, ...answers: readonly Answer[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
-  /** Puts the parts of one turn into the outbox; they are due at `at`. */
-  owe(chatId: string, texts: readonly string[], at?: number): Promise<void>;
+  /** Puts the parts of one turn into the outbox; they are due at `at`. Returns what its commit hands on. */
+  owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
   /** State of each part of a chat, in order. */
   states(chatId: string): Promise<readonly string[]>;
 }
@@ -55,7 +56,7 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
     },
     async owe(chatId, texts, at = 0) {
       turns += 1;
-      await commitTurn(store, { turnId: `turn-${turns}`, chatId, texts, at });
+      return commitTurn(store, { turnId: `turn-${turns}`, chatId, texts, at });
     },
     async states(chatId) {
       const rows = await store.outbox.recent({ channel: 'test', account: 'default', chatId }, 100);
@@ -72,7 +73,10 @@ interface TurnOf {
 }
 
 /** Parts get into the outbox as they do in life: by the commit of a turn. */
-async function commitTurn(store: Store, { turnId, chatId, texts, at }: TurnOf): Promise<void> {
+async function commitTurn(
+  store: Store,
+  { turnId, chatId, texts, at }: TurnOf,
+): Promise<FreshParts | undefined> {
   const place = { channel: 'test', account: 'default' } as const;
   const route = { ...place, chatId, target: CAPABILITIES.target };
   const message = {
@@ -92,6 +96,10 @@ async function commitTurn(store: Store, { turnId, chatId, texts, at }: TurnOf): 
   await store.lanes.claim(taken.lease, 'collect', turnId, at);
   const parts = texts.map((text) => ({ route, body: { text, plain: text } }));
   const commit = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
-  await store.lanes.commit(taken.lease, commit, at);
+  let fresh: FreshParts | undefined;
+  await store.lanes.commit(taken.lease, commit, at, (stored) => {
+    fresh = stored;
+  });
   await store.lanes.release(taken.lease);
+  return fresh;
 }

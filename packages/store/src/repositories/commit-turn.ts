@@ -1,8 +1,8 @@
-import type { NewId } from '@parley/contracts';
+import type { NewId, OutboundPart } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
-import type { CommitResult, Lease, TurnCommit, TurnUsage } from '../rows.ts';
+import type { Lease, TurnCommit, TurnUsage } from '../rows.ts';
 import { ofListItem, statement } from '../statement.ts';
 import type { TurnTable } from '../tables/lane-tables.ts';
 import { insertParts } from './new-parts.ts';
@@ -18,13 +18,13 @@ interface Commit {
   readonly newId: NewId;
 }
 
-/** Ends a turn: its row, its messages, its history and its parts, or nothing at all. */
+/** Ends a turn: its row, its messages, its history and its parts, which it returns. Null: fenced, nothing was written. */
 export async function commitTurn(
   sql: Sql,
   { lease, commit, now, newId }: Commit,
-): Promise<CommitResult> {
+): Promise<readonly OutboundPart[] | null> {
   const turn = await lockTurn(sql, lease, commit.turnId);
-  if (turn === null || !(await finishTurn(sql, lease, commit, now))) return 'fenced';
+  if (turn === null || !(await finishTurn(sql, lease, commit, now))) return null;
   const { turnId, outcome } = commit;
   sql.send(DONE, { turnId, outcome });
   if (commit.heardNothing !== true) forgetOverheard(sql, commit.turnId);
@@ -40,8 +40,7 @@ export async function commitTurn(
   if (commit.outcome === 'failed') {
     recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
   }
-  insertParts(sql, commit.parts, { turnId: commit.turnId, now, newId, trace: commit.trace });
-  return 'committed';
+  return insertParts(sql, commit.parts, { turnId, now, newId, trace: commit.trace });
 }
 
 /**

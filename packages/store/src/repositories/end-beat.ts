@@ -33,8 +33,7 @@ export async function endBeat(
   // Before the lane: the lock order.
   await lockConversation(sql, run.target);
   const { commit, alert } = turn;
-  const committed = await commitTurn(sql, { lease, commit, now, newId });
-  if (committed === 'fenced') return 'fenced';
+  if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
   await beginSession(sql, lease.conversationId);
   const isHeld = alert?.heldUntil !== undefined && alert.heldUntil > now;
   await sql

@@ -63,17 +63,19 @@ export function laneRepository(
       const { interruptTurn } = await import('./interrupt-turn.ts');
       return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
     },
-    async commit(lease, commit, now) {
+    async commit(lease, commit, now, stored) {
       // Hashing takes its time, and on SQLite all others wait for a transaction.
       const prompt = commit.prompt && prompts.prepare(commit.prompt);
-      const result = await database.write(async (sql) => {
-        const done = await commitTurn(sql, { lease, commit, now, newId });
-        if (done === 'committed' && prompt !== undefined) await prompts.write(sql, prompt);
-        if (done === 'fenced' || commit.leaves !== true) return done;
-        return (await leaveIfDone(sql, lease)) ? 'left' : 'committed';
+      const done = await database.write(async (sql) => {
+        const parts = await commitTurn(sql, { lease, commit, now, newId });
+        if (parts === null) return null;
+        if (prompt !== undefined) await prompts.write(sql, prompt);
+        return { parts, left: commit.leaves === true && (await leaveIfDone(sql, lease)) };
       });
-      if (result !== 'fenced' && prompt !== undefined) prompts.written(prompt);
-      return result;
+      if (done === null) return 'fenced';
+      if (prompt !== undefined) prompts.written(prompt);
+      stored?.({ parts: done.parts, createdAt: now, trace: commit.trace });
+      return done.left ? 'left' : 'committed';
     },
     withWork: async (now, limit) =>
       (await database.read((sql) => sql.all(WITH_WORK, { now, limit }))).map(({ id }) => id),

@@ -1,4 +1,4 @@
-import type { NewId } from '@parley/contracts';
+import type { NewId, OutboundPart } from '@parley/contracts';
 import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
 import { idempotencyKeyOf } from '../new-id.ts';
@@ -24,11 +24,29 @@ const INSERT = `
 const INSERT_PART = statement(INSERT);
 const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
 
-/** Puts parts at the end of the outbox, in the order given, inside the caller's transaction. */
-export function insertParts(sql: Sql, parts: readonly NewPart[], origin: Origin): void {
-  for (const [index, part] of parts.entries()) {
-    sql.send(INSERT_PART, newRow(part, origin.newId('part'), index, origin));
-  }
+/**
+ * Puts parts at the end of the outbox, in the order given, inside the caller's transaction. Returns them as
+ * a later reading of their rows would.
+ */
+export function insertParts(
+  sql: Sql,
+  parts: readonly NewPart[],
+  origin: Origin,
+): readonly OutboundPart[] {
+  const { turnId, noticeOf } = origin;
+  return parts.map((part, index) => {
+    const row = newRow(part, origin.newId('part'), index, origin);
+    sql.send(INSERT_PART, row);
+    return {
+      ...part,
+      id: row.id,
+      idempotencyKey: row.key,
+      turnId,
+      index: row.index,
+      isLast: turnId === null || index === parts.length - 1,
+      ...(noticeOf === undefined ? {} : { noticeOf }),
+    };
+  });
 }
 
 /** Puts a part that belongs to no answer at the end, under an id of its own; false when that is there. */

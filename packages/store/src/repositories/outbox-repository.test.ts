@@ -1,7 +1,8 @@
+import type { FreshParts } from '@parley/contracts';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
-import { part, routeTo } from '../testing/messages.ts';
+import { claim, hold, message, part, routeTo } from '../testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 const C2 = { ...C1, chatId: 'c2' };
@@ -47,6 +48,35 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         attempts: 1,
         part: { id },
       });
+    });
+
+    it('[D04] lets no part be sent before an earlier one of its chat, of which the sender knows nothing', async () => {
+      await store.outbox.enqueue([part('a'), part('b'), part('other', 'c2')], 0);
+      const [a, b] = await store.outbox.unfinished(C1, 2);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
+      expect(await store.outbox.markSending(a?.part.id ?? '', 1)).toBe(true);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
+      expect(await sending(C2)).toBeDefined();
+      await store.outbox.markSent(a?.part.id ?? '', 'p1', 2);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 3)).toBe(true);
+    });
+
+    it('[D16] hands the parts of a commit on as a reading would find them', async () => {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      const { turnId } = await claim(store, lease, 't1');
+      const buttons = [{ label: 'Yes', data: '/yes' }];
+      const parts = [part('one'), { ...part('two'), buttons }];
+      const said = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
+      let fresh: FreshParts | undefined;
+      await store.lanes.commit(lease, { ...said, trace: 'trace-1' }, 7, (stored) => {
+        fresh = stored;
+      });
+      const due = await store.outbox.unfinished(C1, 10);
+      expect(fresh?.parts).toEqual(due.map((row) => row.part));
+      expect(due.map(({ createdAt, notBefore, trace }) => [createdAt, notBefore, trace])).toEqual(
+        parts.map(() => [fresh?.createdAt, fresh?.createdAt, fresh?.trace]),
+      );
     });
 
     it('[D04] tells what the platform had numbered before a part was sent, and what is uncertain', async () => {

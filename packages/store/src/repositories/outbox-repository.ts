@@ -81,7 +81,7 @@ export function outboxRepository(
 
     migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
     enqueue: (parts, now) =>
-      database.write(async (sql) => insertParts(sql, parts, { turnId: null, now, newId })),
+      database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
     post: (post, now) => database.write((sql) => postParts(sql, post, now)),
     chatsWithWork: async (channel, account, now, limit) => {
       const rows = await database.read((sql) =>
@@ -178,10 +178,15 @@ async function unfinished(
 // A process may send while it has the lease of the account; `lease` is null where it needs none.
 const HAS_LEASE = `(exists (select 1 from lease
   where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
+// Only the first part of its chat: whoever was handed a part by its commit knows nothing of earlier ones.
 const ENTER = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
-  where id = :partId and state = 'pending' and ${HAS_LEASE}`);
+  where id = :partId and state = 'pending' and ${HAS_LEASE}
+    and not exists (select 1 from outbox earlier
+      where earlier.channel = outbox.channel and earlier.account = outbox.account
+        and earlier.chat_id = outbox.chat_id and earlier.state in ('pending', 'sending')
+        and earlier.seq < outbox.seq)`);
 /** A part that was left in `sending` becomes one of this lease's, so that the former holder decides nothing. */
 const TAKE_OVER = statement(`
   update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);

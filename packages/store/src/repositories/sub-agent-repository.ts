@@ -47,7 +47,7 @@ async function commitSubAgent(
     await lockConversation(sql, run.parent_conversation);
   }
   const committed = await commitTurn(sql, { lease, commit: turn.commit, now, newId });
-  if (committed === 'fenced') return { kind: 'fenced' };
+  if (committed === null) return { kind: 'fenced' };
   await addUsage(sql, run.id, turn);
   if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
   await endRun(sql, run, turn, now);
