@@ -21,13 +21,26 @@ export interface QueueFileOptions {
 const SQLITE_BUSY = 5;
 const RETRY_AFTER_MS = 10;
 
+/** A prepared statement, and what it answered last. */
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly writes: boolean;
+  last:
+    | { readonly afterWrites: number; readonly params: SQLInputValue[]; row: unknown }
+    | undefined;
+}
+
+const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT)\b/;
+
 /** The open database: cached statements, transactions, and nothing about queues. */
 export class QueueFile {
   readonly path: string;
   /** Whether events are written, for `QueueEvents` and `waitUntilFinished`. */
   readonly keepsEvents: boolean;
   readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
+  /** Statements so far that may have changed something. */
+  #writes = 0;
   #open = true;
 
   /** Creates the file and its folder when missing. Throws {@link SqliteQueueError}. */
@@ -57,6 +70,22 @@ export class QueueFile {
   /** First row or undefined. STRICT tables guarantee the column types that `Row` claims. */
   get<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
     return this.#statement(sql).get(...params) as Row | undefined;
+  }
+
+  /**
+   * The same as {@link get}, without asking again while nothing was written. A file on disk may be written
+   * by another process, so it is always asked.
+   */
+  getAgain<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
+    if (this.path !== ':memory:') return this.get(sql, ...params);
+    const prepared = this.#prepared(sql);
+    const { last } = prepared;
+    const isKnown =
+      last?.afterWrites === this.#writes && last.params.every((param, at) => param === params[at]);
+    if (isKnown) return last.row as Row | undefined;
+    const row = prepared.statement.get(...params);
+    prepared.last = { afterWrites: this.#writes, params, row };
+    return row as Row | undefined;
   }
 
   /** All rows; see {@link get} about `Row`. */
@@ -136,13 +165,20 @@ export class QueueFile {
   }
 
   #statement(sql: string): StatementSync {
-    if (!this.#open) throw new QueueFileClosedError(this.path);
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.#db.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
+    const { statement, writes } = this.#prepared(sql);
+    if (writes) this.#writes += 1;
     return statement;
+  }
+
+  #prepared(sql: string): Prepared {
+    if (!this.#open) throw new QueueFileClosedError(this.path);
+    let prepared = this.#statements.get(sql);
+    if (!prepared) {
+      const statement = this.#db.prepare(sql);
+      prepared = { statement, writes: !READS.test(sql), last: undefined };
+      this.#statements.set(sql, prepared);
+    }
+    return prepared;
   }
 
   #createTables(): void {

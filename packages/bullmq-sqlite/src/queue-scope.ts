@@ -89,7 +89,7 @@ export class QueueScope {
 
   /** One statement for all that a claim decides by, the control row included. */
   outlook(): Outlook {
-    const row = this.file.get<OutlookRow>(
+    const row = this.file.getAgain<OutlookRow>(
       `SELECT meta, limiter_count, limiter_until, stalled_check_until,
          EXISTS (SELECT 1 FROM job WHERE queue_id = queue.id AND state = 'waiting') AS waits,
          (SELECT rank FROM job WHERE queue_id = queue.id AND state = 'delayed'
@@ -107,7 +107,7 @@ export class QueueScope {
   }
 
   #readControl(): QueueControl {
-    const row = this.file.get<ControlRow>(
+    const row = this.file.getAgain<ControlRow>(
       'SELECT meta, limiter_count, limiter_until, stalled_check_until FROM queue WHERE id = ?',
       this.queueId,
     );

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Agent } from 'node:http';
+import http, { Agent, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { Telegram } from 'telegraf';
+import { urlToHttpOptions } from 'node:url';
+import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
@@ -31,39 +32,133 @@ export interface TelegramApi {
 const CALL_TIMEOUT_MS = 15_000;
 const SentMessage = z.object({ message_id: z.int() });
 
-/** Telegraf as the one way to the Bot API; nothing of it shows outside. */
+const Updates = z.array(WireUpdate);
+
+/** Telegraf's Bot API; nothing of it shows outside. Calls without files do without its copy of fetch. */
 export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
   const apiRoot = withTrailingSlash(settings.apiRoot);
   const telegram = new Telegram(settings.token, { apiRoot, webhookReply: false });
   const { agent, watched } = watchConnections(apiRoot);
   // Not among the options above: there telegraf drops it for http.
   telegram.options.agent = agent;
-  // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
-  const call = (
-    method: string,
-    payload: object,
-    signal: AbortSignal,
-    begun?: () => void,
-  ): Promise<unknown> =>
-    watched(() => telegram.callApi(method as never, payload as never, { signal } as never), begun);
-  const within = (ms: number, signal: AbortSignal) =>
-    AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  const post = jsonCaller(apiRoot, settings.token, agent);
+  const call = (method: string, payload: object, limits: CallLimits): Promise<unknown> =>
+    watched(() => post(method, payload, limits));
   const quick: TelegramApi['call'] = (method, payload, signal) =>
-    call(method, payload, within(CALL_TIMEOUT_MS, signal));
+    call(method, payload, { signal, limitMs: CALL_TIMEOUT_MS });
   return {
     call: quick,
     getMe: async (signal) => BotIdentity.parse(await quick('getMe', {}, signal)),
     async getUpdates(offset, waitSeconds, signal) {
       const wish = { offset, timeout: waitSeconds, allowed_updates: UPDATE_KINDS };
-      const limit = within(waitSeconds * 1000 + CALL_TIMEOUT_MS, signal);
-      return z.array(WireUpdate).parse(await call('getUpdates', wish, limit));
+      const limitMs = waitSeconds * 1000 + CALL_TIMEOUT_MS;
+      return Updates.parse(await call('getUpdates', wish, { signal, limitMs }));
     },
     async deleteWebhook(signal) {
       await quick('deleteWebhook', {}, signal);
     },
-    send: async (method, payload, signal, begun) =>
-      String(SentMessage.parse(await call(method, payload, signal, begun)).message_id),
+    async send(method, payload, signal, begun) {
+      // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
+      const make = hasFile(payload)
+        ? () => telegram.callApi(method as never, payload as never, { signal } as never)
+        : () => post(method, payload, { signal });
+      return String(SentMessage.parse(await watched(make, begun)).message_id);
+    },
   };
+}
+
+/** What telegraf sends as a form. */
+function hasFile(payload: object): boolean {
+  return Object.values(payload).some(
+    (field) => typeof field === 'object' && field !== null && 'source' in field,
+  );
+}
+
+/** What ends a call before its answer. */
+interface CallLimits {
+  readonly signal: AbortSignal;
+  readonly limitMs?: number;
+}
+
+/** Named as those of fetch. */
+class CallAborted extends Error {
+  override readonly name = 'AbortError';
+}
+
+const Answer = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), result: z.unknown() }),
+  z.object({
+    ok: z.literal(false),
+    error_code: z.int(),
+    description: z.string().default(''),
+    parameters: z
+      .object({
+        retry_after: z.number().exactOptional(),
+        migrate_to_chat_id: z.int().exactOptional(),
+      })
+      .exactOptional(),
+  }),
+]);
+
+/**
+ * Makes calls as JSON, over the agent's connections. Rejects with what the connection threw, with a
+ * `TelegramError`, or with an `AbortError`; none of them names the address, which holds the token.
+ */
+function jsonCaller(apiRoot: string, token: string, agent: Agent) {
+  const { request } = apiRoot.startsWith('https:') ? https : http;
+  const place = urlToHttpOptions(new URL(`./bot${token}/`, apiRoot));
+  const headers = { 'content-type': 'application/json' };
+  return async (method: string, payload: object, limits: CallLimits): Promise<unknown> => {
+    const { signal, limitMs } = limits;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const path = `${place.path}${method}`;
+    const call = request({ ...place, path, method: 'POST', agent, headers });
+    const end = (): void => {
+      const aborted = new CallAborted('The call was ended.');
+      reject(aborted);
+      call.destroy(aborted);
+    };
+    const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
+    signal.addEventListener('abort', end);
+    call.on('error', reject);
+    call.on('response', (response) => readAnswer(response).then(resolve, reject));
+    if (signal.aborted) end();
+    else call.end(JSON.stringify(payload));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    }
+  };
+}
+
+/** The result of a call. Throws TelegramError when Telegram refuses, or a server in between answers. */
+async function readAnswer(response: IncomingMessage): Promise<unknown> {
+  const { statusCode: status = 0, statusMessage: description = '' } = response;
+  const text = await textOf(response);
+  if (status >= 500) throw new TelegramError({ error_code: status, description });
+  const answer = Answer.safeParse(parsed(text));
+  if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
+  if (answer.data.ok) return answer.data.result;
+  throw new TelegramError(answer.data);
+}
+
+function textOf(response: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => resolve(Buffer.concat(chunks).toString()));
+  response.on('error', reject);
+  return promise;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Without it telegraf loses the last step of a path: `http://h/proxy` would become `http://h/`. */

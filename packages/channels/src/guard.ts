@@ -120,8 +120,17 @@ export function undeclared(adapter: ChannelAdapter): readonly string[] {
  * calls optional may as well come as null, and a message must not be lost over that.
  */
 export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+  return hasNull(value) ? copyWithoutNulls(value) : value;
+}
+
+function hasNull(value: unknown): boolean {
+  if (typeof value !== 'object') return false;
+  return value === null || Object.values(value).some(hasNull);
+}
+
+function copyWithoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyWithoutNulls);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, copyWithoutNulls(field)]));
 }

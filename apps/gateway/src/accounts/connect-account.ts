@@ -69,6 +69,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
   const delivery = {
     ...deps,
     outbox,
+    lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
     notes: adapter.tellsBegun ? deps.sendNotes : undefined,
@@ -79,7 +80,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
           { kind: 'transient', untried: true },
           'the account is served elsewhere',
         );
-      return adapter.send(scrubPart(part, deps.scrub), AbortSignal.any([signal, lost]), begun);
+      return adapter.send(scrubPart(part, deps.scrub), signal, begun);
     },
   };
   return startDeliveryWorker(delivery, {

@@ -54,6 +54,8 @@ export interface DeliveryDeps {
   readonly pass: PassPoint;
   /** True once somebody else is to send the rest: the part under way is the last. */
   readonly isEnding?: (() => boolean) | undefined;
+  /** Fires when another gateway serves the account now: what is under way ends. */
+  readonly lost?: AbortSignal | undefined;
   /** Other gateways send for this account, too: a part that is being sent may be theirs. */
   readonly othersSend?: boolean | undefined;
 }
@@ -254,7 +256,7 @@ async function sendPart(
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      deps.send(part, AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]), begun),
+      withinLimit([signal, deps.lost], (limited) => deps.send(part, limited, begun)),
     );
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
@@ -271,6 +273,27 @@ async function sendPart(
   return tracer.span('parley.receipt', {}, () =>
     record(deps, { part, receipt, following }, signal),
   );
+}
+
+/** Runs a send whose signal fires with any of these, or when it takes too long. */
+async function withinLimit<T>(
+  signals: readonly (AbortSignal | undefined)[],
+  send: (limited: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limited = new AbortController();
+  const end = (): void => limited.abort(signals.find((signal) => signal?.aborted)?.reason);
+  const timer = setTimeout(
+    () => limited.abort(new DOMException('', 'TimeoutError')),
+    SEND_TIMEOUT_MS,
+  );
+  if (signals.some((signal) => signal?.aborted)) end();
+  for (const signal of signals) signal?.addEventListener('abort', end);
+  try {
+    return await send(limited.signal);
+  } finally {
+    clearTimeout(timer);
+    for (const signal of signals) signal?.removeEventListener('abort', end);
+  }
 }
 
 /** Throws when the database fails for good: the part stays in `sending`, as after a crash. */
