@@ -4,6 +4,7 @@ import { autoModel } from './auto-model.ts';
 import type { ChatModel } from './chat-model.ts';
 import { detectLocalServer, type LocalServer } from './detect-local-server.ts';
 import { fallbackModel } from './fallback-model.ts';
+import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { type OfflineReason, whyOffline } from './offline-answer.ts';
 import { offlineModel } from './offline-model.ts';
@@ -22,7 +23,7 @@ export interface ChatModelDeps {
   readonly timeZone?: string;
   /** The variable OLLAMA_HOST, where set. */
   readonly ollamaHost?: string;
-  /** Node's own when absent. */
+  /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /** Where to look for local servers instead of the usual ports, as base URLs. */
   readonly localServers?: readonly string[];
@@ -94,7 +95,7 @@ function build(
   deps: ChatModelDeps,
 ): ChatModel {
   const init = { id, server: serverOf(choice), choice, timeouts: settings.timeouts };
-  const fetch = deps.fetch ?? globalThis.fetch;
+  const fetch = deps.fetch ?? httpFetch;
   const model = retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
   return seeingModel(toolLessModel(model), choice.vision);
 }
