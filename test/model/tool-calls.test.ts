@@ -38,8 +38,7 @@ describe('tools on the wire', () => {
     const events = await ask();
     expect(offered()).toEqual([['list', 'read']]);
     expect(events).toMatchObject([
-      { type: 'text', text: 'Let me ' },
-      { type: 'text', text: 'look.' },
+      { type: 'text', text: 'Let me look.' },
       { type: 'tool-call', call: { id: 'call_1', name: 'read', arguments: JSON.stringify(given) } },
       { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' },
     ]);

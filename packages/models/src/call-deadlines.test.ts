@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startDeadlines } from './call-deadlines.ts';
+import { startDeadlines } from './provider-model.ts';
 
 const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
 const caller = () => new AbortController();

@@ -1,19 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Logger } from '@parley/contracts';
-import { autoModel } from './auto-model.ts';
-import type { ChatModel } from './chat-model.ts';
-import { detectLocalServer, type LocalServer } from './detect-local-server.ts';
-import { fallbackModel } from './fallback-model.ts';
+import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
+import { detectLocalServer, type LocalServer } from './local-servers.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
-import { type OfflineReason, whyOffline } from './offline-answer.ts';
-import { offlineModel } from './offline-model.ts';
+import { type OfflineReason, offlineModel, whyOffline } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
-import { retryingModel } from './retrying-model.ts';
-import { seeingModel } from './seeing-model.ts';
-import { toolLessModel } from './tool-less-model.ts';
+import {
+  fallbackModel,
+  retryingModel,
+  seeingModel,
+  toolLessModel,
+  withSecondTry,
+} from './second-tries.ts';
 
-/** What models need from outside; only the first three must be given. */
+/** Only the first three must be given. */
 export interface ChatModelDeps {
   /** Path of the settings file, named by the offline model. */
   readonly settingsFile: string;
@@ -94,9 +95,10 @@ function build(
   settings: ModelSettings,
   deps: ChatModelDeps,
 ): ChatModel {
-  const init = { id, server: serverOf(choice), choice, timeouts: settings.timeouts };
-  const fetch = deps.fetch ?? httpFetch;
-  const model = retryingModel(providerModel(init, { clock: deps.clock, fetch }), sleep);
+  const { timeouts } = settings;
+  const { clock, fetch = httpFetch } = deps;
+  const init = { id, server: serverOf(choice), choice, timeouts, clock, fetch };
+  const model = retryingModel(providerModel(init), sleep);
   return seeingModel(toolLessModel(model), choice.vision);
 }
 
@@ -118,4 +120,69 @@ function serverOf(choice: ProviderChoice): string {
 /** An aborted wait simply ends; the call that follows sees the same signal and says so. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** What the automatic choice is made of. */
+interface AutoDeps {
+  readonly detect: () => Promise<LocalServer | null>;
+  readonly local: (server: LocalServer) => ChatModel;
+  readonly offline: ChatModel;
+  readonly clock: Clock;
+}
+
+/** The automatic model and its first decision. */
+interface AutoModel {
+  readonly model: ChatModel;
+  /** The server found at the start; never rejects. */
+  readonly first: Promise<LocalServer | null>;
+}
+
+/** How often to look again while no server is there, in ms, and only when a message comes in. */
+const LOOK_AGAIN_MS = 30_000;
+
+/**
+ * A local server where one runs, else the offline model. It searches at once, which delays no message;
+ * again when a message comes while offline; and when the server it used is gone.
+ */
+export function autoModel(deps: AutoDeps): AutoModel {
+  let current: ChatModel = deps.offline;
+  let lookedAt = deps.clock();
+  let looking: Promise<LocalServer | null> | null = null;
+
+  const look = () => {
+    looking ??= deps.detect().then((server) => {
+      current = server === null ? deps.offline : deps.local(server);
+      lookedAt = deps.clock();
+      looking = null;
+      return server;
+    });
+    return looking;
+  };
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const stale = current === deps.offline && deps.clock() - lookedAt >= LOOK_AGAIN_MS;
+    if (looking !== null || stale) await look();
+    yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
+      if (!hasGone(failure)) return null;
+      await look();
+      return current.stream(request, signal);
+    });
+  }
+
+  const first = look();
+  return {
+    first,
+    model: {
+      get id() {
+        return current.id;
+      },
+      stream,
+    },
+  };
+}
+
+/** The server does not answer any more, or no longer has the model. */
+function hasGone(thrown: unknown): boolean {
+  if (!(thrown instanceof ModelError)) return false;
+  return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';
 }

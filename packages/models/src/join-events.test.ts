@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventJoiner } from './join-events.ts';
+import { eventJoiner } from './http-fetch.ts';
 
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
 const chat = (delta: object, more: object = {}) =>

@@ -1,5 +1,12 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { localCandidates, pickChatModel } from './local-servers.ts';
+import {
+  detectLocalServer,
+  localCandidates,
+  pickChatModel,
+  type ReadJson,
+} from './local-servers.ts';
 
 describe('where a local server is looked for', () => {
   it('[G01] on the usual ports, Ollama first', () => {
@@ -48,5 +55,92 @@ describe('the model that is asked', () => {
     ['no object', 'hello'],
   ])('is none where a server lists %s', (_name, answer) => {
     expect(pickChatModel(answer)).toBeNull();
+  });
+});
+
+const models = (...ids: string[]) => Response.json({ data: ids.map((id) => ({ id })) });
+
+/** A machine on which these servers run, by port; everything else refuses the connection. */
+function machine(servers: Record<number, () => Response | Promise<Response>>) {
+  const asked: string[] = [];
+  const readJson: ReadJson = async (url, signal) => {
+    asked.push(url);
+    const serve = servers[Number(new URL(url).port)];
+    if (serve === undefined) throw new Error('connect ECONNREFUSED');
+    const silence = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+    const response = await Promise.race([serve(), silence]);
+    return response.ok ? response.json() : null;
+  };
+  return { readJson, asked };
+}
+
+describe('looking for a local server', () => {
+  it('[G01] finds the first of the usual ports that lists a chat model', async () => {
+    const { readJson } = machine({ 1234: () => models('lm'), 8080: () => models('llama-cpp') });
+    const found = await detectLocalServer({ readJson, ollamaHost: undefined });
+    expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1234/v1', model: 'lm' });
+  });
+
+  it('[G01] is not misled by other programs on these ports', async () => {
+    const { readJson } = machine({
+      11434: () => models('nomic-embed-text'),
+      1234: () => new Response('<h1>my web site</h1>'),
+      8080: () => Response.json({ error: 'no key' }, { status: 401 }),
+      8000: () => Response.json({ status: 'ok' }),
+      1337: () => models('jan'),
+    });
+    const found = await detectLocalServer({ readJson, ollamaHost: undefined });
+    expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1337/v1', model: 'jan' });
+  });
+
+  it('[G01] does not wait for a server that says nothing', async () => {
+    const { readJson } = machine({ 11434: () => new Promise(() => {}), 1337: () => models('jan') });
+    const found = await detectLocalServer({ readJson, ollamaHost: undefined });
+    expect(found?.model).toBe('jan');
+  });
+
+  it('[G01] finds nothing where nothing runs, and asks only this machine', async () => {
+    const { readJson, asked } = machine({});
+    expect(await detectLocalServer({ readJson, ollamaHost: undefined })).toBeNull();
+    expect(asked).toHaveLength(5);
+    for (const url of asked) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/models$/);
+  });
+
+  it('[G01] asks the server that OLLAMA_HOST names first', async () => {
+    const { readJson } = machine({ 5000: () => models('big'), 11434: () => models('small') });
+    const found = await detectLocalServer({ readJson, ollamaHost: '127.0.0.1:5000' });
+    expect(found?.model).toBe('big');
+  });
+
+  it.each<[what: string, answer: RequestListener, model: string | undefined]>([
+    ['lists its models', (_asked, answer) => answer.end('{"data":[{"id":"lm"}]}'), 'lm'],
+    [
+      'is not told the key',
+      (_asked, answer) => answer.writeHead(401).end('{"data":[{"id":"lm"}]}'),
+      undefined,
+    ],
+    [
+      'sends on to another',
+      (_asked, answer) => answer.writeHead(302, { location: '/' }).end(),
+      undefined,
+    ],
+    [
+      'cuts its answer off',
+      (_asked, answer) => void answer.write('{"data":', () => answer.destroy()),
+      undefined,
+    ],
+    ['speaks no JSON', (_asked, answer) => answer.end('<h1>my web site</h1>'), undefined],
+  ])('[G01] asks over HTTP: a server that %s', async (_what, answer, model) => {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const found = await detectLocalServer({
+      ollamaHost: undefined,
+      candidates: [`http://127.0.0.1:${port}/v1`],
+    });
+    server.close();
+    expect(found?.model).toBe(model);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelSettings } from './model-settings.ts';
+import { contextTokensOf, ModelSettings } from './model-settings.ts';
 
 const local = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', model: 'm' };
 
@@ -33,5 +33,31 @@ describe('the model settings', () => {
     ['a wait longer than fetch keeps', { ...local, timeouts: { firstTokenMs: 300_001 } }],
   ])('refuse %s', (_name, settings) => {
     expect(ModelSettings.safeParse(settings).success).toBe(false);
+  });
+});
+
+const compatible = (baseUrl: string, more = {}) =>
+  ModelSettings.parse({ provider: 'openai-compatible', baseUrl, model: 'm', ...more });
+const REMOTE = 'https://llm.example.org/v1';
+
+describe('what a model can take at a time', () => {
+  it.each([
+    ['as the settings say', compatible(REMOTE, { contextTokens: 65_536 }), 'x/claude', 65_536],
+    ['by its family', compatible(REMOTE), 'openai-compatible/claude-sonnet-4-5', 200_000],
+    ['by its family', compatible(REMOTE), 'openai/gpt-4o-mini', 128_000],
+    ['by its family', compatible(REMOTE), 'openai/o3', 200_000],
+    ['by its family, behind a proxy', compatible('http://127.0.0.1:4000/v1'), 'x/gpt-4o', 128_000],
+    ['little where nobody knows', compatible(REMOTE), 'openai-compatible/m', 32_768],
+    ['less on a local server', compatible('http://127.0.0.1:11434/v1'), 'local/m', 8_192],
+    ['less on a local server', compatible('http://192.168.1.9:8000/v1'), 'local/m', 8_192],
+    ['less when it is found automatically', ModelSettings.parse('auto'), 'local/llama', 8_192],
+    [
+      'as the settings say, also then',
+      ModelSettings.parse({ provider: 'auto', contextTokens: 16_384 }),
+      'local/llama',
+      16_384,
+    ],
+  ])('[G11] is known: %s', (_how, settings, id, tokens) => {
+    expect(contextTokensOf(settings, id)).toBe(tokens);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEvent } from './chat-model.ts';
-import type { OfflineReason } from './offline-answer.ts';
-import { offlineModel } from './offline-model.ts';
+import { type OfflineReason, offlineModel } from './offline-model.ts';
 
 const offline = (reason: OfflineReason) =>
   offlineModel({

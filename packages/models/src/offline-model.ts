@@ -1,12 +1,10 @@
 import type { Clock } from '@parley/contracts';
-import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
-import { explainFailure } from './explain-failure.ts';
-import { ModelError } from './model-error.ts';
+import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
+import { explainFailure } from './failures.ts';
+import { LOCAL_PORTS } from './local-servers.ts';
 import { countUsage } from './model-usage.ts';
-import { type OfflineReason, offlineAnswer, plainQuestion } from './offline-answer.ts';
 
-/** What the offline model must be told. */
-export interface OfflineDeps {
+interface OfflineDeps {
   readonly reason: OfflineReason;
   readonly settingsFile: string;
   readonly timeZone: string;
@@ -69,4 +67,120 @@ function throwIfStopped(signal: AbortSignal): void {
   if (!signal.aborted) return;
   const failure = { kind: 'aborted' } as const;
   throw new ModelError(failure, ID, explainFailure(failure, { id: ID, server: 'Parley' }, ''));
+}
+
+/** Why the offline model answers. */
+export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
+
+/** What the offline model knows when it answers. */
+export interface OfflineFacts {
+  readonly reason: OfflineReason;
+  /** Names of what came with the message. */
+  readonly attached: readonly string[];
+  /** Path of the settings file, for people. */
+  readonly settingsFile: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string;
+  /** What a tool that tells the time has said, where one was asked. */
+  readonly toldTime?: string;
+}
+
+/** Longest message that is read as one of the plain questions, in characters. */
+const MAX_QUESTION = 80;
+const HELP = /\bhelp\b|\bhilfe\b|what can you do|was kannst du|帮助|你会什么/i;
+const STATUS =
+  /\bstatus\b|\bping\b|which model|welches modell|are you (there|online)|状态|哪个模型/i;
+const TIME =
+  /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
+
+/** The answer to a message without any model behind it, in Markdown. Never pretends to understand. */
+function offlineAnswer(text: string, facts: OfflineFacts): string {
+  switch (plainQuestion(text)) {
+    case 'time':
+      return `${facts.toldTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+    case 'status':
+      return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
+    case 'help':
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+    case null:
+      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+  }
+}
+
+const START_ONE =
+  'Or start a local server such as Ollama or LM Studio; it is found within half a minute.';
+
+const HELP_TEXT = [
+  'By myself I can',
+  '',
+  '- say this text: `help`',
+  '- say whether I am running: `status`',
+  '- tell the time: `time`',
+].join('\n');
+
+/** Whether a message is one of the questions that need no model. */
+function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
+  const question = text.trim();
+  if (question.length > MAX_QUESTION) return null;
+  if (TIME.test(question)) return 'time';
+  if (STATUS.test(question)) return 'status';
+  return HELP.test(question) ? 'help' : null;
+}
+
+/** Says in part of a sentence why no model answers; also for the start banner. */
+export function whyOffline(reason: OfflineReason): string {
+  switch (reason) {
+    case 'nothing-found':
+      return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
+    case 'by-choice':
+      return 'the settings ask for the offline model';
+    case 'all-failed':
+      return 'none of the configured models could answer';
+  }
+}
+
+function notConnected(facts: OfflineFacts): string {
+  return `no language model is connected (${whyOffline(facts.reason)}).`;
+}
+
+function howToConnect({ settingsFile, reason }: OfflineFacts): string {
+  if (reason === 'all-failed') {
+    return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
+  }
+  const snippet = [
+    `To connect one, put this into \`${settingsFile}\`:`,
+    '',
+    '```yaml',
+    'model:',
+    '  provider: openai-compatible # or anthropic, openai',
+    '  baseUrl: http://127.0.0.1:11434/v1',
+    '  model: llama3.2',
+    '```',
+  ].join('\n');
+  return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
+}
+
+function localTime({ now, timeZone }: OfflineFacts): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'full',
+    timeStyle: 'short',
+    timeZone,
+  });
+  return `${format.format(now)} (${timeZone})`;
+}
+
+/** Enough to show that everything arrived; a message may bring 32 files. */
+const NAMED = 5;
+
+function withAttached({ attached }: OfflineFacts): string {
+  if (attached.length === 0) return '';
+  const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : [];
+  const names = [...attached.slice(0, NAMED), ...more];
+  return ` with ${new Intl.ListFormat('en').format(names)}`;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

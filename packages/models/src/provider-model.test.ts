@@ -103,9 +103,11 @@ async function ask(choice: ProviderChoice, events: readonly object[], more = req
     server: 'api',
     choice,
     timeouts: ModelTimeouts.parse({}),
+    clock: () => 0,
+    fetch,
   };
   const seen: ModelEvent[] = [];
-  const model = providerModel(init, { clock: () => 0, fetch });
+  const model = providerModel(init);
   for await (const event of model.stream(more, new AbortController().signal)) seen.push(event);
   return { seen, asked: asked[0] };
 }

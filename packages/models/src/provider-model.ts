@@ -1,90 +1,101 @@
 import type { Clock } from '@parley/contracts';
-import { startDeadlines } from './call-deadlines.ts';
-import type { ChatModel, ModelEvent, ModelRequest } from './chat-model.ts';
-import { classifyFailure } from './classify-failure.ts';
-import { explainFailure } from './explain-failure.ts';
-import { failureFacts } from './failure-facts.ts';
-import { harmlessRequests } from './harmless-request.ts';
-import { ModelError, type ModelFailure } from './model-error.ts';
-import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
-import { costOf, countUsage } from './model-usage.ts';
 import {
+  harmlessRequests,
   openProvider,
   type ProviderCall,
   type ProviderModel,
+  type ProviderPart,
   providerOptions,
-} from './open-provider.ts';
-import { providerPrompt } from './provider-prompt.ts';
-import { providerTools } from './provider-tools.ts';
-import { type Answer, readAnswer, throwIfEnded } from './read-answer.ts';
+  providerPrompt,
+  providerTools,
+  toolCallOf,
+} from './ai-sdk.ts';
+import {
+  type ChatModel,
+  ModelError,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+  type ModelToolCall,
+} from './chat-model.ts';
+import { classifyFailure, explainFailure, failureFacts } from './failures.ts';
+import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
+import { costOf, countUsage, type ReportedUsage } from './model-usage.ts';
 
-/** What a provider model needs from outside. */
-export interface ProviderDeps {
-  readonly clock: Clock;
-  readonly fetch: typeof globalThis.fetch;
-}
-
-/** How one provider model is set up; `id` and `server` are its names for people. */
+/** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {
   readonly id: string;
   readonly server: string;
   readonly choice: ProviderChoice;
   readonly timeouts: ModelTimeouts;
+  readonly clock: Clock;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** What has arrived of an answer so far. */
+interface Answer {
+  text: string;
+  readonly calls: ModelToolCall[];
+  contentType: string;
+  finish: { reason: string; usage: ReportedUsage } | null;
 }
 
 /**
- * One model of one provider. It speaks to the provider level of the AI SDK (`doStream`) and not to
- * `streamText`: the turn loop, the retries and the journal are Parley's own, and a call costs about
- * half the processor time (numbers in the README). The provider is loaded with the first call.
+ * One model of one provider. It uses the provider level of the AI SDK (`doStream`) and not `streamText`:
+ * the turn loop, the retries and the journal are Parley's own, and a call costs about half the processor
+ * time (numbers in the README). The provider is loaded with the first call.
  */
-export function providerModel(init: ProviderModelInit, deps: ProviderDeps): ChatModel {
+export function providerModel(init: ProviderModelInit): ChatModel {
+  const { id, choice, timeouts, fetch } = init;
+  const harmless = harmlessRequests();
   let opened: Promise<ProviderModel> | null = null;
-  const own: Own = {
-    harmless: harmlessRequests(),
-    open() {
-      opened ??= openProvider(init.choice, deps.fetch);
-      return opened;
-    },
-  };
-  return {
-    id: init.id,
-    stream: (request, signal) => streamCall(init, deps, own, request, signal),
-  };
-}
-
-interface Own {
-  readonly harmless: (request: ModelRequest) => ModelRequest;
-  readonly open: () => Promise<ProviderModel>;
-}
-
-async function* streamCall(
-  init: ProviderModelInit,
-  deps: ProviderDeps,
-  { harmless, open }: Own,
-  request: ModelRequest,
-  caller: AbortSignal,
-): AsyncGenerator<ModelEvent> {
-  const deadlines = startDeadlines(init.timeouts, caller);
-  const answer: Answer = { text: '', calls: [], contentType: '', finish: null };
-  try {
-    throwIfEnded(deadlines);
-    const model = await open();
-    const call = callOf(init, harmless(request), deadlines.signal);
-    yield* readAnswer(model, call, deadlines, answer);
-    yield finished(init, request, answer);
-  } catch (thrown) {
-    throw modelError(init, deadlines.ended(), thrown, answer, deps.clock());
-  } finally {
-    deadlines.close();
+  async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
+    const deadlines = startDeadlines(timeouts, caller);
+    const answer: Answer = { text: '', calls: [], contentType: '', finish: null };
+    let reader: ReadableStreamDefaultReader<ProviderPart> | undefined;
+    try {
+      throwIfEnded(deadlines);
+      opened ??= openProvider(choice, fetch);
+      const model = await opened;
+      const result = await model.doStream(callOf(choice, harmless(request), deadlines.signal));
+      answer.contentType = result.response?.headers?.['content-type'] ?? '';
+      reader = result.stream.getReader();
+      for (;;) {
+        const { done, value: part } = await reader.read();
+        if (done) break;
+        if (part.type === 'error') throw part.error;
+        if (SIGNS_OF_LIFE.has(part.type)) deadlines.alive();
+        const event = eventOf(part, answer);
+        if (event === null) continue;
+        yield event;
+        throwIfEnded(deadlines);
+      }
+      yield finished(init, request, answer);
+    } catch (thrown) {
+      throw modelError(init, deadlines.ended(), thrown, answer);
+    } finally {
+      deadlines.close();
+      // Without effect after the end; ends the connection when the caller left or something was thrown.
+      await reader?.cancel().catch(ignoreFailedCancel);
+    }
   }
+  return { id, stream };
 }
 
-function callOf(init: ProviderModelInit, request: ModelRequest, signal: AbortSignal): ProviderCall {
+/** Long arguments of a tool take their time, as long thoughts do. */
+const SIGNS_OF_LIFE: ReadonlySet<ProviderPart['type']> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
+]);
+
+function callOf(choice: ProviderChoice, request: ModelRequest, signal: AbortSignal): ProviderCall {
   return {
-    prompt: providerPrompt(init.choice.provider, request),
-    ...providerTools(init.choice.provider, request),
+    prompt: providerPrompt(choice.provider, request),
+    ...providerTools(choice.provider, request),
     abortSignal: signal,
-    ...providerOptions(init.choice),
+    ...providerOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
@@ -117,10 +128,9 @@ function modelError(
   ended: ModelFailure | null,
   thrown: unknown,
   answer: Answer,
-  now: number,
 ): ModelError {
   const facts = failureFacts(thrown);
-  const failure = ended ?? streamFailure(thrown, answer) ?? classifyFailure(facts, now);
+  const failure = ended ?? streamFailure(thrown, answer) ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);
   // The AI SDK's error holds the whole request; only its words are kept.
   const cause = new Error(
@@ -136,4 +146,80 @@ function streamFailure(thrown: unknown, answer: Answer): ModelFailure | null {
   if (!endedEarly) return null;
   if (answer.text !== '' || answer.calls.length > 0) return { kind: 'broken-off' };
   return answer.contentType.includes('event-stream') ? { kind: 'empty' } : { kind: 'rubbish' };
+}
+
+/** Adds a part to the answer. Returns the caller's event, or null where it is none of theirs. */
+function eventOf(part: ProviderPart, answer: Answer): ModelEvent | null {
+  switch (part.type) {
+    case 'finish':
+      answer.finish = { reason: part.finishReason.unified, usage: part.usage };
+      return null;
+    case 'text-delta':
+      if (part.delta === '') return null;
+      answer.text += part.delta;
+      return { type: 'text', text: part.delta };
+    case 'tool-call': {
+      const call = toolCallOf(part);
+      answer.calls.push(call);
+      return { type: 'tool-call', call };
+    }
+    default:
+      return null;
+  }
+}
+
+/** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */
+function ignoreFailedCancel(): void {}
+
+/** Ends the reading of a call whose time is up. Turned into a `ModelError` by the caller. */
+function throwIfEnded(deadlines: CallDeadlines): void {
+  if (deadlines.ended() !== null) throw new Error('ended');
+}
+
+/** Ends one call when its time is up or its caller stops it. */
+interface CallDeadlines {
+  /** Aborted when the call must end. */
+  readonly signal: AbortSignal;
+  /** A piece of the answer came: the time between pieces starts again. */
+  alive(): void;
+  /** Why the call was ended; null while it may go on. */
+  ended(): ModelFailure | null;
+  /** Stops the clocks; the call itself is not touched. */
+  close(): void;
+}
+
+/** Starts the clocks of one call, which `caller` stops. */
+export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): CallDeadlines {
+  const controller = new AbortController();
+  let reason: ModelFailure | null = null;
+  const end = (failure: ModelFailure) => {
+    if (controller.signal.aborted) return;
+    reason = failure;
+    controller.abort();
+  };
+  const stop = () => end({ kind: 'aborted' });
+  if (caller.aborted) stop();
+  caller.addEventListener('abort', stop, { once: true });
+
+  const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
+  let begun = false;
+  let pause = setTimeout(end, timeouts.firstTokenMs, { kind: 'timeout', phase: 'first-token' });
+  return {
+    signal: controller.signal,
+    alive() {
+      if (begun) {
+        pause.refresh();
+        return;
+      }
+      begun = true;
+      clearTimeout(pause);
+      pause = setTimeout(end, timeouts.chunkMs, { kind: 'timeout', phase: 'stalled' });
+    },
+    ended: () => reason,
+    close() {
+      clearTimeout(total);
+      clearTimeout(pause);
+      caller.removeEventListener('abort', stop);
+    },
+  };
 }

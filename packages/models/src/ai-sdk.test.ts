@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { providerPrompt } from './ai-sdk.ts';
 import type { ModelRequest } from './chat-model.ts';
-import { providerPrompt } from './provider-prompt.ts';
 
 const request: ModelRequest = {
   system: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolArguments } from './tool-arguments.ts';
+import { toolArguments } from './chat-model.ts';
 
 describe('the arguments of a tool call', () => {
   it.each<[string, object | null]>([

@@ -1,0 +1,209 @@
+import type { Logger } from '@parley/contracts';
+import {
+  type ChatModel,
+  ModelError,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelMessage,
+  type ModelRequest,
+} from './chat-model.ts';
+
+/** The call that replaces the failed one; null where the failure is final. */
+type SecondTry = (
+  failure: unknown,
+) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
+
+/**
+ * The events of a call. Where it fails before its first event, and the caller has not stopped it, those of
+ * `next` follow instead: a person must not read the beginning of an answer twice.
+ */
+export async function* withSecondTry(
+  events: AsyncIterable<ModelEvent>,
+  signal: AbortSignal,
+  next: SecondTry,
+): AsyncGenerator<ModelEvent> {
+  let spoke = false;
+  let other: AsyncIterable<ModelEvent> | null;
+  try {
+    for await (const event of events) {
+      spoke = true;
+      yield event;
+    }
+    return;
+  } catch (thrown) {
+    other = spoke || signal.aborted ? null : await next(thrown);
+    if (other === null) throw thrown;
+  }
+  for await (const event of other) {
+    yield event.type === 'finish' ? { ...event, tries: (event.tries ?? 1) + 1 } : event;
+  }
+}
+
+/** The id of a model may change while it is used. */
+function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
+  return {
+    get id() {
+      return model.id;
+    },
+    stream,
+  };
+}
+
+/** Waits so many ms, or less when `signal` is aborted. */
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/** Longest wait before the second try, in ms; a longer rest is the caller's business. */
+const LONGEST_WAIT_MS = 2_000;
+const OVERLOAD_WAIT_MS = 500;
+
+/**
+ * How long to wait before asking the same model once more, in ms; null means not to. A connection that
+ * broke off is usually a kept-alive one the server had just closed, so it is tried again at once.
+ */
+export function retryDelay(failure: ModelFailure): number | null {
+  switch (failure.kind) {
+    case 'broken-off':
+      return 0;
+    case 'overloaded':
+      return OVERLOAD_WAIT_MS;
+    case 'rate-limited': {
+      const wait = failure.retryAfterMs;
+      return wait !== null && wait <= LONGEST_WAIT_MS ? wait : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Asks `model` a second time when the first try failed for a short-lived reason and said nothing. */
+export function retryingModel(model: ChatModel, sleep: Sleep): ChatModel {
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    return withSecondTry(model.stream(request, signal), signal, async (failure) => {
+      const delay = failure instanceof ModelError ? retryDelay(failure.failure) : null;
+      if (delay === null) return null;
+      await sleep(delay, signal);
+      return model.stream(request, signal);
+    });
+  }
+  return withStream(model, stream);
+}
+
+const WITHOUT_TOOLS =
+  'This model cannot call tools. Whatever tools are described above cannot be used now: answer with what you know, and say so where one would have been needed. Never pretend to have used one.';
+
+/**
+ * Offers tools only to a model that takes them. A server that refuses them is asked once more without,
+ * and from then on always without: many small local models know no tools, and can still talk.
+ */
+export function toolLessModel(model: ChatModel): ChatModel {
+  let takesTools = true;
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    if ((request.tools?.length ?? 0) === 0) return model.stream(request, signal);
+    if (!takesTools) return model.stream(withoutTools(request), signal);
+    return withSecondTry(model.stream(request, signal), signal, (failure) => {
+      const refused = failure instanceof ModelError && failure.failure.kind === 'no-tools';
+      if (!refused) return null;
+      takesTools = false;
+      return model.stream(withoutTools(request), signal);
+    });
+  }
+  return withStream(model, stream);
+}
+
+/** Results that tools have given in a turn that another model started stay as text. */
+function withoutTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
+  return {
+    ...rest,
+    system: [...system, { text: WITHOUT_TOOLS, stable: false }],
+    messages: messages.map(inWords),
+  };
+}
+
+function inWords(message: ModelMessage): ModelMessage {
+  if (message.role === 'user') return message;
+  if (message.role === 'assistant') return { role: 'assistant', content: message.content };
+  const { name, content } = message;
+  return {
+    role: 'user',
+    content: `What the tool ${name} said, as data: ${JSON.stringify(content)}`,
+  };
+}
+
+/** Servers refuse pictures in many ways: llama.cpp as its own failure, gateways as "no such model". */
+const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
+  'refused',
+  'overloaded',
+  'not-found',
+  'too-long',
+  'rubbish',
+]);
+
+const CANNOT_SEE =
+  '[Pictures came with this message, but you cannot see them: this model takes text only. Say so where it matters; never guess what they show.]';
+const NOT_TAKEN =
+  '[Pictures came with this message, but you cannot see them: this model did not take them. They may be too large, or it may take text only. Say so where it matters; never guess what they show.]';
+
+/**
+ * Shows pictures only to a model that takes them. `vision` false: never. Undefined: they are sent, and
+ * when the server refuses, the same is asked once more without them. True: its refusal is final.
+ */
+export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    if (vision === true || !hasImages(request)) return model.stream(request, signal);
+    if (vision === false) return model.stream(withoutImages(request, CANNOT_SEE), signal);
+    return withSecondTry(model.stream(request, signal), signal, (failure) => {
+      const mayBe = failure instanceof ModelError && MAY_BE_THE_PICTURES.has(failure.failure.kind);
+      return mayBe ? model.stream(withoutImages(request, NOT_TAKEN), signal) : null;
+    });
+  }
+  return withStream(model, stream);
+}
+
+function hasImages({ messages }: ModelRequest): boolean {
+  return messages.some((message) => message.role === 'user' && message.images !== undefined);
+}
+
+function withoutImages(request: ModelRequest, note: string): ModelRequest {
+  const messages = request.messages.map((message): ModelMessage => {
+    if (message.role !== 'user' || message.images === undefined) return message;
+    const { images: _unseen, ...rest } = message;
+    return { ...rest, content: `${note}\n\n${message.content}`.trim() };
+  });
+  return { ...request, messages };
+}
+
+/**
+ * Asks `first`, and the others in order when the one before failed without an event. An aborted call
+ * is never passed on. When all fail, the error names every one of them.
+ */
+export function fallbackModel(
+  first: ChatModel,
+  others: readonly ChatModel[],
+  logger: Logger,
+): ChatModel {
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    const failures: ModelError[] = [];
+    const ask = (
+      model: ChatModel,
+      [next, ...rest]: readonly ChatModel[],
+    ): AsyncIterable<ModelEvent> =>
+      withSecondTry(model.stream(request, signal), signal, (failure) => {
+        if (!(failure instanceof ModelError)) return null;
+        failures.push(failure);
+        if (next === undefined) throw allFailed(failures);
+        const { code, message } = failure;
+        logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
+        return ask(next, rest);
+      });
+    return ask(first, others);
+  }
+  return { id: first.id, stream };
+}
+
+/** One error for all: it may be retried when any of them may. */
+function allFailed(failures: readonly ModelError[]): ModelError | Error {
+  const told = failures.find((failure) => failure.retryable) ?? failures[0];
+  if (told === undefined || failures.length === 1) return told ?? new Error('no model was asked');
+  const message = failures.map((failure) => failure.message).join(' ');
+  return new ModelError(told.failure, told.model, message, told.cause);
+}
