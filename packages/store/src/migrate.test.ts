@@ -32,7 +32,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`migrations on ${database.name}`, () => {
     let raw: Database;
     beforeEach(async () => {
-      const store = await database.openEmpty();
+      // What is changed here must be in no other test's database.
+      await database.openBare();
+      const store = await openStore({ url: database.url(), clock });
       await store.inbox.accept(message('m1'));
       await store.close();
       const address = parseStoreUrl(database.url());

@@ -169,8 +169,10 @@ async function acquireLane(
     ensureConversation(sql, conversationId, now);
     taken = await take();
   }
+  // Another worker has begun a turn while this waited for the lock; `unfinished` is from before that.
+  if (taken !== undefined && taken.seen < taken.epoch - 1) taken = await take();
   if (taken !== undefined) {
-    const { epoch, unfinished, ...lane } = taken;
+    const { epoch, unfinished, seen: _, ...lane } = taken;
     const isUnfinished = unfinished !== null;
     return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
   }
@@ -199,8 +201,14 @@ const TAKE = statement(`
   where id = :conversationId
     and (lease_until is null or lease_until <= :now or lease_owner = :owner)
   returning epoch, session, lease_owner, mode, plan, plan_run, (select turn.id from turn
-    where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished`).rows<
-  Omit<LockedLane, 'isUnfinished'> & { readonly epoch: number; readonly unfinished: string | null }
+    where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
+  (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
+  Omit<LockedLane, 'isUnfinished'> & {
+    readonly epoch: number;
+    readonly unfinished: string | null;
+    /** The epoch before; on PostgreSQL that of when the statement began, also where it waited for the lock. */
+    readonly seen: number;
+  }
 >();
 const RELEASE_ALL = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
@@ -242,7 +250,7 @@ async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<
 /**
  * The lane with its new epoch, or undefined when another worker holds it and its lease still runs. On
  * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
- * to look; it cannot miss one: a lane with a turn just begun is held.
+ * to look; it misses one that was begun meanwhile, as `seen` shows.
  */
 function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
   return sql.get(TAKE, { conversationId, owner, now, until });

@@ -6,12 +6,12 @@ import { Client } from 'pg';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 
-/** One kind of database for one test file: each `openEmpty` starts from a copy of one whose tables were just made. */
+/** One kind of database for one test file, whose tables are made once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
   /** False where the machine lacks the server: such tests are skipped and the runner says so. */
   readonly available: boolean;
-  /** Opens a store without rows or tables from before. */
+  /** Opens a store without rows from before. Who changes the schema begins with `openBare`. */
   openEmpty(): Promise<Store>;
   /** Makes a database without any table; `url` is its address from now on. */
   openBare(): Promise<void>;
@@ -62,10 +62,10 @@ export function sqliteForTests(): TestDatabase {
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   const stores: Store[] = [];
-  const template = `${name}_template`;
   let made = false;
-  let madeTemplate = false;
+  let hasTables = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
+  const closeAll = () => Promise.all(stores.splice(0).map((store) => store.close()));
   return {
     name: 'PostgreSQL',
     available: serverUrl !== null,
@@ -73,36 +73,52 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
     async openBare() {
       if (!made) await execute(serverUrl ?? '', `create database ${name}`);
       made = true;
-      await Promise.all(stores.map((store) => store.close()));
+      hasTables = false;
+      await closeAll();
       await execute(url(), 'drop schema public cascade; create schema public');
     },
     async openEmpty() {
-      if (!madeTemplate) {
-        await this.openBare();
-        await (await openStore({ url: url(), clock: () => 0 })).close();
-        await execute(serverUrl ?? '', `alter database ${name} rename to ${template}`);
-        madeTemplate = true;
-        made = false;
-      }
-      await Promise.all(stores.map((store) => store.close()));
-      await execute(
-        serverUrl ?? '',
-        `drop database if exists ${name} with (force)`,
-        `create database ${name} template ${template}`,
-      );
-      made = true;
+      if (!hasTables) await this.openBare();
+      await closeAll();
+      if (hasTables) await execute(url(), EMPTY_ALL);
+      hasTables = true;
       const store = await openStore({ url: url(), clock: () => 0 });
       stores.push(store);
       return store;
     },
     async dispose() {
-      await Promise.all(stores.map((store) => store.close()));
-      const names = [...(made ? [name] : []), ...(madeTemplate ? [template] : [])];
-      const drop = names.map((each) => `drop database ${each} with (force)`);
-      if (drop.length > 0) await execute(serverUrl ?? '', ...drop);
+      await closeAll();
+      if (made) await execute(serverUrl ?? '', `drop database ${name} with (force)`);
     },
   };
 }
+
+/**
+ * Takes all rows but the list of migrations away, and numbers start from one again. To make the
+ * database anew would take the server a hundred times as long.
+ */
+const EMPTY_ALL = `do $$
+  declare
+    name regclass;
+    holds_rows boolean;
+    filled text[];
+  begin
+    for name in select oid from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'parley_migration'
+    loop
+      execute format('select exists (select from %s)', name) into holds_rows;
+      if holds_rows then filled := filled || name::text; end if;
+    end loop;
+    if filled is not null then
+      execute format('truncate %s cascade', array_to_string(filled, ', '));
+    end if;
+    for name in select oid from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'S'
+    loop
+      perform setval(name, 1, false);
+    end loop;
+  end
+$$`;
 
 async function execute(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: url });
