@@ -7,8 +7,8 @@ import type { ConversationTable } from '../tables/lane-tables.ts';
 const ENSURE = statement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
 );
-/** What `lockConversation` runs. On SQLite the transaction itself keeps the others out. */
-export const LOCK = statement(`
+// On SQLite the transaction itself keeps the others out.
+const LOCK = statement(`
   select epoch, session, lease_owner, lease_until, mode, plan, plan_run from conversation
   where id = :id /*pg for no key update*/`).rows<
   Omit<Selectable<ConversationTable>, 'id' | 'created_at'>

@@ -5,7 +5,7 @@ import type { Lease } from '../rows.ts';
 import { statement } from '../statement.ts';
 import { type Claim, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
-import { ensureConversation, LOCK, lockConversation, lockLeased } from './conversation.ts';
+import { ensureConversation, lockConversation, lockLeased } from './conversation.ts';
 import type { PromptWriter } from './prompt-repository.ts';
 
 /**
@@ -26,9 +26,6 @@ export function laneRepository(
 
     begin: (work, busy, newTurnId, now) =>
       database.write(async (sql) => {
-        // PostgreSQL decides what a statement sees before it waits for a row: locked first, the row that is
-        // taken comes with the turn that another worker has started meanwhile.
-        if (database.dialect === 'postgres') sql.send(LOCK, { id: work.conversationId });
         const taken = await acquireLane(sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
         const { lease, lane } = taken;
