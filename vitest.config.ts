@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
     reporters: ['default', new MissingServicesReporter()],
-    // Many wait for processes, pages and servers most of the time: two would leave two cores idle.
-    maxWorkers: 3,
+    // Many wait for processes, pages and servers most of the time: three would leave two cores idle.
+    maxWorkers: 4,
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },

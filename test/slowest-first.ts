@@ -1,21 +1,36 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take half a minute or more, the longest first: begun late, one of them would run alone at the end. */
+/**
+ * Files that take half a minute or more, the longest first: begun late, one of them would run alone at
+ * the end. Those that mostly wait stand between those that need a core, so that neither run together.
+ */
 const SLOWEST = [
   'test/crash/crash.test.ts',
-  'test/distributed/rolling-restart.test.ts',
-  'test/distributed/shared-accounts.test.ts',
-  'test/heartbeat/telegram-beats.test.ts',
-  'test/conformance/channels-whatsapp.test.ts',
-  'test/e2e/web-approvals.test.ts',
-  'test/e2e/web-dead.test.ts',
   'test/distributed/silent-servers.test.ts',
+  'test/e2e/web-approvals.test.ts',
+  'test/conformance/channels-whatsapp.test.ts',
+  'test/distributed/rolling-restart.test.ts',
+  'test/e2e/cron.test.ts',
+  'test/heartbeat/telegram-beats.test.ts',
+  'test/fairness/slow-database.test.ts',
+  'test/distributed/gateways.test.ts',
   'test/e2e/soul.test.ts',
+  'test/e2e/web-restart.test.ts',
+  'test/queue/redis-outage.test.ts',
+  'test/distributed/shared-accounts.test.ts',
+  'packages/queue/src/lane-worker.test.ts',
+  'packages/markup/src/hostile.test.ts',
   'test/conformance/channels-discord.test.ts',
+  'test/e2e/web-chat.test.ts',
+  'test/e2e/web-dead.test.ts',
+  'test/conformance/channels-lines.test.ts',
+  'test/e2e/compaction.test.ts',
+  'test/e2e/telegram-approvals.test.ts',
+  'test/distributed/apart.test.ts',
   'test/e2e/backup.test.ts',
+  'test/distributed/stuck-worker.test.ts',
 ];
-const SLOWEST_OF_PACKAGES = 'packages/queue/src/lane-worker.test.ts';
 
 /** The slowest files, then the packages, so that a broken part is seen before most of what it breaks, then the rest. */
 export class SlowestFirst extends BaseSequencer {
@@ -25,8 +40,7 @@ export class SlowestFirst extends BaseSequencer {
       const file = relative(this.ctx.config.root, moduleId);
       const slow = SLOWEST.indexOf(file);
       if (slow >= 0) return slow;
-      if (file === SLOWEST_OF_PACKAGES) return SLOWEST.length;
-      return SLOWEST.length + (file.startsWith('packages') ? 1 : 2);
+      return SLOWEST.length + (file.startsWith('packages') ? 0 : 1);
     };
     return known.toSorted((a, b) => rank(a) - rank(b));
   }

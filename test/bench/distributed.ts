@@ -11,18 +11,8 @@ import {
 import { treeCpuMs, treeMemory } from './processes.ts';
 import { quantile, round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
+import type { ServerCounts } from './servers.ts';
 import { inNewFolder, settingsFor, startSubject } from './subjects.ts';
-
-/** What one reply cost on the servers. */
-export interface ServerCost {
-  readonly redisCommands: number;
-  readonly statements: number;
-  readonly transactions: number;
-  readonly rowsWritten: number;
-  readonly logBytes: number;
-  /** What the database on disk grew by. */
-  readonly databaseBytes: number;
-}
 
 /** What a topology did under full load and under little. */
 export interface ScaleFigures {
@@ -36,7 +26,8 @@ export interface ScaleFigures {
   readonly memoryMb: ByPart;
   /** With four people at a time: ms from message to answer, the model's own time taken off. */
   readonly added: { readonly p50: number; readonly p95: number };
-  readonly cost: ServerCost | undefined;
+  /** What one reply cost on the servers. */
+  readonly cost: ServerCounts | undefined;
 }
 
 /** One way of loading the installations. */

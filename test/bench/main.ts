@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildBundle } from '../services/bundle.ts';
 import { measureBeside, renderBeside } from './beside.ts';
@@ -46,11 +48,10 @@ const LONG: Readonly<Record<string, Measure>> = {
   soak: section(measureSoak, renderSoak),
 };
 
-// What users run.
-await buildBundle();
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    help: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
@@ -63,6 +64,12 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
   },
 });
+if (values.help) {
+  console.log(usage());
+  process.exit();
+}
+// What users run.
+await buildBundle();
 // Whoever runs beside is ended with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const wanted = wantedSections();
@@ -83,6 +90,12 @@ try {
   console.log(values.json ? JSON.stringify({ machine, rounds, ...figures }, null, 2) : report);
 } finally {
   await model.close();
+}
+
+/** The commands of README.md. */
+function usage(): string {
+  const text = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  return /```sh\n([\s\S]*?)\n```/.exec(text)?.[1] ?? '';
 }
 
 /** Those that are named, in any of the ways to name them; without a name all that run as a rule. */

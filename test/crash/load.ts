@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly chance: Chance;
   /** People of a channel ask nothing new while so many of their questions have not reached the model. */
   readonly mostWaiting: number;
+  /** Between two bursts, in ms. */
+  readonly pauseMs: number;
 }
 
 /** People of all channels who ask, in bursts, whether anybody is there or not. */
@@ -63,7 +65,7 @@ export class Load {
 
   /** People ask, somebody a few questions at a time, until `enough`. */
   async askUntil(enough: () => boolean): Promise<void> {
-    const { sides, chance, mostWaiting } = this.#options;
+    const { sides, chance, mostWaiting, pauseMs } = this.#options;
     while (!enough()) {
       const free = sides.filter((side) => {
         const most = Math.min(mostWaiting, side.senders.length * MOST_ON_AVERAGE);
@@ -75,7 +77,7 @@ export class Load {
         const sender = chance.pick(side.senders);
         const burst = this.#waitingOf(side, sender) < MOST_OF_ONE ? LONGEST_BURST : 0;
         for (let left = chance.below(burst + 1); left > 0; left -= 1) await this.#ask(side, sender);
-        await sleep(PAUSE_MS);
+        await sleep(pauseMs);
       }
     }
   }

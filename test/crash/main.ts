@@ -51,6 +51,7 @@ for (const deployment of DEPLOYMENTS) {
     questions: Number(values.messages),
     sites,
     rounds: Number(values.rounds),
+    pauseMs: 5,
     seed,
     ...(values.quiet ? {} : { note: (line) => console.error(`${deployment}: ${line}`) }),
   });

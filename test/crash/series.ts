@@ -22,6 +22,8 @@ export interface SeriesOptions {
   /** In this order, again and again, until all is asked; each of them `rounds` times at least. */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
+  /** Between two bursts of questions, in ms. */
+  readonly pauseMs: number;
   /** Decides who asks what and who dies when; the rest is up to the machine. */
   readonly seed: number;
   readonly note?: (line: string) => void;
@@ -102,7 +104,14 @@ interface Scene {
 
 async function openScene(options: SeriesOptions): Promise<Scene> {
   const sides = await openSides(options.people, options.deployment, options.folder);
-  const load = new Load({ sides, chance: chanceFrom(options.seed), mostWaiting: MOST_WAITING });
+  const { pauseMs } = options;
+  const chance = chanceFrom(options.seed + 1);
+  const load = new Load({
+    sides,
+    chance: chanceFrom(options.seed),
+    mostWaiting: MOST_WAITING,
+    pauseMs,
+  });
   let replies = 0;
   let again = 0;
   const known = new Set<string>();
@@ -127,7 +136,6 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
       if (report.kind === 'pairing') for (const side of sides) side.scan?.(report.code);
     },
   });
-  const chance = chanceFrom(options.seed + 1);
   const executioner = new Executioner(deployment, chance);
   const scene = { sides, deployment, load, executioner, model, chance };
   const connected = async (): Promise<void> => {

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** What a hostile file would like the page to take for its own. */
 const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
 
-describe.runIf(chromiumPath)('the prompt as the page shows it', () => {
+describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
     const workspace = join(scene.folder.path, 'workspace');
     mkdirSync(workspace, { recursive: true });
     writeFileSync(join(workspace, 'AGENTS.md'), `Be kind. ${HOSTILE}\n`);

@@ -8,14 +8,14 @@ import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 const FILE = 'notes/birds.md';
 const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm x${'parrot'.repeat(900)}`;
 
-describe.runIf(chromiumPath)('approvals on the page', () => {
+describe.runIf(chromiumUrl)('approvals on the page', () => {
   let scene: WebScene;
   beforeEach(async () => {
-    scene = await startWebScene(chromiumPath ?? '', { approvals: { ask: ['write'] } });
+    scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
       if (last?.role === 'tool') return `It said: ${textOf(last)}`;
@@ -49,12 +49,9 @@ describe.runIf(chromiumPath)('approvals on the page', () => {
     await other.goto(scene.parley.address);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
-    // Whichever is first takes the button away from under the other one.
-    await Promise.all(
-      [button(page, 'Approve').dblclick(), button(other, 'Approve').click()].map((press) =>
-        press.catch(() => undefined),
-      ),
-    );
+    // Whichever is first takes the button away from under the other one, which then finds none.
+    for (const press of [button(page, 'Approve').dblclick(), button(other, 'Approve').click()])
+      press.catch(() => undefined);
     for (const each of [page, other]) {
       await untilAnswer(each, 'It said: ');
       expect(await button(each, 'Approve').count()).toBe(0);

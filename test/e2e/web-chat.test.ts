@@ -9,12 +9,12 @@ import {
   type WebScene,
 } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumPath)('the chat in a browser', () => {
+describe.runIf(chromiumUrl)('the chat in a browser', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
   });
   afterAll(() => scene.close());
 

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** What a job would like the page to take for its own. */
 const TASK = 'Water the plants <img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumPath)('jobs as the page shows them', () => {
+describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
       if (textOf(last).includes('The time of the job')) return 'Water them now.';

@@ -4,7 +4,7 @@ import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { startWebScene, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
 const BO = 502;
 const CLEO = 503;
@@ -14,7 +14,7 @@ const HURRIED =
 /** What a hostile text would like the page to take for its own. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
+describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   let page: Page;
@@ -22,7 +22,7 @@ describe.runIf(chromiumPath)('dead letters and the queue on the page', () => {
     telegram = await startTelegramDouble();
     const { token, apiRoot } = telegram;
     const access = { direct: 'allowlist', allow: [BO, CLEO] };
-    scene = await startWebScene(chromiumPath ?? '', {
+    scene = await startWebScene(chromiumUrl ?? '', {
       owners: [`telegram:${ANN}`],
       channels: { telegram: { token, apiRoot, access } },
     });

@@ -6,7 +6,7 @@ import { textOf } from '../model/chat-request.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { answers, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** What a hostile file would like the page to take for its own. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
@@ -23,12 +23,12 @@ const TASKS = `## mail
 - do: Read the news.
 `;
 
-describe.runIf(chromiumPath)('the heartbeat as the page shows it', () => {
+describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
   let scene: WebScene;
   let page: Page;
   let found = 'HEARTBEAT_OK';
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '', { heartbeat: { quietHours: 'off' } });
+    scene = await startWebScene(chromiumUrl ?? '', { heartbeat: { quietHours: 'off' } });
     scene.model.reply(({ messages }) =>
       textOf(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
     );

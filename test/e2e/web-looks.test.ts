@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 const RICH = `# Heading
 
@@ -22,10 +22,10 @@ ${'const wide = 1; '.repeat(30)}
 
 > quote`;
 
-describe.runIf(chromiumPath)('how the page looks and who can use it', () => {
+describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
     const page = await scene.open();
     scene.model.queue(RICH);
     await say(page, 'Show me everything');

@@ -10,12 +10,12 @@ import {
   type WebScene,
 } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumPath)('the page and a gateway that goes away', () => {
+describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
   });
   afterAll(() => scene.close());
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { answers, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** The page's title before and after it has learned what the agent is called. */
 const OWN_TITLES = ['Parley', 'Assistant'];
@@ -36,10 +36,10 @@ interface Watched {
   readonly complaints: string[];
 }
 
-describe.runIf(chromiumPath)('the page and people with bad intentions', () => {
+describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
   });
   afterAll(() => scene.close());
 

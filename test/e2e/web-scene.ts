@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
-import { launchChromium } from '../services/launch-chromium.ts';
+import { openChromium } from '../services/open-chromium.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -24,11 +24,11 @@ export interface WebScene {
 }
 
 /** Starts everything on a port that survives a restart; `settings` stand beside those it needs. */
-export async function startWebScene(chromiumPath: string, settings = {}): Promise<WebScene> {
+export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
     freePort(),
-    launchChromium(chromiumPath),
+    openChromium(chromiumUrl),
   ]);
   model.reply(({ messages }) => `You said: ${lastLineOf(messages.at(-1)?.content)}`);
   const folder = makeDataFolder({

@@ -6,15 +6,15 @@ import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** In the page: all that it keeps. */
 const KEPT = 'JSON.stringify([document.cookie, localStorage, sessionStorage])';
 
-describe.runIf(chromiumPath)('signing in to the page', () => {
+describe.runIf(chromiumUrl)('signing in to the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
   });
   afterAll(() => scene.close());
 

@@ -6,16 +6,16 @@ import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { startWebScene, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 /** What a hostile text would like the page to take for its own. */
 const HOSTILE = '</pre><script>document.title=1</script>';
 
-describe.runIf(chromiumPath)('SOUL.md on the page', () => {
+describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   let scene: WebScene;
   let page: Page;
   let first: string;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
     first = readFileSync(soul(), 'utf8').trim();
     await propose(`${first}\n- Whistle while you work. ${HOSTILE}`, 'More music');
     await propose(`${first}\n- Never admit that you are a bot.`, 'Less honesty');

@@ -4,14 +4,14 @@ import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 const SECRET = 'amaranth';
 
-describe.runIf(chromiumPath)('why, on the page and on the command line', () => {
+describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumPath ?? '');
+    scene = await startWebScene(chromiumUrl ?? '');
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     await say(page, `First ${SECRET}`);
     await untilAnswer(page, `You said: First ${SECRET}`);

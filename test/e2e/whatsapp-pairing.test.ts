@@ -2,11 +2,11 @@ import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
 import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
-import { launchChromium } from '../services/launch-chromium.ts';
+import { openChromium } from '../services/open-chromium.ts';
 import { channelStates } from './channel-states.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 /** A busy machine is slow. */
 const PATIENCE = { timeout: 20_000 };
 const PICTURE = '/channels/whatsapp/default/code.svg';
@@ -64,11 +64,11 @@ describe('linking WhatsApp', () => {
       expect(log).not.toContain(name?.split('@')[0]);
   });
 
-  it.runIf(chromiumPath)(
+  it.runIf(chromiumUrl)(
     '[U03] is done by scanning the code on the web page, which then goes away',
     async () => {
       const { double, parley } = await unlinkedParley();
-      const browser = await launchChromium(chromiumPath ?? '');
+      const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
       await page.goto(`${parley.address}/#token=${parley.token}`);

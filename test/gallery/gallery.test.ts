@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchChromium } from '../services/launch-chromium.ts';
+import { openChromium } from '../services/open-chromium.ts';
 import { SCREENS } from './page.ts';
 import { readAnswers } from './read-answers.ts';
 import { writeGallery } from './write-gallery.ts';
 
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 /** Names of what reaches over its own right edge though it may not scroll. */
 const OVERFLOWING = `[...document.querySelectorAll('.message, .message :not(pre, pre *, .table-box *, .code-scroll)')]
@@ -23,14 +23,14 @@ const CUT_GRIDS = `[...document.querySelectorAll('.telephones .message pre')]
   .filter((pre) => pre.scrollWidth > pre.clientWidth)
   .map((pre) => pre.closest('section').id + ' ' + pre.closest('.screen').className + ' ' + pre.textContent)`;
 
-describe.runIf(chromiumPath)('the gallery', () => {
+describe.runIf(chromiumUrl)('the gallery', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-gallery-'));
   const troubles: string[] = [];
   const requests: string[] = [];
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
-    browser = await launchChromium(chromiumPath ?? '');
+    browser = await openChromium(chromiumUrl ?? '');
     page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
     page.on('console', (message) => troubles.push(message.text()));
     page.on('pageerror', (error) => troubles.push(error.message));

@@ -17,7 +17,7 @@ export const PROVIDED_KEYS = {
   redis: 'redisUrl',
   postgres: 'postgresUrl',
   pgbouncer: 'pgbouncerPath',
-  chromium: 'chromiumPath',
+  chromium: 'chromiumUrl',
   promtool: 'promtoolPath',
 } as const satisfies Record<ServiceName, keyof ServiceValues>;
 
@@ -28,8 +28,8 @@ type ServiceValues = {
   postgresUrl: string | null;
   /** Path of a PgBouncer program, or null. */
   pgbouncerPath: string | null;
-  /** Path of a Chromium or Chrome program, or null. */
-  chromiumPath: string | null;
+  /** `ws://…` of a Chromium or Chrome that runs, or null. */
+  chromiumUrl: string | null;
   /** Path of Prometheus's evaluator of rules, or null. */
   promtoolPath: string | null;
 };

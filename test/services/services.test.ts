@@ -3,11 +3,11 @@ import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { freshDatabase } from './fresh-database.ts';
 import { freshRedisPrefix } from './fresh-redis-prefix.ts';
-import { launchChromium } from './launch-chromium.ts';
+import { openChromium } from './open-chromium.ts';
 
 const redisUrl = inject('redisUrl');
 const postgresUrl = inject('postgresUrl');
-const chromiumPath = inject('chromiumPath');
+const chromiumUrl = inject('chromiumUrl');
 
 describe.runIf(redisUrl)('the private Redis', () => {
   it('takes commands at the provided URL', async () => {
@@ -35,9 +35,9 @@ describe.runIf(postgresUrl)('the private PostgreSQL', () => {
   });
 });
 
-describe.runIf(chromiumPath)('the browser', () => {
+describe.runIf(chromiumUrl)('the browser', () => {
   it('shows a page', async () => {
-    const browser = await launchChromium(chromiumPath ?? '');
+    const browser = await openChromium(chromiumUrl ?? '');
     const page = await browser.newPage();
     await page.setContent('<h1>Hello</h1>');
     expect(await page.getByRole('heading').textContent()).toBe('Hello');
