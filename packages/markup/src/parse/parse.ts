@@ -3,6 +3,7 @@ import type { Steps } from '../steps.ts';
 import { lentDefinitions } from './lent-definitions.ts';
 import { type MarkdownParser, parseTree } from './markdown-parser.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
+import { quickTree } from './quick-tree.ts';
 import { sourceText } from './source-text.ts';
 
 /** One parsed stretch of the source, in order. */
@@ -18,6 +19,9 @@ export type Parsed =
     }
   | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
 
+/** A source without nesting is never cut up to this length, in UTF-16 units. */
+const ONE_PIECE = 1_000;
+
 /**
  * Parses any Markdown in bounded time, a step for each piece; what would stall the parser comes back
  * as literal text.
@@ -25,6 +29,10 @@ export type Parsed =
 export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   const source = normalise(markdown);
   if (source.trim() === '') return [];
+  const quick = source.length <= ONE_PIECE ? quickTree(source) : undefined;
+  if (quick !== undefined) {
+    return [{ type: 'tree', root: quick, source, shownFrom: 0, endsBlank: source.endsWith('\n') }];
+  }
   const pieces = yield* cutIntoPieces(source);
   const lent = pieces.length > 1 ? lentDefinitions(pieces) : '';
   const parsed: Parsed[] = [];
