@@ -3,7 +3,7 @@ import { CAPABILITIES } from './capabilities.ts';
 import { BlockReader, type OpenEnd } from './prefix/block-reader.ts';
 import { createNormaliser } from './prefix/normaliser.ts';
 import { PartMaker } from './prefix/part-maker.ts';
-import { checkTarget, printPart, type RenderedPart, roomOf } from './render-part.ts';
+import { checkTarget, PartPrinter, type RenderedPart } from './render-part.ts';
 
 /** An unfinished answer as it should be shown now: each part is legal and within the limit. */
 export interface ShownPrefix {
@@ -32,7 +32,8 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   const capabilities = CAPABILITIES[target.dialect];
   const pings = target.mentions === 'live' ? [] : capabilities.pings;
   const settled: RenderedPart[] = [];
-  const parts = new PartMaker(roomOf(target));
+  const printer = new PartPrinter(target);
+  const parts = new PartMaker(printer);
   const reader = new BlockReader({ capabilities, pings }, parts);
   const normalise = createNormaliser();
   let unread = '';
@@ -49,8 +50,8 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       if (now === end) return { settled, open };
       end = now;
       const made = parts.take(now.more, now.leaves);
-      for (const part of made.settled) settled.push(printPart(part, target));
-      open = made.open.map((part) => printPart(part, target));
+      for (const part of made.settled) settled.push(printer.print(part));
+      open = made.open.map((part) => printer.print(part));
       return { settled, open };
     },
   };

@@ -6,6 +6,7 @@ import { contentLength } from './leaf-content.ts';
 import { MarkupError } from './markup-error.ts';
 import { measure } from './measure.ts';
 import { plainText } from './print/plain.ts';
+import type { Printed } from './print/printed.ts';
 import type { Room } from './split/split-leaves.ts';
 
 /** One message. */
@@ -29,37 +30,53 @@ export function checkTarget({ maxLength }: RenderTarget): void {
   });
 }
 
-/** How much of these leaves one part of the target can hold, in its dialect and in plain text. */
-export function roomOf(target: RenderTarget): Room {
-  const { dialect, maxLength, unit, mentions } = target;
-  const print = PRINTERS[dialect];
-  const pings = pingsOf(target);
-  const { maxEntities } = CAPABILITIES[dialect];
-  // A code point takes two UTF-16 units at most; the other units are never fewer.
-  const window = maxLength * 2 + 2;
-  return {
-    window,
-    load: (leaves) => {
-      if (contentLength(leaves, window) > window) return Number.POSITIVE_INFINITY;
-      const { counted, entities } = print(leaves, mentions);
-      const plain = plainText(leaves, { addresses: false, pings });
-      const length = Math.max(measure(counted, unit), measure(plain, unit));
-      return Math.max(length / maxLength, entities / maxEntities);
-    },
-  };
+/**
+ * Measures and prints the parts of one target. What fits is printed from what was measured: most
+ * answers are one part, and are printed once.
+ */
+export class PartPrinter implements Room {
+  readonly window: number;
+  readonly #target: RenderTarget;
+  readonly #pings: DialectCapabilities['pings'];
+  #last: Measured | undefined;
+
+  constructor(target: RenderTarget) {
+    this.#target = target;
+    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
+    // A code point takes two UTF-16 units at most; the other units are never fewer.
+    this.window = target.maxLength * 2 + 2;
+  }
+
+  /** How full a part with these leaves would be, in the dialect and in plain text. */
+  load(leaves: readonly Leaf[]): number {
+    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
+    const { dialect, maxLength, unit } = this.#target;
+    const { printed, plain } = this.#measure(leaves);
+    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
+    return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
+  }
+
+  /** Prints leaves that fit into one part. */
+  print(leaves: readonly Leaf[]): RenderedPart {
+    const { printed, plain } = this.#measure(leaves);
+    const full = plainText(leaves, { addresses: true, pings: this.#pings });
+    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
+    return { text: printed.text, plain: fits ? full : plain };
+  }
+
+  #measure(leaves: readonly Leaf[]): Measured {
+    if (this.#last?.leaves === leaves) return this.#last;
+    const { dialect, mentions } = this.#target;
+    const printed = PRINTERS[dialect](leaves, mentions);
+    const plain = plainText(leaves, { addresses: false, pings: this.#pings });
+    this.#last = { leaves, printed, plain };
+    return this.#last;
+  }
 }
 
-/** Prints leaves that fit into one part. */
-export function printPart(leaves: readonly Leaf[], target: RenderTarget): RenderedPart {
-  const pings = pingsOf(target);
-  const full = plainText(leaves, { addresses: true, pings });
-  const fits = measure(full, target.unit) <= target.maxLength;
-  return {
-    text: PRINTERS[target.dialect](leaves, target.mentions).text,
-    plain: fits ? full : plainText(leaves, { addresses: false, pings }),
-  };
-}
-
-function pingsOf({ dialect, mentions }: RenderTarget): DialectCapabilities['pings'] {
-  return mentions === 'live' ? [] : CAPABILITIES[dialect].pings;
+/** Leaves as they would be one part. */
+interface Measured {
+  readonly leaves: readonly Leaf[];
+  readonly printed: Printed;
+  readonly plain: string;
 }

@@ -2,9 +2,9 @@ import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { checkTarget, MIN_LENGTH, printPart, type RenderedPart, roomOf } from './render-part.ts';
+import { checkTarget, MIN_LENGTH, PartPrinter, type RenderedPart } from './render-part.ts';
 import { splitNumbered } from './split/number-parts.ts';
-import { splitLeaves } from './split/split-leaves.ts';
+import { type Room, splitLeaves } from './split/split-leaves.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
 import { toLeaves } from './transform/to-leaves.ts';
 
@@ -40,17 +40,17 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
   checkTarget(target);
   const parsed = yield* parseMarkdown(markdown);
   const leaves = yield* toLeaves(parsed, CAPABILITIES[target.dialect], target.mentions);
-  const parts = yield* splitFor(target, leaves);
+  const printer = new PartPrinter(target);
+  const parts = yield* splitFor(target, leaves, printer);
   const printed: RenderedPart[] = [];
   for (const part of parts) {
-    printed.push(printPart(part, target));
+    printed.push(printer.print(part));
     yield;
   }
   return printed;
 }
 
-function splitFor(target: RenderTarget, leaves: readonly Leaf[]): Steps<Leaf[][]> {
-  const room = roomOf(target);
+function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line a part must still hold text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
 import { parseTree } from '../parse/markdown-parser.ts';
-import { roomOf } from '../render-part.ts';
+import { PartPrinter } from '../render-part.ts';
 import { BlockReader } from './block-reader.ts';
 import { SegmentParser } from './parse-segment.ts';
 import { PartMaker } from './part-maker.ts';
@@ -19,7 +19,7 @@ function parsedOf(markdown: string, step = STEP): { total: number; most: number 
     most = Math.max(most, text.length);
     return parseTree(text);
   };
-  const parts = new PartMaker(roomOf(TARGET));
+  const parts = new PartMaker(new PartPrinter(TARGET));
   const reader = new BlockReader(DRAFT, parts, new SegmentParser(counting));
   for (let at = 0; at < markdown.length; at += step) {
     reader.read(markdown.slice(at, at + step));

@@ -72,7 +72,8 @@ function leafLines(leaf: Leaf, options: PlainOptions): string[] {
 }
 
 function runsText(all: readonly Run[], { addresses, pings = [] }: PlainOptions): string {
-  const runs = pings.length === 0 ? all : deadenMentions(all.map(withoutCode), pings);
+  const mayPing = pings.length > 0 && all.some((run) => run.text.includes('@'));
+  const runs = mayPing ? deadenMentions(all.map(withoutCode), pings) : all;
   let text = '';
   let linked = '';
   for (const [index, run] of runs.entries()) {

@@ -10,10 +10,9 @@ export interface RunVisitor {
 
 /** Turns runs back into properly nested marks: closes what ends, innermost first, opens what begins. */
 export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
-  let open: Mark[] = [];
+  const open: Mark[] = [];
   const closeDownTo = (depth: number) => {
-    for (const mark of open.slice(depth).reverse()) visitor.close(mark);
-    open = open.slice(0, depth);
+    for (const mark of open.splice(depth).reverse()) visitor.close(mark);
   };
   for (const { text, marks } of runs) {
     let common = 0;

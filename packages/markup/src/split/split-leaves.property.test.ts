@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Leaf } from '../document.ts';
 import { isVisible } from '../leaf-content.ts';
-import { roomOf } from '../render-part.ts';
+import { PartPrinter } from '../render-part.ts';
 import { finish } from '../steps.ts';
 import { anyLeaves, essence, textOf } from '../testing/arbitrary-leaves.ts';
 import { splitNumbered } from './number-parts.ts';
@@ -17,7 +17,7 @@ const targets: fc.Arbitrary<RenderTarget> = fc.record({
 const RUNS = { numRuns: 150 };
 
 const split = (leaves: readonly Leaf[], target: RenderTarget) =>
-  finish(splitLeaves(leaves, roomOf(target)));
+  finish(splitLeaves(leaves, new PartPrinter(target)));
 
 /** Targets that hold every generated link and list, so that nothing has to be made simpler. */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
@@ -36,7 +36,7 @@ describe('splitting any document for any target', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
-          expect(roomOf(target).load(part)).toBeLessThanOrEqual(1);
+          expect(new PartPrinter(target).load(part)).toBeLessThanOrEqual(1);
           expect(part.some(isVisible)).toBe(true);
         }
       }),
@@ -72,7 +72,7 @@ describe('splitting any document for any target', () => {
           if (next.runs.some(({ marks }) => marks.length > 0)) continue;
           const [word = ''] = textOf(next).trim().split(/\s/);
           const more: Leaf = { ...next, runs: [{ text: word, marks: [] }] };
-          expect(roomOf(target).load([...part, more])).toBeGreaterThan(1);
+          expect(new PartPrinter(target).load([...part, more])).toBeGreaterThan(1);
         }
       }),
       RUNS,
@@ -84,7 +84,7 @@ describe('numbering the parts of any document', () => {
   it('[M03] tells of each of several parts which it is, within the limit', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
-        const room = roomOf({ ...target, maxLength: target.maxLength + 40 });
+        const room = new PartPrinter({ ...target, maxLength: target.maxLength + 40 });
         const parts = finish(splitNumbered(leaves, room, 0.6));
         for (const [index, part] of parts.entries()) {
           const label = parts.length === 1 ? [] : part.slice(-1);

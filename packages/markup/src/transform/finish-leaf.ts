@@ -24,6 +24,9 @@ export function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
 }
 
 function finishRuns(runs: readonly Run[], pings: Pings): readonly Run[] {
-  const clean = runs.map((run) => ({ ...run, text: printable(run.text) }));
+  const clean = runs.map((run) => {
+    const text = printable(run.text);
+    return text === run.text ? run : { ...run, text };
+  });
   return deadenMentions(clean, pings);
 }

@@ -8,6 +8,7 @@ const OPENING: ReadonlyMap<string, string> = new Map([
   ['<ins>', '</ins>'],
 ]);
 const CLOSING: ReadonlySet<string> = new Set(OPENING.values());
+const NO_TAGS: ReadonlyMap<PhrasingContent, Tag> = new Map();
 const BREAK = /^<br\s*\/?>$/i;
 
 /** Whether this HTML is a line break. */
@@ -20,6 +21,7 @@ export function isBreak(html: string): boolean {
  * here, properly nested. All other HTML is text.
  */
 export function readTags(siblings: readonly PhrasingContent[]): ReadonlyMap<PhrasingContent, Tag> {
+  if (!siblings.some(({ type }) => type === 'html')) return NO_TAGS;
   const tags = new Map<PhrasingContent, Tag>();
   const open: { readonly node: PhrasingContent; readonly ends: string }[] = [];
   const waiting = new Map<string, number>();
