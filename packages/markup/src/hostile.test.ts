@@ -1,9 +1,8 @@
 import type { RenderTarget } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from './capabilities.ts';
-import { measure } from './measure.ts';
 import { createPrefixRenderer } from './prefix-renderer.ts';
-import { renderSteps } from './render.ts';
+import { measure, renderSteps } from './render.ts';
 import { hostileInputs } from './testing/hostile-inputs.ts';
 
 const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };

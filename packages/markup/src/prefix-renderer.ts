@@ -1,9 +1,10 @@
 import type { RenderTarget } from '@parley/contracts';
 import { CAPABILITIES } from './capabilities.ts';
+import { sourceText } from './parse/parse.ts';
 import { BlockReader, type OpenEnd } from './prefix/block-reader.ts';
-import { createNormaliser } from './prefix/normaliser.ts';
 import { PartMaker } from './prefix/part-maker.ts';
-import { checkTarget, PartPrinter, type RenderedPart } from './render-part.ts';
+import { checkTarget, PartPrinter } from './render.ts';
+import type { RenderedPart } from './rendered-part.ts';
 
 /** An unfinished answer as it should be shown now: each part is legal and within the limit. */
 export interface ShownPrefix {
@@ -54,5 +55,29 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       open = made.open.map((part) => printer.print(part));
       return { settled, open };
     },
+  };
+}
+
+/** Brings text to the form the parser reads, however it was cut on its way. */
+type Normalise = (text: string) => string;
+
+/** What cannot be understood without the next character: half a surrogate pair, half a line end. */
+const HALF = /[\r\ud800-\udbff]$/;
+
+/**
+ * Makes a normaliser for one text that comes bit by bit: line ends as `\n`, well-formed, no byte order
+ * mark. What is half at the end waits for the other half.
+ */
+function createNormaliser(): Normalise {
+  let waiting = '';
+  let isStart = true;
+  return (text) => {
+    let whole = waiting + text;
+    if (whole === '') return '';
+    if (isStart && whole.startsWith('\ufeff')) whole = whole.slice(1);
+    isStart = false;
+    const end = HALF.test(whole) ? whole.length - 1 : whole.length;
+    waiting = whole.slice(end);
+    return sourceText(whole.slice(0, end));
   };
 }

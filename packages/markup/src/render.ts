@@ -1,12 +1,17 @@
-import type { RenderTarget } from '@parley/contracts';
-import { CAPABILITIES } from './capabilities.ts';
-import type { Leaf } from './document.ts';
+import type { Dialect, RenderTarget } from '@parley/contracts';
+import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
+import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { checkTarget, MIN_LENGTH, PartPrinter, type RenderedPart } from './render-part.ts';
-import { splitNumbered } from './split/number-parts.ts';
-import { type Room, splitLeaves } from './split/split-leaves.ts';
+import { printDiscord } from './print/discord.ts';
+import { printHtml } from './print/html.ts';
+import type { Printed } from './print/lines.ts';
+import { plainText, printPlain } from './print/plain.ts';
+import { printTelegram } from './print/telegram.ts';
+import { printWhatsApp } from './print/whatsapp.ts';
+import { MarkupError, type RenderedPart } from './rendered-part.ts';
+import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
-import { toLeaves } from './transform/to-leaves.ts';
+import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
@@ -55,3 +60,94 @@ function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): St
   // Besides the label and its empty line a part must still hold text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
+
+/** Shortest part that holds one character in every dialect, with room to spare. */
+const MIN_LENGTH = 16;
+
+/** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */
+export function checkTarget({ maxLength }: RenderTarget): void {
+  if (maxLength >= MIN_LENGTH) return;
+  throw new MarkupError({
+    code: 'target-too-short',
+    message: `Parts of ${maxLength} are too short to hold text; allow at least ${MIN_LENGTH}.`,
+    retryable: false,
+  });
+}
+
+/**
+ * Measures and prints the parts of one target. What fits is printed from what was measured: most
+ * answers are one part, and are printed once.
+ */
+export class PartPrinter implements Room {
+  readonly window: number;
+  readonly #target: RenderTarget;
+  readonly #pings: DialectCapabilities['pings'];
+  #last: Measured | undefined;
+
+  constructor(target: RenderTarget) {
+    this.#target = target;
+    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
+    // A code point takes two UTF-16 units at most; the other units are never fewer.
+    this.window = target.maxLength * 2 + 2;
+  }
+
+  /** How full a part with these leaves would be, in the dialect and in plain text. */
+  load(leaves: readonly Leaf[]): number {
+    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
+    const { dialect, maxLength, unit } = this.#target;
+    const { printed, plain } = this.#measure(leaves);
+    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
+    return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
+  }
+
+  /** Prints leaves that fit into one part. */
+  print(leaves: readonly Leaf[]): RenderedPart {
+    const { printed, plain } = this.#measure(leaves);
+    const full = plainText(leaves, { addresses: true, pings: this.#pings });
+    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
+    return { text: printed.text, plain: fits ? full : plain };
+  }
+
+  #measure(leaves: readonly Leaf[]): Measured {
+    if (this.#last?.leaves === leaves) return this.#last;
+    const { dialect, mentions } = this.#target;
+    const printed = PRINTERS[dialect](leaves, mentions);
+    const plain = plainText(leaves, { addresses: false, pings: this.#pings });
+    this.#last = { leaves, printed, plain };
+    return this.#last;
+  }
+}
+
+/** Leaves as they would be one part. */
+interface Measured {
+  readonly leaves: readonly Leaf[];
+  readonly printed: Printed;
+  readonly plain: string;
+}
+
+/** Length of a text as the platform counts it. */
+export function measure(text: string, unit: RenderTarget['unit']): number {
+  switch (unit) {
+    case 'utf16':
+      return text.length;
+    case 'byte':
+      return Buffer.byteLength(text);
+    case 'codepoint': {
+      let count = 0;
+      for (const _ of text) count += 1;
+      return count;
+    }
+  }
+}
+
+/** Prints leaves as one part. Never refuses and never shortens. */
+type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
+
+/** One printer per dialect, beside its row in the capability table. */
+const PRINTERS: Readonly<Record<Dialect, Print>> = {
+  telegram: printTelegram,
+  discord: printDiscord,
+  whatsapp: printWhatsApp,
+  plain: printPlain,
+  html: printHtml,
+};

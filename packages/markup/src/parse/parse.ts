@@ -1,10 +1,18 @@
 import type { Root } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
 import type { Steps } from '../steps.ts';
-import { lentDefinitions } from './lent-definitions.ts';
-import { type MarkdownParser, parseTree } from './markdown-parser.ts';
+import {
+  emphasis,
+  escapedBar,
+  escapedBarTree,
+  quickAddresses,
+  type SyntaxExtension,
+} from './inline-syntax.ts';
+import { bracketMaths, dollarMaths, mathsBlock, mathsTree } from './maths.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 import { quickTree } from './quick-tree.ts';
-import { sourceText } from './source-text.ts';
 
 /** One parsed stretch of the source, in order. */
 export type Parsed =
@@ -65,4 +73,91 @@ export function tryParse(parser: MarkdownParser, markdown: string): Root | undef
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+const CODE = { dollar: 36, asterisk: 42, backslash: 92 } as const;
+
+const gfmFor = quickAddresses(gfm({ singleTilde: false }));
+const TREE = [
+  // The tokenizer finds bare addresses already; the transform searches the whole tree again.
+  ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
+  mathsTree,
+  escapedBarTree,
+];
+
+/** Parses as `parseTree` does; passed in where a test counts what is parsed. */
+export type MarkdownParser = typeof parseTree;
+
+/** Parses Markdown (GFM, with maths) to mdast, with positions. Quadratic or worse on hostile input: guard it. */
+export function parseTree(markdown: string): Root {
+  return quickTree(markdown) ?? parseSyntax(markdown);
+}
+
+/** Parses any Markdown; for what `quickTree` can read it takes ten times as long. */
+export function parseSyntax(markdown: string): Root {
+  const extensions = [gfmFor(markdown), ownSyntax()];
+  return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
+}
+
+/** Made for each parse, because the constructs remember what they searched. */
+function ownSyntax(): SyntaxExtension {
+  return {
+    flow: { [CODE.dollar]: mathsBlock, [CODE.backslash]: mathsBlock },
+    text: {
+      [CODE.dollar]: dollarMaths(),
+      [CODE.asterisk]: emphasis,
+      [CODE.backslash]: [bracketMaths(), escapedBar],
+    },
+  };
+}
+
+/**
+ * Text as the parser reads it right: well-formed, line ends as `\n`, and U+FFFD for NUL, as CommonMark
+ * has it. The parser would do that, too, but beside a NUL it doubles the signs of marks.
+ */
+export function sourceText(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll('\0', '\ufffd')
+    .replaceAll('\r\n', '\n')
+    .replaceAll('\r', '\n');
+}
+
+/** What is lent to every piece at most; more is not resolved across pieces. */
+const MAX_DEFINITIONS = 200;
+const MAX_LENGTH = 4_000;
+
+/**
+ * The definitions of links and footnotes of all pieces, so that a reference in one piece finds its
+ * definition in another. Of a footnote only its name: its text is shown where it stands.
+ * @returns Markdown to put before each piece; empty if there are none.
+ */
+export function lentDefinitions(pieces: readonly Piece[]): string {
+  const links: string[] = [];
+  const footnotes: string[] = [];
+  let length = 0;
+  for (const line of definitionLines(pieces)) {
+    const lent = line[1] === '^' ? `${line.slice(0, line.indexOf(']'))}]: .` : line;
+    length += lent.length + 1;
+    if (links.length + footnotes.length >= MAX_DEFINITIONS || length > MAX_LENGTH) break;
+    (line[1] === '^' ? footnotes : links).push(lent);
+  }
+  // The rule ends the last footnote, else it would take an indented line that follows.
+  if (footnotes.length > 0) footnotes.push('', '***', '');
+  return (
+    [...footnotes, ...links].map((line) => `${line}\n`).join('') + (links.length > 0 ? '\n' : '')
+  );
+}
+
+function* definitionLines(pieces: readonly Piece[]): Generator<string> {
+  for (const piece of pieces) {
+    if (piece.type !== 'markdown') continue;
+    for (const line of piece.text.split('\n')) if (isDefinition(line)) yield line;
+  }
+}
+
+function isDefinition(line: string): boolean {
+  if (line[0] !== '[') return false;
+  const end = line.indexOf(']');
+  return end > 1 && line[end + 1] === ':' && line.slice(end + 2).trim() !== '';
 }

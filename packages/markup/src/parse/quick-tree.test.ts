@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { describe, expect, it } from 'vitest';
-import { parseSyntax } from './markdown-parser.ts';
+import { parseSyntax } from './parse.ts';
 import { quickTree } from './quick-tree.ts';
 
 const USUAL = [

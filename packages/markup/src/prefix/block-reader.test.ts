@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
-import { parseTree } from '../parse/markdown-parser.ts';
-import { PartPrinter } from '../render-part.ts';
+import { parseTree } from '../parse/parse.ts';
+import { PartPrinter } from '../render.ts';
 import { BlockReader } from './block-reader.ts';
-import { SegmentParser } from './parse-segment.ts';
 import { PartMaker } from './part-maker.ts';
+import { SegmentParser } from './segments.ts';
 
 const TARGET = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
 const DRAFT = { capabilities: CAPABILITIES.telegram, pings: [] };

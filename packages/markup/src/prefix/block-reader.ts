@@ -1,11 +1,16 @@
 import type { Leaf } from '../document.ts';
-import { readFenced } from '../parse/fence.ts';
-import { beginsBlock, nextLine, type Position, START } from '../parse/next-line.ts';
-import { type Before, type DraftTarget, draftSegment } from './draft-segment.ts';
+import { readFenced } from '../parse/fences.ts';
+import { beginsBlock, nextLine, type Position, START } from '../parse/pieces.ts';
 import { GrowingBlock, type GrowingCode } from './growing-block.ts';
 import { OpenBlock } from './open-block.ts';
-import { type Segment, SegmentParser } from './parse-segment.ts';
 import type { GrowingLeaf, PartMaker } from './part-maker.ts';
+import {
+  type Before,
+  type DraftTarget,
+  draftSegment,
+  type Segment,
+  SegmentParser,
+} from './segments.ts';
 
 /** A block that could not be settled is tried again when there is so much more to gain. */
 const PATIENCE = 1.5;

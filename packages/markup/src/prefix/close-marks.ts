@@ -1,5 +1,4 @@
-import { isSpace, markSides, runAt } from './mark-sides.ts';
-import { lengthOfLinkEnd, lengthOfMaths, opensMaths } from './spans.ts';
+import { mayClose, mayOpen } from '../parse/inline-syntax.ts';
 
 /** A format or bracket that has begun. */
 interface Open {
@@ -219,4 +218,126 @@ class MarkCloser {
 function mayMatch(open: Open, run: number, isBoth: boolean): boolean {
   const isOdd = open.isBoth || isBoth;
   return !isOdd || (open.run + run) % 3 !== 0 || (open.run % 3 === 0 && run % 3 === 0);
+}
+
+/** Whether a run of marks may begin or end a format, by what stands on its sides. */
+interface MarkSides {
+  readonly opens: boolean;
+  readonly closes: boolean;
+}
+
+/**
+ * The parser's rule for `*`, `_` and `~~`, and ours for `||`.
+ * @param before the character before the run, empty at the beginning; `after` likewise.
+ */
+function markSides(run: string, before: string, after: string): MarkSides {
+  const character = run[0] ?? '';
+  if ((character === '~' || character === '|') && run.length !== 2) {
+    return { opens: false, closes: false };
+  }
+  if (character === '|') {
+    return {
+      opens: !isWord(before) && !isSpace(after),
+      closes: !isSpace(before) && !isWord(after),
+    };
+  }
+  const opens = !isSpace(after) && (!isSign(after) || isSpace(before) || isSign(before));
+  const closes = !isSpace(before) && (!isSign(before) || isSpace(after) || isSign(after));
+  if (character === '~') return { opens, closes };
+  if (character === '*') {
+    // Between letters a format may begin, but hardly ever does: `2*3`.
+    if (isLatin(before) && isLatin(after)) return { opens: false, closes };
+    const sides = { before, after };
+    return { opens: opens || mayOpen(sides), closes: closes || mayClose(sides, run.length) };
+  }
+  return {
+    opens: opens && (!closes || isSign(before)),
+    closes: closes && (!opens || isSign(after)),
+  };
+}
+
+/** The same character as often as it stands there. */
+function runAt(text: string, at: number): string {
+  let end = at + 1;
+  while (end < text.length && text[end] === text[at]) end += 1;
+  return text.slice(at, end);
+}
+
+/** White space, or the beginning or end of the text. */
+function isSpace(character: string): boolean {
+  return character.trim() === '';
+}
+
+/** A letter or digit. */
+function isWord(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character);
+}
+
+function isLatin(character: string): boolean {
+  return /[\p{N}\p{Script=Latin}]/u.test(character);
+}
+
+function isSign(character: string): boolean {
+  return /[\p{P}\p{S}]/u.test(character);
+}
+
+/**
+ * Length of the end of a link from its `]` on: 1 if it is only a bracket.
+ * @returns undefined if it is not decided or not complete yet.
+ */
+function lengthOfLinkEnd(text: string, at: number): number | undefined {
+  const next = text[at + 1];
+  if (next === '(') return lengthOfAddress(text, at);
+  if (next !== '[') return next === undefined ? undefined : 1;
+  const end = text.indexOf(']', at + 2);
+  return end < 0 ? undefined : end + 1 - at;
+}
+
+const TITLE_ENDS: Readonly<Record<string, string>> = { '"': '"', "'": "'", '(': ')' };
+
+function lengthOfAddress(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === '\\') at += 1;
+    else if (character === '(') depth += 1;
+    else if (character === ')') {
+      depth -= 1;
+      if (depth === 0) return at + 1 - start;
+    } else if (isSpace(character)) {
+      while (isSpace(text[at + 1] ?? 'x')) at += 1;
+      const next = text[at + 1];
+      if (next === undefined) return undefined;
+      if (next === ')') continue;
+      // After a space only a title may follow; anything else is prose in brackets.
+      const titleEnd = TITLE_ENDS[next];
+      if (titleEnd === undefined) return 1;
+      at = text.indexOf(titleEnd, at + 2);
+      if (at < 0) return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Whether this run of dollars may begin maths, by the parser's rule. */
+function opensMaths(text: string, at: number, run: string): boolean {
+  if (run.length > 2 || isWord(text[at - 1] ?? '')) return false;
+  return run.length === 2 || !isSpace(text[at + 1] ?? '');
+}
+
+/**
+ * Length of the maths that begins with this run of dollars.
+ * @returns undefined if no later dollars end it.
+ */
+function lengthOfMaths(text: string, start: number, run: string): number | undefined {
+  let end = text.indexOf('$', start + run.length);
+  while (end >= 0) {
+    const other = runAt(text, end);
+    const touches = run.length === 2 || !isSpace(text[end - 1] ?? '');
+    if (other === run && touches && !isWord(text[end + run.length] ?? '')) {
+      return end + run.length - start;
+    }
+    end = text.indexOf('$', end + other.length);
+  }
+  return undefined;
 }

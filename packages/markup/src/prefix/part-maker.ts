@@ -1,6 +1,5 @@
-import type { CodeLeaf, Leaf, TextLeaf } from '../document.ts';
-import { isVisible } from '../leaf-content.ts';
-import { nextPart, type Room, splitLeaves, takeAhead } from '../split/split-leaves.ts';
+import { type CodeLeaf, isVisible, type Leaf, type TextLeaf } from '../document.ts';
+import { nextPart, type Room, splitLeaves, takeAhead } from '../split/split.ts';
 import { finish } from '../steps.ts';
 
 /** A leaf whose text may go on: code, or text to show as it is written. */

@@ -1,9 +1,5 @@
-import type { Run } from '../document.ts';
-import { linkOf } from '../transform/links.ts';
-import { linkSegments } from './discord-link.ts';
-import { conflicts, type DiscordMark } from './discord-mark.ts';
-import { commonMarks, type Piece, type Segment } from './discord-segment.ts';
-import { hoistSpace } from './discord-space.ts';
+import type { Mark, Run } from '../document.ts';
+import { linkOf, showsAddress } from '../transform/runs.ts';
 
 /**
  * Runs as segments that Discord reads as they are meant: white space stands outside of the marks
@@ -50,4 +46,274 @@ function joinTexts(segments: readonly Segment[]): Segment[] {
     else joined.push(segment);
   }
   return joined;
+}
+
+/** Text or code with its marks, outermost first. */
+export interface Piece {
+  readonly kind: 'text' | 'code';
+  readonly text: string;
+  readonly marks: readonly DiscordMark[];
+}
+
+/** Inline content in the order in which it is written. */
+export type Segment =
+  | Piece
+  /** An address that shows itself. */
+  | { readonly kind: 'address'; readonly text: string; readonly marks: readonly DiscordMark[] }
+  /** Text with an address behind it; it consists of text and code. */
+  | {
+      readonly kind: 'masked';
+      readonly url: string;
+      readonly inner: readonly Piece[];
+      readonly marks: readonly DiscordMark[];
+    };
+
+/** The marks that both have, from the outermost on. */
+export function commonMarks(
+  a: readonly DiscordMark[],
+  b: readonly DiscordMark[],
+): readonly DiscordMark[] {
+  let depth = 0;
+  while (depth < a.length && a[depth] === b[depth]) depth += 1;
+  return a.slice(0, depth);
+}
+
+/** A format that Discord writes with a sign on either side. */
+export type DiscordMark = Exclude<Mark['type'], 'code' | 'link'>;
+
+/** How Discord writes each format. Italic never with underscores: those hold at word edges only. */
+export const SIGN_OF: Readonly<Record<DiscordMark, string>> = {
+  bold: '**',
+  italic: '*',
+  underline: '__',
+  strike: '~~',
+  spoiler: '||',
+};
+
+/**
+ * Whether this text, which no backslash can change, would end the mark it stands in.
+ * @param text with the signs round it: the backticks of code.
+ */
+export function conflicts(text: string, mark: DiscordMark): boolean {
+  const sign = SIGN_OF[mark];
+  if (text.includes(sign)) return true;
+  // Its end must touch neither the same sign nor, where those count, a backslash.
+  const knowsBackslash = mark !== 'strike' && mark !== 'spoiler';
+  return (knowsBackslash && text.endsWith('\\')) || text.endsWith(sign.charAt(0));
+}
+
+/** White space at the edge of a text keeps only the marks that go on behind it. */
+function hoistSpace<Kind extends Segment>(segments: readonly Kind[]): Kind[] {
+  const pieces = segments.flatMap(cutSpace);
+  // From the end, what goes on behind; from the start, what came before.
+  const behind: (readonly DiscordMark[])[] = [];
+  let marks: readonly DiscordMark[] = [];
+  for (const piece of pieces.toReversed()) {
+    marks = isSpace(piece) ? commonMarks(piece.marks, marks) : piece.marks;
+    behind.push(marks);
+  }
+  marks = [];
+  return pieces.map((piece) => {
+    const after = behind.pop() ?? [];
+    marks = isSpace(piece) ? commonMarks(after, marks) : piece.marks;
+    return isSpace(piece) ? { ...piece, marks } : piece;
+  });
+}
+
+function cutSpace<Kind extends Segment>(segment: Kind): Kind[] {
+  if (segment.kind !== 'text') return [segment];
+  const core = segment.text.trim();
+  if (core === segment.text || core === '') return [segment];
+  const from = segment.text.indexOf(core);
+  const texts = [segment.text.slice(0, from), core, segment.text.slice(from + core.length)];
+  return texts.filter((text) => text !== '').map((text) => ({ ...segment, text }));
+}
+
+function isSpace(segment: Segment): boolean {
+  return segment.kind === 'text' && segment.text.trim() === '';
+}
+
+/** Discord makes no link of a text that contains an address, also not of its own invites. */
+const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
+const SEEN = /[\p{L}\p{N}]/u;
+
+/**
+ * A link as Discord shows it: the address itself, or a text with the address behind it, or, where
+ * the text or the address does not allow that, both beside each other. If only a part of the text
+ * is fit for a link, the longest such part is the link.
+ */
+function linkSegments(url: string, pieces: readonly Piece[]): Segment[] {
+  const text = pieces.map((piece) => piece.text).join('');
+  const marks = pieces.map((piece) => piece.marks).reduce(commonMarks);
+  if (text === url) return [{ kind: isReadable(url) ? 'address' : 'text', text, marks }];
+  const target = maskable(url);
+  if (!isReadable(target) || ADDRESS_IN_TEXT.test(text)) return writtenOut(url, pieces);
+  const atoms = cutForLink(pieces, marks);
+  const { from, to } = longestFit(atoms);
+  if (from === to) return writtenOut(url, pieces);
+  const all = atoms.map(({ piece }) => piece);
+  const inner = innerPieces(all.slice(from, to), marks);
+  const first = inner.findIndex(isSeen);
+  const end = inner.findLastIndex(isSeen) + 1;
+  return [
+    ...all.slice(0, from),
+    ...inner.slice(0, first),
+    { kind: 'masked', url: target, inner: inner.slice(first, end), marks },
+    ...inner.slice(end),
+    ...all.slice(to),
+  ];
+}
+
+function writtenOut(url: string, pieces: readonly Piece[]): Segment[] {
+  if (showsAddress(pieces.map(({ text }) => text).join(''), url)) return [...pieces];
+  const kind = isReadable(url) ? 'address' : 'text';
+  return [
+    ...pieces,
+    { kind: 'text', text: ' (', marks: [] },
+    { kind, text: url, marks: [] },
+    { kind: 'text', text: ')', marks: [] },
+  ];
+}
+
+function isSeen({ text }: Piece): boolean {
+  return text.trim() !== '';
+}
+
+/** The longest stretch that is fit to be a link's text and shows a letter or digit. */
+function longestFit(atoms: readonly LinkAtom[]): { from: number; to: number } {
+  let best = { from: 0, to: 0, length: 0 };
+  let from = 0;
+  for (let to = 0; to <= atoms.length; to += 1) {
+    if (atoms[to]?.isFit) continue;
+    const text = atoms
+      .slice(from, to)
+      .map(({ piece }) => piece.text)
+      .join('');
+    if (text.length > best.length && SEEN.test(text)) best = { from, to, length: text.length };
+    from = to + 1;
+  }
+  return best;
+}
+
+/** Content with the marks that are safe in a link's text, where nothing can keep signs apart. */
+function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): Piece[] {
+  const own = hoistSpace(
+    pieces.map((piece) => ({
+      ...piece,
+      text: piece.text.replaceAll(/\s/g, ' '),
+      marks: piece.marks.slice(outer.length),
+    })),
+  );
+  const hasSpoiler = own.some(({ marks }) => marks.includes('spoiler'));
+  const signs = hasSpoiler ? /[*_~|]/ : /[*_~]/;
+  const hasSigns = pieces.some(({ text }) => signs.test(text));
+  const touches = own.some(({ marks }, index) => {
+    const before = own[index - 1]?.marks ?? [];
+    const common = commonMarks(before, marks).length;
+    return common < before.length && common < marks.length;
+  });
+  return hasSigns || touches ? own.map((piece) => ({ ...piece, marks: [] })) : own;
+}
+
+/** A piece of a link's content, and whether it can stand in the text of a link. */
+interface LinkAtom {
+  readonly piece: Piece;
+  readonly isFit: boolean;
+}
+
+/**
+ * What cannot stand in the text of a link: there Discord knows no backslashes, takes out zero-width
+ * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
+ */
+const UNFIT =
+  /[\[\]`\\*_]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\u200d\ufe0e\ufe0f]/gv;
+/** Taken out of the text of a link by Discord; joined emoji are unfit as a whole. */
+const HIDDEN = /(?!\u200d)\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
+/** Discord looks for links, mentions and names of emoji even in the code in a link. */
+const PLAIN_CODE = /^[^`*~|<>@#[\]\\:]+$/;
+
+/** Cuts the content of a link into what is fit to be its text and what is not. */
+function cutForLink(all: readonly Piece[], outer: readonly DiscordMark[]): LinkAtom[] {
+  const pieces = all.map((piece) => ({ ...piece, text: piece.text.replaceAll(HIDDEN, '') }));
+  const text = pieces.map((piece) => piece.text).join('');
+  const marks = new Set([...outer, ...pieces.flatMap((piece) => piece.marks)]);
+  const hasStars = marks.has('bold') || marks.has('italic');
+  const starsAreFit = !hasStars && text.indexOf('*') === text.lastIndexOf('*');
+  // An underscore in a word neither ends italic text nor lets any begin before it.
+  const lineIsFit = !/_(?![0-9A-Za-z])/.test(text) || text.indexOf('_') === text.lastIndexOf('_');
+  const isFit = (sign: string) => (sign === '*' && starsAreFit) || (sign === '_' && lineIsFit);
+  return pieces.flatMap((piece) => {
+    if (piece.kind === 'text') return cutText(piece, isFit);
+    return [{ piece, isFit: PLAIN_CODE.test(piece.text) && lineIsFit }];
+  });
+}
+
+function cutText(piece: Piece, isFit: (sign: string) => boolean): LinkAtom[] {
+  const atoms: LinkAtom[] = [];
+  const add = (text: string, fit: boolean) => {
+    if (text !== '') atoms.push({ piece: { ...piece, text }, isFit: fit });
+  };
+  let from = 0;
+  for (const { index, 0: sign } of piece.text.matchAll(UNFIT)) {
+    if (isFit(sign)) continue;
+    add(piece.text.slice(from, index), true);
+    add(sign, false);
+    from = index + sign.length;
+  }
+  add(piece.text.slice(from), true);
+  return atoms;
+}
+
+const BARE_ADDRESS = /(?:https?|steam):\/\/[^\s<]+[^<.,:;"'\]\s]/y;
+
+/** Where the address ends that Discord finds at this place of a text; `at` itself if it finds none. */
+export function addressEnd(text: string, at: number): number {
+  BARE_ADDRESS.lastIndex = at;
+  const found = BARE_ADDRESS.exec(text)?.[0];
+  if (found === undefined) return at;
+  // A closing parenthesis at the end belongs to it only if an opening one does.
+  let from = 0;
+  for (let last = found.length - 1; found[last] === ')'; last -= 1) {
+    const opening = found.indexOf('(', from);
+    if (opening < 0) return at + found.length - 1;
+    from = opening + 1;
+  }
+  return at + found.length;
+}
+
+/** Whether Discord shows a link for this address at all. */
+function isReadable(url: string): boolean {
+  if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
+  const [scheme = '', empty, host = ''] = url.split('/');
+  return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
+}
+
+/** The address with everything encoded that would end it, or a mark round it, too early. */
+function maskable(url: string): string {
+  const encoded = url
+    // Browsers read a backslash in an address as a slash.
+    .replaceAll('\\', '/')
+    .replaceAll(/[\p{Cf}\p{Z}\p{Cc}<>"'*`|]/gu, percent)
+    .replaceAll('__', '_%5F')
+    .replaceAll('~~', '~%7E')
+    .replaceAll('](', '%5D(')
+    // Discord's servers look for these in addresses too.
+    .replaceAll(/@(?=everyone|here)/g, percent);
+  return hasPairedParentheses(encoded) ? encoded : encoded.replaceAll(/[()]/g, percent);
+}
+
+function percent(character: string): string {
+  const bytes = Buffer.from(character);
+  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+}
+
+/** Discord takes a pair as part of an address, but no pair in a pair. */
+function hasPairedParentheses(url: string): boolean {
+  let open = false;
+  for (const character of url) {
+    if (character === '(' && open) return false;
+    if (character === ')' && !open) return false;
+    if (character === '(' || character === ')') open = character === '(';
+  }
+  return !open;
 }

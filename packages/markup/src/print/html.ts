@@ -1,7 +1,5 @@
 import type { Cell, Container, Leaf, Mark, Run, TableLeaf } from '../document.ts';
-import { escapeHtml, languageClass } from './escape-html.ts';
-import type { Printed } from './printed.ts';
-import { walkRuns } from './walk-runs.ts';
+import { type Printed, walkRuns } from './lines.ts';
 
 const TAGS = {
   bold: ['<strong>', '</strong>'],
@@ -127,4 +125,22 @@ function inline(runs: readonly Run[]): string {
 function openMark(mark: Mark): string {
   if (mark.type !== 'link') return TAGS[mark.type][0];
   return `<a href="${escapeHtml(mark.url)}" rel="noopener noreferrer nofollow">`;
+}
+
+const ENTITY: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+/** Escapes text for HTML content and double-quoted attributes, on the web and in Telegram. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITY[character] ?? character);
+}
+
+/** The language of a code block as a class name, or undefined if it is not a plain word. */
+export function languageClass(language: string | undefined): string | undefined {
+  if (language === undefined || !/^[\w+#.-]{1,40}$/.test(language)) return undefined;
+  return `language-${language}`;
 }

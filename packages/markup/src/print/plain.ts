@@ -1,9 +1,7 @@
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf } from '../document.ts';
-import { addressAfter, linkOf } from '../transform/links.ts';
-import { deadenMentions, deadenPlain } from '../transform/mentions.ts';
-import { emptyLinePrefix, linePrefix } from './line-prefix.ts';
-import type { Printed } from './printed.ts';
+import { addressAfter, deadenMentions, deadenPlain, linkOf } from '../transform/runs.ts';
+import { emptyLinePrefix, linePrefix, type Printed } from './lines.ts';
 
 /** A thematic break where no rule can be drawn. */
 export const RULE = '———';

@@ -1,9 +1,7 @@
 import type { Container, Leaf, Mark, TextLeaf } from '../document.ts';
-import { escapeHtml, languageClass } from './escape-html.ts';
-import { linePrefix } from './line-prefix.ts';
+import { escapeHtml, languageClass } from './html.ts';
+import { linePrefix, type Printed, walkRuns } from './lines.ts';
 import { plainText, RULE } from './plain.ts';
-import type { Printed } from './printed.ts';
-import { walkRuns } from './walk-runs.ts';
 
 const TAG = {
   bold: 'b',

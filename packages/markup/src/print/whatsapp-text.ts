@@ -1,9 +1,6 @@
 import type { Mark, Run } from '../document.ts';
-import { sameMark } from '../transform/join-runs.ts';
-import { walkRuns } from './walk-runs.ts';
-import { WORD_JOINER } from './whatsapp-characters.ts';
-import { accidentalMarks } from './whatsapp-literals.ts';
-import { MARKER, type Stretch, settleStretches } from './whatsapp-marks.ts';
+import { sameMark } from '../transform/runs.ts';
+import { walkRuns } from './lines.ts';
 
 const BARS = '||';
 
@@ -101,4 +98,261 @@ function markLine({ text, stretches }: PlainLine): string {
     from = at;
   }
   return out + text.slice(from);
+}
+
+/** WhatsApp's inline formats and their markers. */
+const MARKER = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
+
+/** A format and where it stands in a line; offsets in the line's text without markers. */
+interface Stretch {
+  readonly type: keyof typeof MARKER;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The stretches that hold on every client, without what does not belong to them at their ends. */
+function settleStretches(
+  text: string,
+  stretches: readonly Stretch[],
+): { marks: Stretch[]; addresses: Span[] } {
+  const codes = stretches
+    .filter(({ type }) => type === 'code')
+    .flatMap((code) => settle(text, code));
+  const addresses = findAddresses(text, codes);
+  const marks = stretches.flatMap((stretch) => {
+    if (stretch.type === 'code') return [];
+    return without(stretch, addresses).flatMap((piece) => settle(text, piece));
+  });
+  const free = codes.filter((code) => without(code, addresses)[0]?.to === code.to);
+  const sorted = [...marks, ...free].sort((a, b) => a.from - b.from || b.to - a.to);
+  return { marks: sorted, addresses };
+}
+
+/** The pieces of a stretch between spans; both in order of place. */
+function without(stretch: Stretch, spans: readonly Span[]): Stretch[] {
+  const pieces: Stretch[] = [];
+  let from = stretch.from;
+  for (const span of spans) {
+    if (span.to <= from || span.from >= stretch.to) continue;
+    if (span.from > from) pieces.push({ ...stretch, from, to: span.from });
+    from = span.to;
+  }
+  if (from < stretch.to) pieces.push({ ...stretch, from });
+  return pieces;
+}
+
+/**
+ * White space at the ends moves outside, and so does punctuation of a mark that stands at a word's
+ * edge only without it.
+ */
+function settle(text: string, { type, from, to }: Stretch): Stretch[] {
+  const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
+  const mayLeave = type === 'code' ? isWhiteSpace : isBetweenWords;
+  let start = from;
+  for (let next = characterAt(text, start); start < to; next = characterAt(text, start)) {
+    if (isInside(next) && isSafeOutside(characterBefore(text, start))) break;
+    if (!mayLeave(next)) return [];
+    start += next.length;
+  }
+  let end = to;
+  for (let last = characterBefore(text, end); end > start; last = characterBefore(text, end)) {
+    if (isInside(last) && isSafeOutside(characterAt(text, end))) break;
+    if (!mayLeave(last)) return [];
+    end -= last.length;
+  }
+  // A client may give up on a mark that contains its own marker.
+  if (end <= start || text.slice(start, end).includes(MARKER[type])) return [];
+  return [{ type, from: start, to: end }];
+}
+
+function isWhiteSpace(character: string): boolean {
+  return character.trim() === '';
+}
+
+/**
+ * Where the text of a line has a character that some client could read as the start of a mark: it
+ * could open one and further on something could close it. Nothing else needs to be touched.
+ */
+function accidentalMarks(
+  text: string,
+  marks: readonly Stretch[],
+  addresses: readonly Span[],
+): number[] {
+  const places = literalMarkers(text, marks);
+  const lastClose: Record<string, number> = { '*': 0, _: 0, '~': 0, '`': 0 };
+  const note = (marker: string, at: number) => {
+    lastClose[marker] = Math.max(at, lastClose[marker] ?? 0);
+  };
+  for (const { type, to } of marks) note(MARKER[type], to);
+  for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
+  // What is in an address may be seen as closing, but is never touched.
+  const inAddress = within(addresses.map((span) => withoutTail(text, span)));
+  return places.filter((at) => {
+    if (inAddress(at)) return false;
+    if (isInFence(text, at)) return true;
+    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && mayOpen(text, at);
+  });
+}
+
+/** Marker characters outside of code, in order. */
+function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
+  const inCode = within(marks.filter(({ type }) => type === 'code'));
+  const places: number[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    if (isMarkerCode(text.charCodeAt(at)) && !inCode(at)) places.push(at);
+  }
+  return places;
+}
+
+function isMarkerCode(code: number): boolean {
+  // In this order: * _ ` ~
+  return code === 0x2a || code === 0x5f || code === 0x60 || code === 0x7e;
+}
+
+/** An address without the brackets, full stops and markers behind it. */
+function withoutTail(text: string, { from, to }: Span): Span {
+  let end = to;
+  while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
+  return { from, to: end };
+}
+
+/** Tells for growing offsets whether they lie in one of these spans. */
+function within(spans: readonly Span[]): (at: number) => boolean {
+  let next = 0;
+  return (at) => {
+    while ((spans[next]?.to ?? Number.POSITIVE_INFINITY) <= at) next += 1;
+    return (spans[next]?.from ?? Number.POSITIVE_INFINITY) <= at;
+  };
+}
+
+function mayOpen(text: string, at: number): boolean {
+  if (!mayBeInside(characterAt(text, at + 1))) return false;
+  return text[at] === '`' || mayBeOutside(characterBefore(text, at));
+}
+
+function mayClose(text: string, at: number): boolean {
+  if (!mayBeInside(characterBefore(text, at))) return false;
+  return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
+}
+
+/** Three backticks open monospace wherever they stand, so they may not stand together. */
+function isInFence(text: string, at: number): boolean {
+  if (text[at] !== '`' || text[at - 1] !== '`') return false;
+  return text[at + 1] === '`' || text[at - 2] === '`';
+}
+
+/** Part of a line that no mark may touch. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Addresses of a line up to the next white space or backtick, since a client may take everything in:
+ * with a scheme, with `www.`, or a bare host with a path, which clients link too.
+ * @param codes code in the line, in order; addresses in it are code.
+ */
+function findAddresses(text: string, codes: readonly Span[]): Span[] {
+  if (!text.includes('/') && !text.includes('www.')) return [];
+  const spans: Span[] = [];
+  let code = 0;
+  for (const { index, 0: word } of text.matchAll(/[^\s`]+/g)) {
+    const start = startInWord(word);
+    if (start === undefined) continue;
+    const from = index + start;
+    while ((codes[code]?.to ?? Number.POSITIVE_INFINITY) <= from) code += 1;
+    const inCode = (codes[code]?.from ?? Number.POSITIVE_INFINITY) <= from;
+    if (!inCode) spans.push({ from, to: index + word.length });
+  }
+  return spans;
+}
+
+function startInWord(word: string): number | undefined {
+  const scheme = word.search(/https?:\/\/|www\./i);
+  if (scheme >= 0) return scheme;
+  for (let slash = word.indexOf('/'); slash >= 0; slash = word.indexOf('/', slash + 1)) {
+    const start = hostBefore(word, slash);
+    if (start !== undefined) return start;
+  }
+  return undefined;
+}
+
+function hostBefore(word: string, slash: number): number | undefined {
+  let start = slash;
+  while (start > 0 && /[a-z0-9.-]/i.test(word[start - 1] ?? '')) start -= 1;
+  const host = word.slice(start, slash);
+  const dot = host.lastIndexOf('.');
+  return dot > 0 && /^[a-z]{2,}$/i.test(host.slice(dot + 1)) ? start : undefined;
+}
+
+/**
+ * Stands before a character that WhatsApp would take for a marker, since it has no escape character.
+ * U+2060 and not the zero width space: it allows no line break, and no client counts it as white
+ * space (Apple's libraries do count U+200B, which would make it a word's edge).
+ */
+export const WORD_JOINER = '\u2060';
+
+const MARKERS = '*_~`';
+const WHITE_SPACE = /\s/;
+const EDGE = /[\p{P}$+<=>^|]/u;
+const INVISIBLE = /\p{Cf}/u;
+const WORD = /[\p{L}\p{N}\p{M}]/u;
+/** Emoji endings, and letters of scripts without spaces, beside which some clients see an edge. */
+const DOUBTFUL =
+  /[\ufe0e\ufe0f\u20e3\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Whether a mark holds on every client with this character outside beside it. */
+function isSafeOutside(character: string): boolean {
+  if (character === '' || WHITE_SPACE.test(character)) return true;
+  return EDGE.test(character) && !MARKERS.includes(character);
+}
+
+/** Whether a mark holds on every client with this character inside beside it. */
+function isSafeInside(character: string): boolean {
+  return isSafeInsideCode(character) && !MARKERS.includes(character);
+}
+
+/** The same for code, in which markers mean nothing. */
+function isSafeInsideCode(character: string): boolean {
+  return mayBeInside(character) && !INVISIBLE.test(character);
+}
+
+/** Whether some client may see a mark with this character outside beside it. */
+function mayBeOutside(character: string): boolean {
+  if (isAsciiLetter(character)) return false;
+  if (character === WORD_JOINER) return false;
+  return !WORD.test(character) || DOUBTFUL.test(character);
+}
+
+/** Whether some client may see a mark with this character inside beside it. */
+function mayBeInside(character: string): boolean {
+  if (isAsciiLetter(character)) return true;
+  return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
+}
+
+/** Most characters are: the answer without a look at Unicode's tables. */
+function isAsciiLetter(character: string): boolean {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+}
+
+/** Whether a word ends before this character. */
+function isBetweenWords(character: string): boolean {
+  return !WORD.test(character);
+}
+
+/** The whole character that starts at this offset, empty at the end. */
+function characterAt(text: string, at: number): string {
+  const first = text[at] ?? '';
+  return isSurrogate(first) ? text.slice(at, at + 2) : first;
+}
+
+/** The whole character that ends before this offset, empty at the start. */
+function characterBefore(text: string, at: number): string {
+  const last = text[at - 1] ?? '';
+  return isSurrogate(last) ? text.slice(Math.max(0, at - 2), at) : last;
+}
+
+/** Text from the transform is well-formed, so surrogates come in pairs. */
+function isSurrogate(character: string): boolean {
+  return character >= '\ud800' && character <= '\udfff';
 }

@@ -1,11 +1,7 @@
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { Mark, Run } from '../document.ts';
-import { hasVisible } from '../visible.ts';
-import { joinEqual, withoutOuterBreaks } from './join-runs.ts';
-import { isLinkable, withAddresses } from './links.ts';
-import { markSpoilers } from './spoilers.ts';
-import { readTags, type Tag } from './tags.ts';
+import { hasVisible, type Mark, type Run } from '../document.ts';
+import { isLinkable, joinEqual, sameMark, withAddresses, withoutOuterBreaks } from './runs.ts';
 
 /** What inline content needs to know besides itself. */
 export interface InlineContext {
@@ -141,4 +137,150 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
     const others = marks.filter(({ type }) => type !== mark.type);
     return { text, marks: allowed([mark, ...others], context) };
   });
+}
+
+const BARS = '||';
+
+/** Bars in a literal run are text. */
+interface SpoilerSource extends Run {
+  readonly literal?: true;
+}
+
+interface Place {
+  readonly run: number;
+  readonly at: number;
+}
+
+/**
+ * `||hidden||` becomes a spoiler. As strict as emphasis (bars touch the hidden text and stand free
+ * outside), because `a || b || c` in an answer about code must stay what it is.
+ */
+function markSpoilers(runs: readonly SpoilerSource[]): Run[] {
+  if (!runs.some(({ text }) => text.includes(BARS))) return [...runs];
+  const bars = placesOfBars(runs);
+  const marked: Run[] = [];
+  let from: Place = { run: 0, at: 0 };
+  let index = 0;
+  while (index + 1 < bars.length) {
+    const open = bars[index];
+    const close = bars[index + 1];
+    if (open === undefined || close === undefined) break;
+    if (!opens(runs, open) || !closes(runs, close)) {
+      index += 1;
+      continue;
+    }
+    marked.push(...between(runs, from, open));
+    const inside = { run: open.run, at: open.at + BARS.length };
+    const outer = commonMarks(runs.slice(open.run, close.run + 1));
+    marked.push(
+      ...between(runs, inside, close).map(({ text, marks }) => ({
+        text,
+        marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
+      })),
+    );
+    from = { run: close.run, at: close.at + BARS.length };
+    index += 2;
+  }
+  const end = { run: runs.length, at: 0 };
+  return [...marked, ...between(runs, from, end)].filter(({ text }) => text !== '');
+}
+
+/** How many marks all these runs share: a spoiler stands inside them and round all others. */
+function commonMarks(runs: readonly Run[]): number {
+  const [first, ...others] = runs.map(({ marks }) => marks);
+  const differs = first?.findIndex((mark, at) =>
+    others.some((marks) => !sameMark(mark, marks[at])),
+  );
+  return differs === undefined || differs < 0 ? (first?.length ?? 0) : differs;
+}
+
+function placesOfBars(runs: readonly SpoilerSource[]): Place[] {
+  return runs.flatMap(({ text, marks, literal }, run) => {
+    if (literal || marks.some(({ type }) => type === 'code' || type === 'link')) return [];
+    const places: Place[] = [];
+    for (let at = text.indexOf(BARS); at >= 0; at = text.indexOf(BARS, at + BARS.length)) {
+      places.push({ run, at });
+    }
+    return places;
+  });
+}
+
+function opens(runs: readonly Run[], { run, at }: Place): boolean {
+  return isFree(charBefore(runs, run, at)) && !isSpace(charAt(runs, run, at + BARS.length));
+}
+
+function closes(runs: readonly Run[], { run, at }: Place): boolean {
+  return !isSpace(charBefore(runs, run, at)) && isFree(charAt(runs, run, at + BARS.length));
+}
+
+function charAt(runs: readonly Run[], run: number, at: number): string | undefined {
+  return runs[run]?.text[at] ?? runs[run + 1]?.text[0];
+}
+
+function charBefore(runs: readonly Run[], run: number, at: number): string | undefined {
+  return at > 0 ? runs[run]?.text[at - 1] : runs[run - 1]?.text.at(-1);
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === undefined || character.trim() === '';
+}
+
+function isFree(character: string | undefined): boolean {
+  return character === undefined || !/[\p{L}\p{N}|]/u.test(character);
+}
+
+function between(runs: readonly Run[], from: Place, to: Place): Run[] {
+  return runs.slice(from.run, to.run + 1).map(({ text, marks }, index) => {
+    const run = from.run + index;
+    const start = run === from.run ? from.at : 0;
+    const end = run === to.run ? to.at : text.length;
+    return { text: text.slice(start, end), marks };
+  });
+}
+
+/** What an HTML tag means where it is one of the few that Markdown has no sign for. */
+type Tag = 'underline' | 'end' | 'break';
+
+const OPENING: ReadonlyMap<string, string> = new Map([
+  ['<u>', '</u>'],
+  ['<ins>', '</ins>'],
+]);
+const CLOSING: ReadonlySet<string> = new Set(OPENING.values());
+const NO_TAGS: ReadonlyMap<PhrasingContent, Tag> = new Map();
+const BREAK = /^<br\s*\/?>$/i;
+
+/** Whether this HTML is a line break. */
+export function isBreak(html: string): boolean {
+  return BREAK.test(html);
+}
+
+/**
+ * The tags among these siblings that mean something: line breaks, and underlines that begin and end
+ * here, properly nested. All other HTML is text.
+ */
+function readTags(siblings: readonly PhrasingContent[]): ReadonlyMap<PhrasingContent, Tag> {
+  if (!siblings.some(({ type }) => type === 'html')) return NO_TAGS;
+  const tags = new Map<PhrasingContent, Tag>();
+  const open: { readonly node: PhrasingContent; readonly ends: string }[] = [];
+  const waiting = new Map<string, number>();
+  const count = (tag: string, change: number) => {
+    waiting.set(tag, (waiting.get(tag) ?? 0) + change);
+  };
+  for (const node of siblings) {
+    if (node.type !== 'html') continue;
+    const html = node.value.toLowerCase();
+    const ends = OPENING.get(html);
+    if (isBreak(html)) tags.set(node, 'break');
+    else if (ends !== undefined) {
+      open.push({ node, ends });
+      count(ends, 1);
+    } else if (CLOSING.has(html) && (waiting.get(html) ?? 0) > 0) {
+      let last = open.pop();
+      for (; last !== undefined && last.ends !== html; last = open.pop()) count(last.ends, -1);
+      if (last === undefined) continue;
+      count(html, -1);
+      tags.set(last.node, 'underline').set(node, 'end');
+    }
+  }
+  return tags;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
+import { textWidth } from './tables.ts';
 
 const show = (dialect: 'telegram' | 'html') => (markdown: string) =>
   render(markdown, { dialect, maxLength: 4096, unit: 'utf16' })
@@ -156,4 +157,24 @@ describe('tables', () => {
   it('[M01] keep line breaks and underlines where the platform has tables', () => {
     expect(show('html')(`${columns('A')}|<u>1</u><br>2|`)).toContain('<td><u>1</u><br>2</td>');
   });
+});
+
+it.each([
+  ['abc', 3],
+  ['é', 1],
+  ['naïve Straße', 12],
+  ['a\u00adb\u0085', 2],
+  ['e\u0301', 1],
+  ['水', 2],
+  ['ｱ', 1],
+  ['Ａ', 2],
+  ['한국', 4],
+  ['👍🏽', 2],
+  ['👩‍👩‍👧', 2],
+  ['🇫🇷', 2],
+  ['❤️', 2],
+  ['\u200b', 0],
+  ['שלום', 4],
+])('takes the columns of a fixed-width font: %j', (text, columns) => {
+  expect(textWidth(text)).toBe(columns);
 });

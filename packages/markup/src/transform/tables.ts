@@ -1,11 +1,10 @@
 import type { Table } from 'mdast';
-import type { Alignment, Cell } from '../document.ts';
-import { hasVisible } from '../visible.ts';
-import { printable } from './characters.ts';
+import { type Alignment, type Cell, type Container, hasVisible, type Run } from '../document.ts';
 import { type InlineContext, toRuns } from './inlines.ts';
+import { printable } from './runs.ts';
 
 /** A table as data: every row has as many cells as the header. */
-export interface TableContent {
+interface TableContent {
   readonly align: readonly Alignment[];
   readonly header: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
@@ -25,11 +24,192 @@ export function readTable(table: Table, context: InlineContext): TableContent {
 }
 
 /** What a cell shows. */
-export function cellText(cell: Cell): string {
+function cellText(cell: Cell): string {
   return printable(cell.map(({ text }) => text).join(''));
 }
 
 /** Whether a cell shows nothing. */
 export function isEmpty(cell: Cell): boolean {
   return !hasVisible(cellText(cell));
+}
+
+/** A table of so many columns stands side by side if each cell with its name takes no more columns. */
+const MANY = 5;
+const SHORT = 16;
+/** Wider than the space in a cell. */
+const SIDE_BY_SIDE = '\u2003';
+
+/**
+ * The text of each row as a list item: each cell after its column's name, a line each. Many short
+ * cells stand side by side, because a year of months should not fill a screen. The first row names
+ * the columns that are empty in all rows.
+ */
+export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
+  const isUnused = header.map((_, column) => rows.every((row) => isEmpty(row[column] ?? [])));
+  const named = (space: string) =>
+    rows.map((row, index) =>
+      row.flatMap((cell, column) => {
+        const name = header[column] ?? [];
+        if (!isEmpty(cell)) return [withName(name, cell, space)];
+        return index === 0 && isUnused[column] && !isEmpty(name) ? [withName(name, [], '')] : [];
+      }),
+    );
+  const cells = named(' ');
+  const isTight = header.length >= MANY && cells.flat().every(isShort);
+  return isTight
+    ? named('\u00a0').map((row) => joined(row, SIDE_BY_SIDE))
+    : cells.map((row) => joined(row, '\n'));
+}
+
+/** How far such list items stand apart: an empty line, where one goes over several lines. */
+export function rowGap(texts: readonly (readonly Run[])[]): 1 | 2 {
+  return texts.some((runs) => cellText(runs).split('\n').length > 2) ? 2 : 1;
+}
+
+/** The column names alone, for a table without rows. */
+export function headerText(header: readonly Cell[]): Run[] {
+  const names = header.filter((name) => !isEmpty(name));
+  return names.flatMap((name, index) => [
+    ...(index === 0 ? [] : [{ text: ' · ', marks: [] }]),
+    ...nameRuns(name),
+  ]);
+}
+
+/** A list of one item each, for rows that stand below each other. */
+export function rowContainers(within: readonly Container[], rows: number): Container[][] {
+  const list: Container = { type: 'list', start: undefined };
+  return Array.from({ length: rows }, () => [...within, list, { type: 'item', marker: {} }]);
+}
+
+function joined(cells: readonly (readonly Run[])[], between: string): Run[] {
+  return cells.flatMap((runs, index) =>
+    index === 0 ? runs : [{ text: between, marks: [] }, ...runs],
+  );
+}
+
+function withName(name: Cell, cell: Cell, space: string): Run[] {
+  if (isEmpty(name)) return [...cell];
+  const separator = endsWithSign(name) ? space : `:${space}`;
+  return [...nameRuns(name), { text: separator, marks: [] }, ...cell];
+}
+
+function isShort(runs: readonly Run[]): boolean {
+  const text = cellText(runs);
+  return !text.includes('\n') && textWidth(text) <= SHORT;
+}
+
+/** A column's name in bold, on one line; code stays code, since it may not allow other marks. */
+function nameRuns(name: Cell): Run[] {
+  return name.map(({ text, marks }) => ({
+    text: text.replaceAll('\n', ' '),
+    marks: marks.some(({ type }) => type === 'code' || type === 'bold')
+      ? marks
+      : [{ type: 'bold' }, ...marks],
+  }));
+}
+
+function endsWithSign(name: Cell): boolean {
+  return /[:?!：？！]\s*$/.test(cellText(name));
+}
+
+const GAP = '  ';
+const HEADER_RULE = '─';
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+/** Unicode's isolates: between them text runs its own way and leaves the columns in their order. */
+const ISOLATE = ['\u2068', '\u2069'] as const;
+
+/**
+ * Lays a table out in columns for a fixed-width font.
+ * @returns undefined if it is wider than `columns` or would lose more than looks.
+ */
+export function layOutGrid(
+  { align, header, rows }: TableContent,
+  columns: number,
+): { header: string[]; rows: string[] } | undefined {
+  if ([header, ...rows].some((row) => row.some(losesMeaning))) return undefined;
+  const names = header.map(cellLines);
+  const lines = rows.map((row) => row.map(cellLines));
+  const widths = names.map((_, column) =>
+    Math.max(1, ...[names, ...lines].flatMap((row) => (row[column] ?? []).map(textWidth))),
+  );
+  const total = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
+  if (total > columns) return undefined;
+  const layOut = (cells: readonly (readonly string[])[]) => layOutRow(cells, widths, align);
+  const rule = widths.map((width) => HEADER_RULE.repeat(width)).join(GAP);
+  return {
+    header: header.every(isEmpty) ? [] : [...layOut(names), rule],
+    rows: lines.map((cells) => layOut(cells).join('\n')),
+  };
+}
+
+/** A row is as many lines as its longest cell. */
+function layOutRow(
+  cells: readonly (readonly string[])[],
+  widths: readonly number[],
+  align: readonly Alignment[],
+): string[] {
+  const height = Math.max(1, ...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) =>
+    widths
+      .map((width, column) => pad(cells[column]?.[line] ?? '', width, align[column]))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+function pad(text: string, width: number, align: Alignment): string {
+  const space = width - textWidth(text);
+  const before = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
+  const shown = RIGHT_TO_LEFT.test(text) ? ISOLATE.join(text) : text;
+  return ' '.repeat(before) + shown + ' '.repeat(space - before);
+}
+
+/** A tab has no width that could be counted on. */
+function cellLines(cell: Cell): string[] {
+  return cellText(cell)
+    .split('\n')
+    .map((line) => line.replaceAll(/\s/g, ' ').trim());
+}
+
+/** Bold text stays readable in a grid; but nothing in it can be followed, and nothing is struck or hidden. */
+function losesMeaning(cell: Cell): boolean {
+  return cell.some(
+    ({ text, marks }) =>
+      marks.some(({ type }) => type === 'link' || type === 'strike' || type === 'spoiler') ||
+      /https?:\/\//i.test(text),
+  );
+}
+
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/**
+ * Columns a text takes in a fixed-width font: wide East Asian characters and emoji take two, marks
+ * that combine take none. Counted by grapheme, as terminals and phones draw them.
+ */
+export function textWidth(text: string): number {
+  if (isLatin(text)) return text.length;
+  let width = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** Latin letters and signs, each a character of its own; not the soft hyphen, which is not seen. */
+function isLatin(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x2ff || (code > 0x7e && code < 0xa0) || code === 0xad) return false;
+  }
+  return true;
+}
+
+const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Mn}\p{Me}\u{1160}-\u{11ff}]*$/u;
+const EMOJI = /^\p{Emoji_Presentation}|\u{fe0f}/u;
+/** Unicode's East_Asian_Width W and F, less the rare: CJK, kana, Hangul, full-width forms. */
+const WIDE =
+  /^[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+function graphemeWidth(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0;
+  return WIDE.test(grapheme) || EMOJI.test(grapheme) ? 2 : 1;
 }

@@ -1,0 +1,99 @@
+import type { Leaf, Mark, Marker, Run } from '../document.ts';
+import { sameMark } from '../transform/runs.ts';
+
+/** A printed part and what the platform counts about it. */
+export interface Printed {
+  /** In the dialect. */
+  readonly text: string;
+  /** What the length limit applies to: `text` itself, or only what people see of it. */
+  readonly counted: string;
+  /** Formatted stretches. */
+  readonly entities: number;
+}
+
+/** Deeper lists are not indented further: a phone has no room for it. */
+const MAX_INDENTED_LEVELS = 8;
+/** The name of a footnote may be long; this is right for `[1]`. */
+const NOTE_INDENT = 4;
+const QUOTE = '> ';
+
+/** What stands before a leaf's first line and before its other lines. */
+interface LinePrefix {
+  readonly first: string;
+  readonly rest: string;
+  /** Whether a bullet or number is part of `first`. */
+  readonly hasMarker: boolean;
+}
+
+/**
+ * The prefix that a leaf's containers give its lines in dialects without list syntax.
+ * @param from containers before this index are shown by other means.
+ */
+export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
+  let first = '';
+  let rest = '';
+  let hasMarker = false;
+  for (const [index, container] of leaf.within.entries()) {
+    if (index < from || container.type === 'list') continue;
+    if (container.type === 'quote') {
+      first += QUOTE;
+      rest += QUOTE;
+      continue;
+    }
+    const shown = markerText(container.marker);
+    const width = container.marker.label === undefined ? shown.length : NOTE_INDENT;
+    const indent = index >= MAX_INDENTED_LEVELS * 2 ? '' : ' '.repeat(width);
+    const begins = index >= leaf.fresh;
+    hasMarker ||= begins;
+    first += begins ? shown : indent;
+    rest += indent;
+  }
+  return { first, rest, hasMarker };
+}
+
+function markerText({ label, number, done }: Marker): string {
+  if (label !== undefined) return `[${label}] `;
+  const counter = number === undefined ? '' : `${number}. `;
+  if (done !== undefined) return `${counter}${done ? '☑' : '☐'} `;
+  return counter === '' ? '• ' : counter;
+}
+
+/** The empty line between two leaves of one quote belongs to the quote. */
+export function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
+  let prefix = '';
+  for (const [index, container] of leaf.within.entries()) {
+    if (before?.within[index] !== container) break;
+    if (container.type === 'quote') prefix += QUOTE;
+  }
+  return prefix.trimEnd();
+}
+
+/** What a printer does with inline content. */
+interface RunVisitor {
+  open(mark: Mark): void;
+  close(mark: Mark): void;
+  text(text: string): void;
+}
+
+/** Turns runs back into properly nested marks: closes what ends, innermost first, opens what begins. */
+export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
+  const open: Mark[] = [];
+  const closeDownTo = (depth: number) => {
+    for (const mark of open.splice(depth).reverse()) visitor.close(mark);
+  };
+  for (const { text, marks } of runs) {
+    let common = 0;
+    while (common < open.length && isSame(open[common], marks[common])) common += 1;
+    closeDownTo(common);
+    for (const mark of marks.slice(common)) {
+      visitor.open(mark);
+      open.push(mark);
+    }
+    visitor.text(text);
+  }
+  closeDownTo(0);
+}
+
+function isSame(a: Mark | undefined, b: Mark | undefined): boolean {
+  return a !== undefined && sameMark(a, b);
+}

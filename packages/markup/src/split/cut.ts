@@ -1,0 +1,271 @@
+import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
+import { BREAKS, type Rank, rankText } from './rank-text.ts';
+
+/** Behind all text. */
+const END = Number.POSITIVE_INFINITY;
+
+/**
+ * Cuts a paragraph: at a line or sentence end if one stands in the second half of what fits, else
+ * between words; inside a word, link or code span only if that alone is too long.
+ * @returns undefined if nothing of it should or can stand in this part.
+ */
+export function cutText(leaf: TextLeaf, space: Space): [TextLeaf, TextLeaf] | undefined {
+  const text = textWithin(leaf.runs, space.window);
+  const stretch = (from: number, to: number): TextLeaf => ({
+    ...leaf,
+    runs: runsAfter(to < END ? runsBefore(leaf.runs, to) : leaf.runs, from),
+    fresh: from === 0 ? leaf.fresh : leaf.within.length,
+  });
+  const at = bestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
+  if (at === undefined) return undefined;
+  return [stretch(0, at), stretch(at, END)];
+}
+
+const EMPTY_LINE = 0;
+const LINE = 1;
+const WORD = BREAKS;
+const CHARACTER = BREAKS + 1;
+
+/**
+ * Cuts a code block, at an empty line if one stands in the second half of what fits, else at a line
+ * end, and inside a line only if that alone is too long. Both halves are code of the same language;
+ * empty lines at the cut are dropped.
+ * @returns undefined if nothing of it should or can stand in this part.
+ */
+export function cutCode(leaf: CodeLeaf, space: Space): [CodeLeaf, CodeLeaf] | undefined {
+  const text = withoutEmptyStart(leaf.text);
+  const near = text.slice(0, space.window);
+  const stretch = (from: number, to: number): CodeLeaf => {
+    const begun = text[from] === '\n' ? from + 1 : from;
+    const kept = withoutEmptyEnd(withoutEmptyStart(text.slice(begun, to)));
+    return { ...leaf, text: kept, fresh: from === 0 ? leaf.fresh : leaf.within.length };
+  };
+  const at = bestCut({ text: near, rank: rankCode(near), stretch }, space);
+  if (at === undefined) return undefined;
+  return [stretch(0, at), stretch(at, text.length)];
+}
+
+function rankCode(text: string): Rank {
+  return (at) => {
+    if (text[at] === '\n') return isEmptyLine(text, at + 1) ? EMPTY_LINE : LINE;
+    return text[at - 1] === ' ' ? WORD : CHARACTER;
+  };
+}
+
+function isEmptyLine(text: string, from: number): boolean {
+  const end = text.indexOf('\n', from);
+  return end >= 0 && text.slice(from, end).trim() === '';
+}
+
+/** Without the lines at the beginning that have nothing in them. */
+function withoutEmptyStart(text: string): string {
+  const space = text.length - text.trimStart().length;
+  return text.slice(text.lastIndexOf('\n', space) + 1);
+}
+
+function withoutEmptyEnd(text: string): string {
+  const end = text.indexOf('\n', text.trimEnd().length);
+  return end < 0 ? text : text.slice(0, end);
+}
+
+/**
+ * Cuts a table or grid between rows; both halves show the header.
+ * @returns undefined if not even the first row fits.
+ */
+export function cutRows<Rows extends GridLeaf | TableLeaf>(
+  leaf: Rows,
+  space: Space,
+): [Rows, Rows] | undefined {
+  const head = (count: number): Rows => ({ ...leaf, rows: leaf.rows.slice(0, count) });
+  const count = mostWithin(leaf.rows.length - 1, (rows) => space.load(head(rows)));
+  if (count === 0) return undefined;
+  return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
+}
+
+/** A text that has to be cut, as far as a part can hold it. */
+interface Cuttable {
+  readonly text: string;
+  readonly rank: Rank;
+  /** The leaf of a stretch between two offsets. */
+  stretch(from: number, to: number): Leaf;
+}
+
+/**
+ * The best offset for a cut: in the second half of what fits, unless that tears something apart that
+ * the next part can hold whole.
+ * @returns undefined if nothing of the text should or can stand in this part.
+ */
+function bestCut(cuttable: Cuttable, space: Space): number | undefined {
+  const cutBefore = space.cutsIn(cuttable.text);
+  const load = (at: number) => space.load(cuttable.stretch(0, cutBefore(at)));
+  let most = cutBefore(mostWithin(cuttable.text.length - 1, load));
+  while (most > 0) {
+    const at = bestUpTo(most, cuttable, space, cutBefore);
+    // Less text may take more room: a mark that holds only at the end of a word gets its signs there.
+    if (at === undefined || load(at) <= 1) return at;
+    most = cutBefore(at - 1);
+  }
+  return undefined;
+}
+
+function bestUpTo(
+  most: number,
+  { text, rank, stretch }: Cuttable,
+  space: Space,
+  cutBefore: CutBefore,
+): number | undefined {
+  const upper = bestAbove(most / 2, most, rank, cutBefore);
+  const torn = harm(rank(upper));
+  if (torn === 0) return upper;
+  const start = lastBelow(most / 2, rank, cutBefore, torn);
+  const end = firstBeyond(upper, text.length, rank, torn);
+  if (space.loadAlone(stretch(start, end)) > 1) return upper;
+  if (start > 0) return start;
+  return space.isEmpty ? upper : undefined;
+}
+
+/** The best place in the upper half of what fits; later among equals. */
+function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore): number {
+  let best = { at: most, rank: rank(most) };
+  for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
+    const value = rank(at);
+    if (value < best.rank && cutBefore(at) === at) best = { at, rank: value };
+  }
+  return best.at;
+}
+
+/** Where the thing that would be torn begins: the last place in the lower half that does less harm. */
+function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
+  let at = Math.ceil(half) - 1;
+  while (at > 0 && (harm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
+  return Math.max(at, 0);
+}
+
+/** Where the thing that would be torn ends. */
+function firstBeyond(from: number, length: number, rank: Rank, torn: number): number {
+  let at = from + 1;
+  while (at < length && harm(rank(at)) >= torn) at += 1;
+  return at;
+}
+
+function harm(rank: number): number {
+  return Math.floor(rank / BREAKS);
+}
+
+/** What is left of a part for the leaf that comes next. */
+export interface Space {
+  /** How full the part would be with this beginning of the leaf; up to 1 it fits. */
+  load(beginning: Leaf): number;
+  /** How full a part with nothing but this stretch of the leaf would be. */
+  loadAlone(stretch: Leaf): number;
+  /** More UTF-16 units than any part can hold. */
+  readonly window: number;
+  /** Whether the part has nothing in it, so that the leaf has to begin here. */
+  readonly isEmpty: boolean;
+  /** Where a text may be cut at all. */
+  cutsIn(text: string): CutBefore;
+}
+
+/** The text of the first runs, at most `length` UTF-16 units of it. */
+function textWithin(runs: readonly Run[], length: number): string {
+  let text = '';
+  for (const run of runs) {
+    if (text.length >= length) break;
+    text += run.text.slice(0, length - text.length);
+  }
+  return text;
+}
+
+/** What stands before an offset, without white space at its end. */
+function runsBefore(runs: readonly Run[], at: number): Run[] {
+  const { index, inside } = find(runs, at);
+  const cut = runs[index];
+  const head = runs.slice(0, index);
+  if (cut !== undefined && inside > 0) head.push({ ...cut, text: cut.text.slice(0, inside) });
+  const last = head.findLastIndex(hasText);
+  return edited(head.slice(0, last + 1), last, (text) => text.trimEnd());
+}
+
+/** What stands after an offset, without white space at its beginning. */
+function runsAfter(runs: readonly Run[], at: number): Run[] {
+  const { index, inside } = find(runs, at);
+  const tail = edited(runs.slice(index), 0, (text) => text.slice(inside));
+  const first = tail.findIndex(hasText);
+  return first < 0 ? [] : edited(tail.slice(first), 0, (text) => text.trimStart());
+}
+
+/** The run an offset lies in, and the offset in it. */
+function find(runs: readonly Run[], at: number): { index: number; inside: number } {
+  let before = 0;
+  for (const [index, { text }] of runs.entries()) {
+    if (before + text.length > at) return { index, inside: at - before };
+    before += text.length;
+  }
+  return { index: runs.length, inside: 0 };
+}
+
+function edited(runs: Run[], index: number, edit: (text: string) => string): Run[] {
+  const run = runs[index];
+  if (run !== undefined) runs[index] = { ...run, text: edit(run.text) };
+  return runs;
+}
+
+function hasText({ text }: Run): boolean {
+  return text.trim() !== '';
+}
+
+/** The last offset up to `at` where the text may be cut; 0 if its first character goes beyond `at`. */
+type CutBefore = (at: number) => number;
+
+/** Cuts that never break what people see as one character, such as a family emoji or a flag. */
+export function betweenGraphemes(text: string): CutBefore {
+  if (isSimple(text)) return (at) => at;
+  // Made only where it is needed: making one costs more than most texts.
+  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  // Looks only at the neighbourhood of an offset: a hundred times faster than going through all.
+  const segments = graphemes.segment(text);
+  return (at) => segments.containing(at)?.index ?? at;
+}
+
+/** Cuts between code points, for a single character longer than a part. */
+export function betweenCodePoints(text: string): CutBefore {
+  return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
+}
+
+/** Below the combining marks every unit is a character of its own; nearly all text is. */
+function isSimple(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x300 || code === 0x0d) return false;
+  }
+  return true;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/**
+ * The largest `count` in 0..max with a load of at most 1, given that loads never shrink. They grow
+ * about evenly, so two of them tell where to look next; every third look halves what is left, in
+ * case they do not.
+ */
+export function mostWithin(max: number, load: (count: number) => number): number {
+  let low = 0;
+  let lowLoad = 0;
+  let high = max + 1;
+  let next = Math.min(max, 8);
+  for (let step = 1; high - low > 1; step += 1) {
+    const value = load(next);
+    const growth = (value - lowLoad) / (next - low);
+    if (value <= 1) {
+      low = next;
+      lowLoad = value;
+    } else high = next;
+    const even = low + Math.floor((1 - lowLoad) / growth);
+    const middle = Math.floor((low + high) / 2);
+    next = step % 3 !== 0 && Number.isFinite(even) ? even : middle;
+    next = Math.min(Math.max(next, low + 1), high - 1);
+  }
+  return low;
+}

@@ -1,0 +1,253 @@
+import {
+  contentLength,
+  isVisible,
+  type Leaf,
+  type Run,
+  type TableLeaf,
+  type TextLeaf,
+} from '../document.ts';
+import type { Steps } from '../steps.ts';
+import { linkOf, withAddresses } from '../transform/runs.ts';
+import { headerText, rowContainers, rowTexts } from '../transform/tables.ts';
+import {
+  betweenCodePoints,
+  betweenGraphemes,
+  cutCode,
+  cutRows,
+  cutText,
+  mostWithin,
+  type Space,
+} from './cut.ts';
+
+/** What the splitter must know about the target. */
+export interface Room {
+  /** How full a part with these leaves would be; up to 1 it can be sent. Grows with the leaves. */
+  load(leaves: readonly Leaf[]): number;
+  /** More UTF-16 units than any part can hold; looking further would be a waste. */
+  readonly window: number;
+}
+
+/** Below this load a part is rather filled up with half a paragraph than sent so short. */
+const FULL_ENOUGH = 0.5;
+
+/**
+ * Splits a document into parts that fit, at the best places there are, a step for each part. Loses
+ * and doubles nothing; what nobody would see gives no part.
+ */
+export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
+  const parts: Leaf[][] = [];
+  // A stack, the next leaf on top: a part costs the same, however much is still to come.
+  const waiting = leaves.toReversed();
+  while (waiting.length > 0) {
+    const ahead = takeAhead(waiting, room.window);
+    const { head, rest } = nextPart(ahead, room);
+    for (const leaf of rest.toReversed()) waiting.push(leaf);
+    if (head.some(isVisible)) parts.push(head);
+    yield;
+  }
+  return parts;
+}
+
+/** Takes from a stack the leaves that are all there is, or more than a part can hold. */
+export function takeAhead(waiting: Leaf[], window: number): Leaf[] {
+  const ahead: Leaf[] = [];
+  let length = 0;
+  for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
+    ahead.push(leaf);
+    length += 1 + contentLength([leaf], window);
+    if (length > window + 1) break;
+  }
+  return ahead;
+}
+
+/** One part and what comes after it. `head` may be empty when a leaf had to be made simpler first. */
+interface Step {
+  readonly head: Leaf[];
+  readonly rest: Leaf[];
+}
+
+/**
+ * Makes the next part. Where it ends depends on no more leaves than it takes to exceed the window.
+ * @returns the very same leaves as `head` if all of them fit.
+ */
+export function nextPart(ahead: Leaf[], room: Room): Step {
+  if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
+  const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
+  return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
+}
+
+/** The best place between leaves that leaves the part full enough; later is better among equals. */
+function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
+  let best: { count: number; rank: number } | undefined;
+  let load = room.load(leaves.slice(0, fitting));
+  // Leaves add to the load about as they do to the length, which takes no printing.
+  const each = load / contentLength(leaves.slice(0, fitting), room.window);
+  for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
+    const rank = boundaryRank(leaves[count - 1], leaves[count]);
+    if (rank !== undefined && (best === undefined || rank < best.rank)) best = { count, rank };
+    load -= each * (1 + contentLength(leaves.slice(count - 1, count), room.window));
+  }
+  return best === undefined ? undefined : boundaryAt(leaves, best.count);
+}
+
+/** 0 between top-level blocks, more the deeper the place; what leads to the next leaf stays with it. */
+function boundaryRank(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
+  if (before === undefined || after === undefined || isHeading(before)) return undefined;
+  const inside = Math.min(after.fresh, after.within.length);
+  return inside * 2 + (after.gap === 2 ? 0 : 1) + (announces(before) ? 0.5 : 0);
+}
+
+function isHeading(leaf: Leaf): boolean {
+  return leaf.kind === 'text' && leaf.heading !== undefined;
+}
+
+/** A line such as "Run this:" belongs to what follows. */
+function announces(leaf: Leaf): boolean {
+  return leaf.kind === 'text' && /[:：]\s*$/.test(leaf.runs.at(-1)?.text.slice(-8) ?? '');
+}
+
+function boundaryAt(leaves: readonly Leaf[], count: number): Step {
+  return { head: leaves.slice(0, count), rest: leaves.slice(count) };
+}
+
+/** Fills the part with the beginning of the leaf that did not fit. */
+function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
+  const before = ahead.slice(0, fitting);
+  const after = ahead.slice(fitting + 1);
+  const next = ahead[fitting];
+  if (next === undefined) return boundaryAt(ahead, fitting);
+  const space: Space = {
+    load: (beginning) => room.load([...before, beginning]),
+    loadAlone: (stretch) => room.load([stretch]),
+    window: room.window,
+    isEmpty: fitting === 0,
+    cutsIn: betweenGraphemes,
+  };
+  const halves = cut(next, space);
+  if (halves !== undefined) return stepAfter(before, halves, after);
+  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
+  if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
+  // A heading that fills the part, or before a link or row that only fits into a part of its own.
+  if (fitting > 0) return boundaryAt(ahead, fitting);
+  const simpler = simplify(next);
+  if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
+  // A single character longer than a part has to be broken; the least one fits every target.
+  const broken = cut(next, { ...space, cutsIn: betweenCodePoints });
+  return broken === undefined ? boundaryAt(ahead, 1) : stepAfter(before, broken, after);
+}
+
+function stepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): Step {
+  return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
+}
+
+function cut(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
+  switch (leaf.kind) {
+    case 'text':
+      return cutText(leaf, space);
+    case 'code':
+      return cutCode(leaf, space);
+    case 'grid':
+    case 'table':
+      return cutRows(leaf, space);
+    case 'rule':
+      return undefined;
+  }
+}
+
+/**
+ * Splits as `splitLeaves` does, and lets each of several parts end with a line such as `(2/5)`. The
+ * line takes its room like any other, so parts stay within their limit.
+ * @param mostLabel a label that fills more of a part than this, 0 to 1, is left out on all parts.
+ */
+export function* splitNumbered(
+  leaves: readonly Leaf[],
+  room: Room,
+  mostLabel: number,
+): Steps<Leaf[][]> {
+  const plain = yield* splitLeaves(leaves, room);
+  if (plain.length < 2) return plain;
+  // The labels themselves can make one more digit necessary.
+  for (let digits = String(plain.length).length; ; digits += 1) {
+    const widest = labelOf('9'.repeat(digits), '9'.repeat(digits));
+    if (room.load([widest]) > mostLabel) return plain;
+    const load: Room['load'] = (part) => room.load([...part, widest]);
+    const parts = yield* splitLeaves(leaves, { ...room, load });
+    // With less room a quote or list may be given up, and then all of it fit into one part.
+    if (parts.length < 2) return parts;
+    const count = String(parts.length);
+    if (count.length > digits) continue;
+    return parts.map((part, index) => [...part, labelOf(String(index + 1), count)]);
+  }
+}
+
+function labelOf(index: string, count: string): Leaf {
+  const runs = [{ text: `(${index}/${count})`, marks: [] }];
+  return { kind: 'text', runs, within: [], fresh: 0, gap: 2 };
+}
+
+/**
+ * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
+ * always ends: a table's first row → list item, grid → code → paragraph, paragraph → without its
+ * list, then with its first words bare.
+ * @returns undefined if it is as simple as can be.
+ */
+function simplify(leaf: Leaf): Leaf[] | undefined {
+  switch (leaf.kind) {
+    case 'table':
+      return withFirstRowAsItem(leaf);
+    case 'grid':
+      return [
+        {
+          ...leaf,
+          kind: 'code',
+          language: undefined,
+          text: [...leaf.header, ...leaf.rows].join('\n'),
+        },
+      ];
+    case 'code':
+      return leaf.language === undefined
+        ? [{ ...leaf, kind: 'text', runs: [{ text: withoutPings(leaf.text), marks: [] }] }]
+        : [{ ...leaf, language: undefined }];
+    case 'text':
+      return simplerText(leaf);
+    case 'rule':
+      return leaf.within.length === 0 ? undefined : [{ ...leaf, within: [], fresh: 0 }];
+  }
+}
+
+function simplerText(leaf: TextLeaf): Leaf[] | undefined {
+  if (leaf.within.length > 0) return [{ ...leaf, within: [], fresh: 0 }];
+  const { heading, ...text } = leaf;
+  if (heading !== undefined) return [text];
+  const [first] = leaf.runs;
+  if (first === undefined || first.marks.length === 0) return undefined;
+  return [{ ...leaf, runs: withBareBeginning(first, leaf.runs) }];
+}
+
+/** Takes the marks off the first run; off the whole of a link, whose address is then written out. */
+function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
+  const link = linkOf(first);
+  const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
+  const marked = end < 0 ? runs : runs.slice(0, end);
+  const bare = withAddresses(marked).map(({ text, marks }) => {
+    const wasCode = marks.some(({ type }) => type === 'code');
+    return { text: wasCode ? withoutPings(text) : text, marks: [] };
+  });
+  return [...bare, ...runs.slice(marked.length)];
+}
+
+/** Nobody is pinged from code, and so nobody may be from what was code. */
+function withoutPings(text: string): string {
+  return text.replaceAll('@', '@\u200b');
+}
+
+function withFirstRowAsItem(table: TableLeaf): Leaf[] {
+  const { header, rows, within, fresh, gap } = table;
+  const [row, ...others] = rows;
+  if (row === undefined) return [{ kind: 'text', runs: headerText(header), within, fresh, gap }];
+  const [path = within] = rowContainers(within, 1);
+  const [runs = []] = rowTexts(header, [row]);
+  const item: Leaf = { kind: 'text', runs, within: path, fresh, gap };
+  if (others.length === 0) return [item];
+  return [item, { ...table, rows: others, fresh: within.length, gap: 1 }];
+}

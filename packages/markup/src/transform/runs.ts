@@ -1,0 +1,180 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
+import type { Mark, Run } from '../document.ts';
+
+/** The same runs without the blank lines at their beginning and end, which separate nothing. */
+export function withoutOuterBreaks(all: readonly Run[]): Run[] {
+  const text = all.map(shape).join('');
+  // A line that shows something keeps the space it begins with.
+  const from = /^\s*\n/.exec(text)?.[0].length ?? 0;
+  const shown = text.trimEnd().length;
+  const to = text.includes('\n', shown) ? shown : text.length;
+  const runs: Run[] = [];
+  let at = 0;
+  for (const run of all) {
+    const own = run.text.slice(Math.max(from - at, 0), Math.max(to - at, 0));
+    at += run.text.length;
+    if (own !== '') runs.push(own === run.text ? run : { ...run, text: own });
+  }
+  return runs;
+}
+
+/** Text in which only white space counts; that of code is shown. */
+function shape({ text, marks }: Run): string {
+  return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
+}
+
+/** Neighbours with the same marks become one run. */
+export function joinEqual(runs: readonly Run[]): Run[] {
+  const joined: Run[] = [];
+  for (const run of runs) {
+    const last = joined.at(-1);
+    if (run.text === '') continue;
+    if (last !== undefined && sameMarks(last.marks, run.marks)) {
+      joined[joined.length - 1] = { text: last.text + run.text, marks: last.marks };
+    } else joined.push(run);
+  }
+  return joined;
+}
+
+function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
+  return a.length === b.length && a.every((mark, index) => sameMark(mark, b[index]));
+}
+
+/** Two links are the same only if they are one link of the source. */
+export function sameMark(a: Mark, b: Mark | undefined): boolean {
+  return a === b || (a.type !== 'link' && a.type === b?.type);
+}
+
+/** Whether the dialect can hide this address behind a text. Relative and odd addresses never. */
+export function isLinkable(url: string, rule: LinkRule): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  if (!rule.schemes.includes(protocol)) return false;
+  return !rule.dottedHostOnly || hostname.includes('.') || hostname.startsWith('[');
+}
+
+/** Whether the text already shows the address, as a bare URL does. */
+export function showsAddress(text: string, url: string): boolean {
+  return text === url || url === `http://${text}` || url === `mailto:${text}`;
+}
+
+/** The same runs without link marks; addresses follow in parentheses, so that nothing is lost. */
+export function withAddresses(runs: readonly Run[]): Run[] {
+  const out: Run[] = [];
+  for (const [index, run] of runs.entries()) {
+    const link = linkOf(run);
+    out.push(link === undefined ? run : { ...run, marks: run.marks.filter((m) => m !== link) });
+    if (link === undefined || linkOf(runs[index + 1]) === link) continue;
+    const shown = runs.filter((other) => linkOf(other) === link);
+    const address = addressAfter(shown.map(({ text }) => text).join(''), link.url);
+    if (address !== '') out.push({ text: address, marks: [] });
+  }
+  return out;
+}
+
+/** What to write behind a link's text for those who cannot follow it; empty if the text says it. */
+export function addressAfter(text: string, url: string): string {
+  if (url === '' || showsAddress(text, url)) return '';
+  return ` (${url})`;
+}
+
+/** The link a run stands in. */
+export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefined {
+  return run?.marks.find((mark) => mark.type === 'link');
+}
+
+type Pings = DialectCapabilities['pings'];
+
+/** Follows the `@` of a dead mention: nothing to see, but no name begins with it. */
+const ZERO_WIDTH_SPACE = '\u200b';
+/** How far back the beginning of an address is looked for, in UTF-16 units. */
+const MAX_ADDRESS = 200;
+/** The beginning of an address that every platform links, even without `https://`, up to a slash. */
+const ADDRESS =
+  /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
+
+/**
+ * The same runs with a zero-width space after each `@` that would ping somebody. Marks do not protect
+ * (`@**name**` pings); code does, and so does being part of an address, which must stay whole.
+ */
+export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {
+  if (pings.length === 0 || !runs.some(({ text }) => text.includes('@'))) return runs;
+  const places = placesOfPings(runs.map(({ text }) => text).join(''), pings);
+  const addresses = bareAddresses(runs);
+  let from = 0;
+  let next = 0;
+  return runs.map((run) => {
+    const start = from;
+    from += run.text.length;
+    const own: number[] = [];
+    for (let at = places[next]; at !== undefined && at < from; at = places[next]) {
+      own.push(at - start);
+      next += 1;
+    }
+    const link = linkOf(run);
+    const isCode = run.marks.some(({ type }) => type === 'code');
+    if (isCode || (link !== undefined && addresses.has(link))) return run;
+    return { ...run, text: cutOff(run.text, own) };
+  });
+}
+
+/** The same for a text without any formats. */
+export function deadenPlain(text: string, pings: Pings): string {
+  return pings.length === 0 ? text : cutOff(text, placesOfPings(text, pings));
+}
+
+function cutOff(text: string, places: readonly number[]): string {
+  let dead = '';
+  let from = 0;
+  for (const at of places) {
+    dead += text.slice(from, at + 1) + ZERO_WIDTH_SPACE;
+    from = at + 1;
+  }
+  return dead + text.slice(from);
+}
+
+function placesOfPings(text: string, pings: Pings): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    if (isPing(text, at, pings)) places.push(at);
+  }
+  return places;
+}
+
+function isPing(text: string, at: number, pings: Pings): boolean {
+  if (pings !== 'usernames') return pings.some((name) => text.startsWith(name, at + 1));
+  if (!/^\w\w/.test(text.slice(at + 1, at + 3))) return false;
+  const before = text.slice(Math.max(0, at - MAX_ADDRESS), at);
+  return !/[\p{L}\p{N}_]$/u.test(before.slice(-2)) && !ADDRESS.test(before);
+}
+
+/** Links whose text is their address. */
+function bareAddresses(runs: readonly Run[]): ReadonlySet<Mark> {
+  const texts = new Map<Mark & { type: 'link' }, string>();
+  for (const run of runs) {
+    const link = linkOf(run);
+    if (link !== undefined) texts.set(link, (texts.get(link) ?? '') + run.text);
+  }
+  const bare = [...texts].filter(([{ url }, text]) => showsAddress(text, url));
+  return new Set(bare.map(([link]) => link));
+}
+
+/** Control characters, and line ends that not every platform takes for one; tab and `\n` are fine. */
+const UNPRINTABLE = /(?![\t\n])\p{Cc}|[\u2028\u2029]/gu;
+
+/**
+ * Text without control characters: platforms drop or refuse them, and a terminal obeys them. They
+ * reach a text raw or as character references such as `&#13;`. A terminal's whole command goes
+ * (`ESC[31m`), not only its first character.
+ */
+export function printable(text: string): string {
+  return withoutCommands(text).replace(UNPRINTABLE, (character) => {
+    if (character === '\0') return '\ufffd';
+    if (character === '\v' || character === '\f') return ' ';
+    return '\r\u0085\u2028\u2029'.includes(character) ? '\n' : '';
+  });
+}
+
+const withoutCommands = (text: string) =>
+  text.includes('\u001b') || text.includes('\u009b') ? stripVTControlCharacters(text) : text;
