@@ -81,6 +81,7 @@ export function watchDatabase(
       watched('write', () => database.change(durability, statement, ...params)),
     writeUrgent: (work) => watched('write', () => database.writeUrgent(work)),
     writeLong: (work) => watched('write', () => database.writeLong(work)),
+    rewritten: () => database.rewritten(),
     close: () => database.close(),
   };
 }

@@ -48,5 +48,10 @@ export interface Database {
   writeUrgent<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Like `write`, for a migration or a restore, whose statements may each take an hour. */
   writeLong<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Another number as soon as stored history may read otherwise, entries that are appended apart; what is
+   * remembered of it then is out of date. Null where other processes may do so unseen.
+   */
+  rewritten(): number | null;
   close(): Promise<void>;
 }

@@ -73,12 +73,17 @@ describe('the plan of every query', () => {
       'memory_entry',
     ]);
     const scans = [...queries]
-      .filter((text) => /^(select|update|delete)/.test(text))
+      .filter((text) => /^(select|update|delete|insert|with)/.test(text))
       .flatMap((text) => planOf(look, text).map((detail) => ({ text, detail })))
       .filter(({ detail }) => tables.has(detail.match(/^SCAN (\w+)/)?.[1] ?? ''))
       .filter(({ detail, text }) => !MAY_BE_READ_WHOLE.test(detail) && !isNewestFew(text));
     expect(scans).toEqual([]);
     expect(queries.size).toBeGreaterThan(25);
+  });
+
+  it('[D05] finds what is to be sent in a chat without going through what was sent', () => {
+    const [first] = [...queries].filter((text) => text.includes('as goes_on'));
+    expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });
 });
 
@@ -157,6 +162,9 @@ async function useEverything(store: Store): Promise<void> {
     await finish(id);
     await finish(id);
   }
+  await store.outbox.accountsWithWork(0);
+  await store.outbox.unfinished(chat, 5);
+  await store.souls.glance('main', 0);
   await store.outbox.chatsWithWork('web', 'default', 0, 5);
   await store.outbox.counts();
   await useDeadLetters(store);

@@ -12,6 +12,12 @@ describe('the text of a statement', () => {
     expect(textFor('sqlite', SHIFT)).toBe('select ?1 as b, ?2 as a, ?1 as c /*pg for update*/');
     expect(textFor('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
   });
+
+  it('hides a limit from SQLite, and hints for SQLite from PostgreSQL', () => {
+    const first = statement('select 1 from t /*sqlite indexed by i */limit :most');
+    expect(textFor('sqlite', first)).toBe('select 1 from t indexed by i limit +?1');
+    expect(textFor('postgres', first)).toBe('select 1 from t /*sqlite indexed by i */limit $1');
+  });
 });
 
 const ADD = statement('insert into noted (id, text) values (:id, :text)');

@@ -70,6 +70,7 @@ export async function openPostgres({
     change: (_durability, statement, ...params) => guarded(() => reading.run(statement, ...params)),
     writeUrgent: (work) => guarded(() => transact(named, () => lendUrgent(ms), work)),
     writeLong: (work) => guarded(() => transact(named, () => lend(LONG_QUERY_MS), work)),
+    rewritten: () => null,
     async close() {
       if (!open) return;
       open = false;

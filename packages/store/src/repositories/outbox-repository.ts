@@ -145,13 +145,16 @@ export function readPart(row: PartRow): OutboundPart {
   };
 }
 
-/** The first parts of a chat that are not finished, due or not: nothing may overtake them. */
+/**
+ * The first parts of a chat that are not finished, due or not: nothing may overtake them. Left to itself
+ * SQLite goes through all parts that the chat ever had, by the index that has the same columns.
+ */
 const FIRST = statement(`
   select ${PART}, state, attempts, not_before, sending_at, created_at, trace,
     exists (select 1 from outbox later
       where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
-  from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq limit :limit
-`).rows<
+  from outbox /*sqlite indexed by outbox_unfinished */where ${OF_CHAT} and ${UNFINISHED}
+  order by seq limit :limit`).rows<
   PartRow &
     Pick<Row, 'state' | 'attempts' | 'not_before' | 'sending_at' | 'created_at' | 'trace'> & {
       readonly goes_on: number | boolean;

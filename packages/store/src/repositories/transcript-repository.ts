@@ -6,6 +6,7 @@ import { statement } from '../statement.ts';
 import type { InboxTable } from '../tables/inbound-tables.ts';
 import { type INBOX_COLUMNS, readInboxRow } from './inbox-row.ts';
 import type { PinPlace } from './pin-repository.ts';
+import { RememberedHistory, type RememberedSession } from './remembered-history.ts';
 import type { StoredSummary, SummaryPlace } from './summary-repository.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
@@ -22,11 +23,21 @@ export interface NumberedEntry extends RememberedEntry {
 
 type Entries = Promise<readonly NumberedEntry[]>;
 
+/** A summary, and what was said since. */
+interface SinceSummary {
+  readonly summary: StoredSummary | null;
+  readonly entries: readonly NumberedEntry[];
+}
+
+/** Of the history that was read last, in characters of its JSON; about three bytes each. */
+const REMEMBERED = 1_500_000;
+
 /** The model's history of a conversation. Written only by the commit of a turn. */
 export type TranscriptRepository = ReturnType<typeof transcriptRepository>;
 
 /** The table `transcript`, read. */
 export function transcriptRepository(database: Database) {
+  const memory = new RememberedHistory(REMEMBERED);
   return {
     /** The newest `limit` entries of one session, oldest first. */
     async recent(
@@ -48,20 +59,17 @@ export function transcriptRepository(database: Database) {
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
     },
     /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
-    async sinceSummary(
-      { conversationId, session, reader }: SummaryPlace,
-      limit: number,
-    ): Promise<{ readonly summary: StoredSummary | null; readonly entries: Awaited<Entries> }> {
-      const params = { conversationId, session, reader, limit };
-      const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, params));
-      const row = rows.find(({ role }) => role === 'summary');
-      return {
-        summary: row === undefined ? null : { content: fromJson(row.content), reaches: row.seq },
-        entries: rows
-          .filter(isEntry)
-          .map(numbered)
-          .sort((a, b) => a.seq - b.seq),
-      };
+    async sinceSummary(place: SummaryPlace, limit: number): Promise<SinceSummary> {
+      const version = database.rewritten();
+      const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
+      const known = version === null ? undefined : memory.get(key, version);
+      const read = await readSince(database, place, limit, known);
+      const isUnchanged = version !== null && database.rewritten() === version;
+      // What was changed while this was reading, or whose summary was taken back, is read again.
+      const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
+      const { summary, session } = isStale ? await readSince(database, place, limit) : read;
+      if (isUnchanged) memory.set(key, version, session);
+      return { summary, entries: session.entries };
     },
     /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
     async oldestAfter(
@@ -101,6 +109,27 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
+/** Reads a session, or what came since `known` was read. */
+async function readSince(
+  database: Database,
+  { conversationId, session, reader }: SummaryPlace,
+  limit: number,
+  known: RememberedSession = { entries: [], reaches: 0, characters: 0 },
+): Promise<{ readonly summary: StoredSummary | null; readonly session: RememberedSession }> {
+  const after = known.entries.at(-1)?.seq ?? 0;
+  const params = { conversationId, session, reader, after, limit };
+  const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, params));
+  const row = rows.find(({ role }) => role === 'summary');
+  const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
+  const fresh = rows.filter(isEntry);
+  const reaches = summary?.reaches ?? 0;
+  const characters = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
+  const entries = [...known.entries, ...fresh.map(numbered).sort((a, b) => a.seq - b.seq)]
+    .slice(-limit)
+    .filter(({ seq }) => seq > reaches);
+  return { summary, session: { entries, reaches, characters } };
+}
+
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
 // Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. A question has none.
@@ -114,15 +143,17 @@ const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<Entry
 const NEWEST = statement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
-// The summary comes with its own role; one statement, as most sessions have none and every turn asks.
+// The summary comes with its own role; one statement, as most sessions have none and every turn asks. A
+// common table expression would be shorter, but SQLite would build a table for it each time.
+const SUMMARIES = `
+  from summary where conversation_id = :conversationId and session = :session and reader = :reader
+    and kind = 'history' and content is not null`;
 const SINCE_SUMMARY = statement(`
-  with latest as (select content, reaches from summary
-    where conversation_id = :conversationId and session = :session and reader = :reader
-      and content is not null and kind = 'history'
-    order by reaches desc limit 1)
-  select * from (${ENTRIES} and seq > coalesce((select reaches from latest), 0)
+  select * from (${ENTRIES} and seq > coalesce(
+      (select max(reaches) ${SUMMARIES} and reaches > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
-  union all select reaches, 'summary', content, 0, null from latest`).rows<SinceSummaryRow>();
+  union all select reaches, 'summary', content, 0, null ${SUMMARIES}
+    and reaches = (select max(reaches) ${SUMMARIES})`).rows<SinceSummaryRow>();
 const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
 const BETWEEN = statement(`
   ${ENTRIES} and created_at >= :from and created_at < :to

@@ -94,6 +94,8 @@ function sqliteDatabase(
       over.resolve();
     }
   };
+  let foreign = 0;
+  let foreignChanges = 0;
   let surviving: Durability = 'power-cut';
   const transactions = new GroupCommit(alone, {
     run: (statement) => void prepared.text(statement).run(),
@@ -121,6 +123,13 @@ function sqliteDatabase(
       guarded(() => transactions.transact((sql) => sql.run(statement, ...params), durability)),
     writeUrgent: (work) => guarded(() => transactions.transact(work, 'process')),
     writeLong: (work) => guarded(() => transactions.transact(work, 'power-cut')),
+    rewritten() {
+      // It changes with every commit of another process on the file, such as a command's.
+      const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
+      if (seen !== foreign) foreignChanges += 1;
+      foreign = Number(seen);
+      return prepared.rewritten + foreignChanges;
+    },
     async close() {
       if (!open) return;
       open = false;

@@ -8,38 +8,65 @@ import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
 /** Texts of Kysely: a few dozen; lists of varying length make more, and those may fall out. */
 const CAPACITY = 300;
 
+/** A prepared statement, and whether it may change what the history of a chat reads like. */
+interface Made {
+  readonly query: StatementSync;
+  readonly rewrites: boolean;
+}
+
+/**
+ * Changes entries of the history, or says of a part that it did not arrive; a part on its way to its chat
+ * is not meant, nor are entries that are appended.
+ */
+const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
+const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
+
 /** Prepared statements of one connection, because preparing costs more than running most of them. */
 export class Prepared {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
-  readonly #statements = new Map<Statement, StatementSync>();
-  readonly #texts = new BoundedMap<string, StatementSync>(CAPACITY);
+  readonly #statements = new Map<Statement, Made>();
+  readonly #texts = new BoundedMap<string, Made>(CAPACITY);
+  #rewritten = 0;
 
   constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
     this.#sqlite = sqlite;
     this.#onQuery = onQuery;
   }
 
-  /** Throws what `node:sqlite` throws for a text that is no statement. */
+  /** How often something was run that rewrites history. */
+  get rewritten(): number {
+    return this.#rewritten;
+  }
+
+  /** The statement, to be run at once. Throws what `node:sqlite` throws for a text that is no statement. */
   get(statement: Statement): StatementSync {
-    const known = this.#statements.get(statement);
-    if (known !== undefined) return known;
-    const made = this.#prepare(textFor('sqlite', statement));
-    this.#statements.set(statement, made);
-    return made;
+    let made = this.#statements.get(statement);
+    if (made === undefined) {
+      made = this.#prepare(textFor('sqlite', statement));
+      this.#statements.set(statement, made);
+    }
+    return this.#toRun(made);
   }
 
   text(text: string): StatementSync {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    const made = this.#prepare(text);
-    this.#texts.set(text, made);
-    return made;
+    let made = this.#texts.get(text);
+    if (made === undefined) {
+      made = this.#prepare(text);
+      this.#texts.set(text, made);
+    }
+    return this.#toRun(made);
   }
 
-  #prepare(text: string): StatementSync {
+  #toRun({ query, rewrites }: Made): StatementSync {
+    if (rewrites) this.#rewritten += 1;
+    return query;
+  }
+
+  #prepare(text: string): Made {
     this.#onQuery(text);
-    return this.#sqlite.prepare(text);
+    const rewrites = REWRITES.test(text) && !ON_ITS_WAY.test(text);
+    return { query: this.#sqlite.prepare(text), rewrites };
   }
 }
 

@@ -69,6 +69,7 @@ async function useSummaries(store: Store): Promise<void> {
   await store.summaries.finish(history, 'one', { content: {}, reaches: 1 });
   await store.summaries.latest(place);
   await store.summaries.ofDay(place, '2026-11-21');
+  await store.transcript.sinceSummary(place, 5);
   await store.transcript.newestAfter(place, 1, 5);
   await store.transcript.oldestAfter(place, 1, 5);
   await store.transcript.saidBetween(place, 0, 1, 5);
