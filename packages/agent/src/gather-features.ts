@@ -21,7 +21,7 @@ export async function gatherFeatures(
       } catch (error) {
         log.error(
           { source: source.id, reason: reasonOf(error) },
-          'a part of the prompt could not be made and was left out',
+          'a source of the prompt failed and was left out',
         );
         return {};
       }

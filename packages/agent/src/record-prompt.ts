@@ -1,6 +1,6 @@
 import { type Clock, type Logger, reasonOf, withoutTemplateTokens } from '@parley/contracts';
-import type { ModelRequest } from '@parley/models';
-import { type AssembledPrompt, sentPromptOf } from '@parley/prompt';
+import type { ModelMessage, ModelRequest } from '@parley/models';
+import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { leadingMessage } from './turn-facts.ts';
 
@@ -8,6 +8,8 @@ import { leadingMessage } from './turn-facts.ts';
 export interface RecordPromptDeps {
   /** Without it nothing is recorded. */
   readonly prompts?: Pick<PromptRepository, 'record'>;
+  /** Parts that were recorded before; without it each is made again. */
+  readonly sentParts?: SentParts;
   readonly model: { readonly id: string };
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,7 +38,7 @@ export function recordPrompt(
 }
 
 function promptOf(
-  { model, clock }: RecordPromptDeps,
+  { model, clock, sentParts }: RecordPromptDeps,
   turn: ClaimedTurn,
   prompt: AssembledPrompt,
   { messages, tools = [] }: Pick<ModelRequest, 'messages' | 'tools'>,
@@ -57,13 +59,16 @@ function promptOf(
       personName: sender.name,
     },
     messageIds: turn.messages.map(({ message }) => message.messageId),
-    ...sentPromptOf(prompt),
+    ...sentPromptOf(prompt, sentParts),
     tools: tools.map(({ name }) => name),
-    messages: messages.map(({ role, content }) => ({
-      role,
-      content: withoutTemplateTokens(content),
-    })),
+    messages: messages.map(asSent),
   };
+}
+
+/** Itself where the provider is given it as it is, as nearly always. */
+function asSent(message: ModelMessage): NewPrompt['messages'][number] {
+  const content = withoutTemplateTokens(message.content);
+  return content === message.content ? message : { role: message.role, content };
 }
 
 /** A model that takes longer is about to be watched: its prompt is stored before it answers. In ms. */

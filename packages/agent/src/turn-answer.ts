@@ -32,7 +32,7 @@ import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
 export interface TurnAnswerDeps
   extends TurnPromptDeps,
     HookDeps,
-    Pick<RecordPromptDeps, 'prompts'> {
+    Pick<RecordPromptDeps, 'prompts' | 'sentParts'> {
   readonly store: Pick<Store, 'turns' | 'transcript' | 'summaries' | 'pins' | 'spend'>;
   readonly model: ChatModel;
   /** Where they differ from `DEFAULT_TURN_LIMITS`. */

@@ -77,7 +77,8 @@ const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
  * Makes the function that runs one turn: prompt, model, journal, commit, delivery. It throws what is
  * no failure of the model; the turn stays unfinished then and is begun again, at most five times.
  */
-export function createTurnRunner(deps: TurnRunnerDeps): RunTurn {
+export function createTurnRunner(options: TurnRunnerDeps): RunTurn {
+  const deps: TurnRunnerDeps = { sentParts: new WeakMap(), ...options };
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
     const { route, receivedAt } = leadingMessage(asBegun(turn));

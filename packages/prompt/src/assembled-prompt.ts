@@ -1,6 +1,8 @@
-import type { Audience, PromptPart } from '@parley/contracts';
-import type { Cut } from '@parley/workspace';
-import type { LayerId, Placement } from './layer.ts';
+import { type Audience, mayRead, type PromptPart, type Reader, reasonOf } from '@parley/contracts';
+import { type Cut, estimateTokens } from '@parley/workspace';
+import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
+import type { Layout } from './layout.ts';
+import { fenceUser } from './user-fence.ts';
 
 /** A part of the system prompt. */
 export interface SystemPart extends PromptPart {
@@ -11,12 +13,8 @@ export interface SystemPart extends PromptPart {
   readonly tokens: number;
 }
 
-/** Data for the model that stands before the person's own words in the user message. */
-export interface UserPart extends PromptPart {
-  readonly layer: LayerId;
-  /** An estimate. */
-  readonly tokens: number;
-}
+/** Data for the model that is placed before the person's own text in the user message. */
+export type UserPart = Omit<SystemPart, 'stable'>;
 
 /** What became of one layer, for the inspector (P17). */
 export type LayerReport = { readonly layer: LayerId; readonly placement: Placement } & (
@@ -45,4 +43,113 @@ export interface AssembledPrompt {
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
+}
+
+/** The parts a reader may see, and those that must not reach the model. */
+export interface EnforcedParts<Part extends PromptPart> {
+  readonly allowed: readonly Part[];
+  readonly withheld: readonly Part[];
+}
+
+const NONE: readonly never[] = [];
+
+/**
+ * The last check before a model call (W02): run it again after anything that could have added or
+ * changed parts. A withheld part is a defect of its author; the person still gets an answer.
+ */
+export function enforceAudience<Part extends PromptPart>(
+  reader: Reader,
+  parts: readonly Part[],
+): EnforcedParts<Part> {
+  if (parts.every(({ audience }) => mayRead(reader, audience)))
+    return { allowed: parts, withheld: NONE };
+  return {
+    allowed: parts.filter((part) => mayRead(reader, part.audience)),
+    withheld: parts.filter((part) => !mayRead(reader, part.audience)),
+  };
+}
+
+/** What a rendering became: its line of the report, and its part where the reader may see it. */
+interface Composed {
+  readonly line: LayerReport;
+  readonly part: SystemPart | null;
+}
+
+/** Different texts of a layer that are remembered: most chats see one of a few. */
+const REMEMBERED = 4;
+
+/**
+ * Makes the function that puts what the layers gave in its place and reports on each of them. It
+ * remembers what became of the last texts of each layer that says the same for longer than a turn.
+ */
+export function composer(
+  layout: Layout,
+): (rendered: readonly Rendering[], reader: Reader) => AssembledPrompt {
+  const known = new Map<LayerId, Composed[]>();
+  const compose = (rendering: Rendering, stable: boolean, reader: Reader): Composed => {
+    const { layer, changes, output } = rendering;
+    if (changes || !('text' in output) || !mayRead(reader, output.audience))
+      return composed(rendering, stable, reader);
+    const before = known.get(layer) ?? [];
+    const same = before.find((one) => isSame(one, output, stable));
+    if (same !== undefined) return same;
+    const made = composed(rendering, stable, reader);
+    known.set(layer, [made, ...before].slice(0, REMEMBERED));
+    return made;
+  };
+  return (rendered, reader) => {
+    const system: SystemPart[] = [];
+    const userContext: UserPart[] = [];
+    const report: LayerReport[] = [];
+    let stable = true;
+    for (const rendering of fenceUser(rendered, reader, layout)) {
+      const isSystem = rendering.placement === 'system';
+      if (isSystem && 'text' in rendering.output) stable &&= !rendering.changes;
+      const { line, part } = compose(rendering, isSystem && stable, reader);
+      report.push(line);
+      if (part !== null) (isSystem ? system : userContext).push(part);
+    }
+    return { layout: layout.name, system, userContext, report };
+  };
+}
+
+function isSame({ line, part }: Composed, output: LayerPart, stable: boolean): boolean {
+  if (line.outcome !== 'present' || part === null || part.stable !== stable) return false;
+  const { text, source, audience, cut = null } = output;
+  return (
+    part.text === text &&
+    part.source === source &&
+    isSameAudience(part.audience, audience) &&
+    line.cut?.shown === cut?.shown &&
+    line.cut?.total === cut?.total
+  );
+}
+
+function isSameAudience(one: Audience, other: Audience): boolean {
+  if (one.kind !== 'conversation' || other.kind !== 'conversation') return one.kind === other.kind;
+  return one.conversationId === other.conversationId;
+}
+
+function composed(
+  { layer, placement, output }: Rendering,
+  stable: boolean,
+  reader: Reader,
+): Composed {
+  if ('failed' in output) {
+    const reason = reasonOf(output.failed);
+    return { line: { layer, placement, outcome: 'failed', reason }, part: null };
+  }
+  if ('absent' in output) {
+    return { line: { layer, placement, outcome: 'absent', reason: output.absent }, part: null };
+  }
+  const { text, source, audience, cut = null } = output;
+  if (!mayRead(reader, audience)) {
+    return { line: { layer, placement, outcome: 'withheld', source, audience }, part: null };
+  }
+  const tokens = estimateTokens(text);
+  const size = { characters: text.length, tokens };
+  return {
+    line: { layer, placement, outcome: 'present', source, audience, ...size, cut },
+    part: { text, source, audience, layer, stable, tokens },
+  };
 }

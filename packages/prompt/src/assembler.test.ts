@@ -1,7 +1,7 @@
 import { type Audience, silentLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { absent, type Layer } from './layer.ts';
+import { absent, type Layer, type LayerPart } from './layer.ts';
 import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
 import type { Layout } from './layout.ts';
@@ -36,6 +36,54 @@ describe('assembling', () => {
     const assembler = createAssembler({ layers, layout: layout('a') });
     expect(texts((await assembler.assemble(contextOf())).system)).toContain('turn 1');
     expect(texts((await assembler.assemble(contextOf())).system)).toContain('turn 2');
+  });
+
+  it('[P01] [W02] remembers no text for another audience, source or size', async () => {
+    const said = { text: 'the same', source: 'a', audience: EVERYONE, cut: null };
+    let output: LayerPart = said;
+    const layers = createLayerRegistry([layer('a', { render: () => output })]);
+    const assembler = createAssembler({ layers, layout: layout('a') });
+    const partIn = async (next: LayerPart) => {
+      output = next;
+      const { system, report } = await assembler.assemble(contextOf({ reader: OWNER }));
+      const line = report.find((one) => one.layer === 'a');
+      return { part: system.find((one) => one.layer === 'a'), line };
+    };
+    const first = await partIn(said);
+    expect((await partIn({ ...said })).part).toBe(first.part);
+    const changes = [
+      { audience: { kind: 'owner' } },
+      { audience: { kind: 'conversation', conversationId: OWNER.conversationId } },
+      { source: 'b' },
+      { text: 'another' },
+      { cut: { shown: 8, total: 9 } },
+    ] as const;
+    for (const change of changes) {
+      const { part, line } = await partIn({ ...said, ...change });
+      const { cut: _cut, ...visible } = { ...said, ...change };
+      expect(part).toMatchObject(visible);
+      expect(line).toMatchObject({ outcome: 'present', cut: { ...said, ...change }.cut });
+    }
+    output = { ...said, audience: { kind: 'owner' } };
+    const guests = await assembler.assemble(contextOf({ reader: GUEST }));
+    expect(texts(guests.system)).not.toContain('the same');
+  });
+
+  it('[P09] marks a remembered text as changing once one before it changes', async () => {
+    const says = { first: 'steady' };
+    const layers = createLayerRegistry([
+      layer('news', {
+        volatility: 'turn',
+        render: () =>
+          says.first === 'steady' ? absent('none') : { text: 'n', source: 'n', audience: EVERYONE },
+      }),
+      layer('a'),
+    ]);
+    const assembler = createAssembler({ layers, layout: layout('news', 'a') });
+    const isStable = async () => (await assembler.assemble(contextOf())).system.at(-1)?.stable;
+    expect(await isStable()).toBe(true);
+    says.first = 'new';
+    expect(await isStable()).toBe(false);
   });
 
   it('[P02] leaves out a layer that has nothing to say, and says why', async () => {

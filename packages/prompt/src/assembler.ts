@@ -1,15 +1,12 @@
-import { type Logger, silentLogger } from '@parley/contracts';
-import type { FilePattern } from '@parley/workspace';
-import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
-import { composePrompt, tokenMeter } from './compose-prompt.ts';
+import { type Logger, type PromptPart, silentLogger } from '@parley/contracts';
+import { type FilePattern, restrictView } from '@parley/workspace';
+import { type AssembledPrompt, composer, type LayerReport } from './assembled-prompt.ts';
 import { fixSystem } from './fixed-system.ts';
+import { type Absent, absent, type LayerOutput, type LayerPart, type Rendering } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
-import type { Layout } from './layout.ts';
-import type { PromptAdditions } from './prompt-additions.ts';
-import type { PromptContext } from './prompt-context.ts';
+import { type Layout, resolveSteps, type Step } from './layout.ts';
+import type { PromptContext, PromptMode } from './prompt-context.ts';
 import { PromptError } from './prompt-error.ts';
-import { renderAdditions, renderStep } from './rendering.ts';
-import { resolveSteps } from './resolve-steps.ts';
 
 export interface AssemblerOptions {
   readonly layers: LayerRegistry;
@@ -17,10 +14,20 @@ export interface AssemblerOptions {
   readonly log?: Logger;
 }
 
+/**
+ * What hooks say besides the layers of a turn (P16). It is placed after them and before the ephemeral
+ * prompt; what the reader may not see is withheld like any other part.
+ */
+export interface PromptAdditions {
+  readonly system?: readonly PromptPart[];
+  /** Data before the person's own words. */
+  readonly userContext?: readonly PromptPart[];
+}
+
 /** Makes the prompt of a turn. */
 export interface PromptAssembler {
   /**
-   * Rebuilds the prompt from its layers (P01), with what hooks add to this turn. Throws PromptError
+   * Builds the prompt from its layers (P01), with what hooks add to this turn. Throws PromptError
    * `prompt-reader`.
    */
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
@@ -31,18 +38,18 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
   const { steps, last } = resolveSteps(options.layers, layout);
-  const tokens = tokenMeter();
+  const compose = composer(layout);
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
-      const fresh = await Promise.all(steps.map((step) => renderStep(step, context, log)));
+      const render = renderer(context, log);
+      const fresh = await allOf(steps.map(render));
       const rendered = fixedSystem
         ? await fixSystem(fresh, context, { layout: layout.name, log })
         : fresh;
       const added = renderAdditions(additions, context.mode ?? 'full', fixedSystem);
-      const all = [...rendered, ...added, await renderStep(last, context, log)];
-      const prompt = composePrompt(all, context.reader, { layout, tokens });
-      for (const line of prompt.report) tell(log, line);
+      const prompt = compose([...rendered, ...added, await render(last)], context.reader);
+      for (const line of prompt.report) logDefect(log, line);
       return prompt;
     },
   };
@@ -68,8 +75,92 @@ function assertSameReader({ reader, view }: PromptContext): void {
   );
 }
 
+const FULL_ALONE: readonly PromptMode[] = ['full'];
+const NO_READS = { id: 'a layer without reads' };
+
+/**
+ * Renders the layers of one turn; each sees the files that it declares and no other. Layers that declare
+ * none share one context: copies of it for every layer would be the most of what a prompt costs.
+ */
+function renderer(
+  context: PromptContext,
+  log: Logger,
+): (step: Step) => Rendering | Promise<Rendering> {
+  const { mode = 'full' } = context;
+  const withoutFiles = { ...context, view: restrictView(context.view, NO_READS, log) };
+  return ({ layer, placement, options, reads }) => {
+    const rendering = (output: LayerOutput): Rendering => {
+      return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
+    };
+    const { modes = FULL_ALONE } = layer;
+    if (!modes.includes(mode)) return rendering(absent(`left out in ${mode} mode`));
+    try {
+      const seen =
+        reads === null
+          ? withoutFiles
+          : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
+      const output = layer.render(seen, options);
+      // Stays synchronous where the layer is, since most are and promises cost time.
+      if (!(output instanceof Promise)) return rendering(wellFormed(output));
+      return output.then(
+        (part) => rendering(wellFormed(part)),
+        (failed: unknown) => rendering({ failed }),
+      );
+    } catch (failed) {
+      return rendering({ failed });
+    }
+  };
+}
+
+/** All are under way already; awaits those alone that are promises. */
+async function allOf(
+  renderings: readonly (Rendering | Promise<Rendering>)[],
+): Promise<readonly Rendering[]> {
+  const done: Rendering[] = [];
+  for (const one of renderings) done.push(one instanceof Promise ? await one : one);
+  return done;
+}
+
+/** What hooks add, as if each part were a layer; a fixed system prompt takes none of it (P05). */
+function renderAdditions(
+  { system = [], userContext = [] }: PromptAdditions,
+  mode: PromptMode,
+  fixedSystem: boolean,
+): readonly Rendering[] {
+  const placed = [
+    ...system.map((part) => ({ part, placement: fixedSystem ? 'user' : 'system' }) as const),
+    ...userContext.map((part) => ({ part, placement: 'user' }) as const),
+  ];
+  return placed.map(({ part, placement }, index) => ({
+    layer: `addition-${index + 1}`,
+    placement,
+    changes: true,
+    output: mode === 'none' ? absent('left out in none mode') : wellFormed(part),
+  }));
+}
+
+/**
+ * Features come from many hands. One that is not what it should be costs its layer, never the turn:
+ * without an audience nobody could say who may read it.
+ */
+function wellFormed(output: LayerPart | Absent): LayerOutput {
+  if (output !== undefined && ('absent' in output || isPart(output))) return output;
+  return { failed: new Error('it gave neither a text with its source and audience nor a reason') };
+}
+
+/** By hand: every layer of every turn passes here, and a schema would copy what it checks. */
+function isPart({ text, source, audience }: LayerPart): boolean {
+  if (typeof text !== 'string' || typeof source !== 'string') return false;
+  if (typeof audience !== 'object' || audience === null) return false;
+  const isChats = audience.kind === 'conversation';
+  if (!isChats && audience.kind !== 'owner' && audience.kind !== 'everyone') return false;
+  for (const key in audience)
+    if (key !== 'kind' && !(isChats && key === 'conversationId')) return false;
+  return !isChats || typeof audience.conversationId === 'string';
+}
+
 /** Both are defects of a layer: the person gets an answer, the operator gets a line. */
-function tell(log: Logger, line: LayerReport): void {
+function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
     const { layer, source } = line;
     log.error({ layer, source }, 'a prompt layer offered private text; it was withheld');

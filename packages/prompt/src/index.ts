@@ -1,13 +1,20 @@
-export type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
+export {
+  type AssembledPrompt,
+  type EnforcedParts,
+  enforceAudience,
+  type LayerReport,
+  type SystemPart,
+  type UserPart,
+} from './assembled-prompt.ts';
 export {
   type AssemblerOptions,
   createAssembler,
   declaredReads,
+  type PromptAdditions,
   type PromptAssembler,
 } from './assembler.ts';
 export { type ChannelFormats, readChannelFormats } from './channel-formats.ts';
 export type { ContextSource, TurnAtHand } from './context-source.ts';
-export { type EnforcedParts, enforceAudience } from './enforce-audience.ts';
 export {
   firstSet,
   IDENTITY_FILE,
@@ -23,7 +30,7 @@ export {
   type PromptSize,
 } from './inspect/compare-prompts.ts';
 export { compareTexts, type TextPiece } from './inspect/compare-texts.ts';
-export { sentPromptOf } from './inspect/sent-prompt-of.ts';
+export { type SentParts, sentPromptOf } from './inspect/sent-prompt-of.ts';
 export { inspectPrompt } from './inspect-prompt.ts';
 export {
   type Absent,
@@ -43,7 +50,6 @@ export type { Layout, LayoutEntry } from './layout.ts';
 export { layoutNamed } from './layouts/house-layouts.ts';
 export { type Character, characterSource } from './profiles/character-source.ts';
 export type { NamedText } from './profiles/named-text.ts';
-export type { PromptAdditions } from './prompt-additions.ts';
 export type {
   FixForSession,
   OverheardWords,

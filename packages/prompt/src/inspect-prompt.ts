@@ -1,6 +1,6 @@
 import type { Audience } from '@parley/contracts';
+import { estimateTokens } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 
 /** Stands in the printed prompt where a provider's cache ends (P09). */
 const BOUNDARY = '┄┄┄ cache boundary: above this line nothing changes from turn to turn ┄┄┄';

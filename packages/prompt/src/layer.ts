@@ -55,6 +55,18 @@ export interface Layer {
   ): LayerPart | Absent | Promise<LayerPart | Absent>;
 }
 
+/** What a layer gave: text, nothing, or an error. */
+export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
+
+/** The output of a layer in one turn. */
+export interface Rendering {
+  readonly layer: LayerId;
+  readonly placement: Placement;
+  /** May be different in the next turn. */
+  readonly changes: boolean;
+  readonly output: LayerOutput;
+}
+
 /** Says that a layer has nothing to say, and why. */
 export function absent(reason: string): Absent {
   return { absent: reason };

@@ -1,8 +1,7 @@
 import { mayRead, type Reader } from '@parley/contracts';
-import type { LayerId } from './layer.ts';
+import type { LayerId, Rendering } from './layer.ts';
 import { ephemeralLayer } from './layers/ephemeral-layer.ts';
 import type { Layout } from './layout.ts';
-import type { Rendering } from './rendering.ts';
 
 type Fence = NonNullable<Layout['userFence']>;
 

@@ -16,11 +16,12 @@ export type FileFault =
 
 /** The files of one folder, parsed once and again whenever they change on disk (W07). */
 export interface FileCache {
-  get(name: FileName): Promise<ParsedFile | FileFault>;
+  /** The same object as long as the file stays as it is; at once where it is known, as nearly always. */
+  get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault>;
 }
 
 interface Entry {
-  readonly fingerprint: string;
+  readonly found: FoundFile;
   readonly file: ParsedFile;
 }
 
@@ -57,19 +58,24 @@ const FAULTS = {
 /** A cache over `folder`; one `lstat` per path segment when nothing has changed. */
 export function createFileCache(options: FileCacheOptions): FileCache {
   const kept = keptFiles();
+  const read = async (name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> => {
+    try {
+      const file = await load(options, name, found);
+      if ('reason' in file) return file;
+      const isSettled = options.clock() - found.changedAt > SETTLED_MS;
+      kept.put(name.name, isSettled ? { found, file } : null);
+      return file;
+    } catch (error) {
+      return faultOf(error);
+    }
+  };
   return {
-    async get(name) {
+    get(name) {
       try {
         const walked = walkPath(options.folder, name);
         if (walked.kind !== 'file') return FAULTS[walked.kind];
-        const { fingerprint, changedAt } = walked.file;
         const known = kept.get(name.name);
-        if (known?.fingerprint === fingerprint) return known.file;
-        const loaded = await load(options, name, walked.file);
-        if ('reason' in loaded) return loaded;
-        const isSettled = options.clock() - changedAt > SETTLED_MS;
-        kept.put(name.name, isSettled ? { fingerprint, file: loaded } : null);
-        return loaded;
+        return known?.found.isSameAs(walked.file) ? known.file : read(name, walked.file);
       } catch (error) {
         return faultOf(error);
       }

@@ -12,7 +12,7 @@ import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import { liesInOwnersSkill } from './skill-folder-audience.ts';
 import type { GovernedFile } from './soul/governed-file.ts';
 import { localLock, type WorkspaceLock } from './workspace-lock.ts';
-import { createView, type WorkspaceView } from './workspace-view.ts';
+import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 
 /** How much of a workspace file is used. */
 export interface WorkspaceLimits {
@@ -92,7 +92,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     created,
     commands,
     bootstrap: life(folder, lock),
-    for: (reader) => createView(sources, reader),
+    for: viewMaker(sources),
   };
 }
 

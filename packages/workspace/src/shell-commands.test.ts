@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Reader } from '@parley/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
@@ -54,6 +55,22 @@ describe('[W09] a command of the shell', () => {
       ...['.parley', 'AGENTS.md', 'deep/1/2/3/4/5/note.md', 'formats', 'groups', 'notes/open.md'],
       'skills',
     ]);
+  });
+
+  it('hides a file that was open and known once the command has changed it', async () => {
+    // Old enough to be remembered as it is.
+    await setTimeout(80);
+    expect(await shown('notes/open.md')).toBe('open');
+    expect(await shown('notes/open.md')).toBe('open');
+    await workspace.commands.run(RULES, async () => {
+      expect(await shown('notes/open.md')).toBe('open');
+      put('notes/open.md', 'a secret');
+      await setTimeout(80);
+      expect(await shown('notes/open.md')).toBe('private');
+      expect(await shown('notes/open.md')).toBe('private');
+      expect(await shown('notes/open.md', OWNER)).toBe('a secret');
+    });
+    expect(await shown('notes/open.md')).toBe('private');
   });
 
   it('makes files for the owner alone, already while it runs', async () => {

@@ -10,7 +10,7 @@ export async function liesInOwnersSkill(
   files: FileCache,
   { segments }: FileName,
 ): Promise<boolean> {
-  if (!isSkills(segments[0])) return false;
+  if (!isInSkills(segments)) return false;
   // Of its own SKILL.md the audience is known anyway.
   const isSkill = segments.at(-1) === SKILL_FILE;
   for (let depth = segments.length - (isSkill ? 2 : 1); depth > 1; depth -= 1) {
@@ -24,6 +24,6 @@ export async function liesInOwnersSkill(
 }
 
 /** Folded as some file systems fold names. */
-function isSkills(folder: string | undefined): boolean {
+export function isInSkills([folder]: FileName['segments']): boolean {
   return folder?.normalize('NFKC').toLowerCase() === 'skills';
 }

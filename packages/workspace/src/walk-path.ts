@@ -1,5 +1,4 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import type { FileName } from './file-name.ts';
 
 /** What is at a path inside the workspace, found without following a single symbolic link. */
@@ -9,17 +8,52 @@ export type Walked =
   | { readonly kind: 'link' }
   | { readonly kind: 'not-a-file' };
 
-/** A regular file on disk. */
-export interface FoundFile {
-  /** Names the file itself, whatever its path: device and inode. */
-  readonly identity: string;
-  /** Changes whenever the file does. */
-  readonly fingerprint: string;
-  readonly bytes: number;
+/** A regular file on disk, as it was when it was looked at. Compared as it is: texts cost more than the look. */
+export class FoundFile {
   /** When the file or its metadata last changed, ms since 1970. */
   readonly changedAt: number;
   /** The file has a second name (a hard link), which may be one that is private. */
   readonly hasTwin: boolean;
+  readonly #dev: bigint;
+  readonly #ino: bigint;
+  readonly #size: bigint;
+  readonly #mtimeNs: bigint;
+  readonly #ctimeNs: bigint;
+
+  constructor(stats: BigIntStats) {
+    this.changedAt = Number(stats.ctimeMs);
+    this.hasTwin = stats.nlink > 1n;
+    this.#dev = stats.dev;
+    this.#ino = stats.ino;
+    this.#size = stats.size;
+    this.#mtimeNs = stats.mtimeNs;
+    this.#ctimeNs = stats.ctimeNs;
+  }
+
+  get bytes(): number {
+    return Number(this.#size);
+  }
+
+  /** Names the file itself, whatever its path. */
+  get identity(): string {
+    return identityOf({ dev: this.#dev, ino: this.#ino });
+  }
+
+  /** Changes whenever the file does. */
+  get fingerprint(): string {
+    return [this.identity, this.#size, this.#mtimeNs, this.#ctimeNs].join(':');
+  }
+
+  /** Whether both have the same fingerprint. */
+  isSameAs(other: FoundFile): boolean {
+    return (
+      this.#ctimeNs === other.#ctimeNs &&
+      this.#mtimeNs === other.#mtimeNs &&
+      this.#size === other.#size &&
+      this.#ino === other.#ino &&
+      this.#dev === other.#dev
+    );
+  }
 }
 
 /**
@@ -29,7 +63,7 @@ export interface FoundFile {
 export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
   let path = folder;
   for (const [index, segment] of segments.entries()) {
-    path = join(path, segment);
+    path = `${path}/${segment}`;
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) return { kind: 'missing' };
     if (stats.isSymbolicLink()) return { kind: 'link' };
@@ -38,17 +72,7 @@ export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'
       continue;
     }
     if (!stats.isFile()) return { kind: 'not-a-file' };
-    const identity = identityOf(stats);
-    return {
-      kind: 'file',
-      file: {
-        identity,
-        fingerprint: [identity, stats.size, stats.mtimeNs, stats.ctimeNs].join(':'),
-        bytes: Number(stats.size),
-        changedAt: Number(stats.ctimeMs),
-        hasTwin: stats.nlink > 1n,
-      },
-    };
+    return { kind: 'file', file: new FoundFile(stats) };
   }
   return { kind: 'missing' };
 }

@@ -1,4 +1,4 @@
-import { mayRead, type PromptPart, type Reader } from '@parley/contracts';
+import { BoundedMap, mayRead, type PromptPart, type Reader } from '@parley/contracts';
 import { type Cut, cutText } from './cut-text.ts';
 import { isMemory, isOwnersByDefault } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
@@ -7,7 +7,7 @@ import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-write
 import { groupMemoryOf, isGroupFile } from './group-memory.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import type { ParsedFile } from './parse-file.ts';
-import { liesInOwnersSkill } from './skill-folder-audience.ts';
+import { isInSkills, liesInOwnersSkill } from './skill-folder-audience.ts';
 import { asGoverned, type GovernedFile } from './soul/governed-file.ts';
 import type { WriteApproval } from './write-rules.ts';
 
@@ -86,11 +86,59 @@ interface ViewSources {
   readonly mayHaveMade: (name: FileName) => boolean;
 }
 
+/** What a name alone decides. */
+interface NameRules {
+  readonly path: FileName;
+  readonly isGroup: boolean;
+  readonly isMemory: boolean;
+  readonly isOwners: boolean;
+  readonly isInSkills: boolean;
+}
+
+/** Names that are remembered; every turn reads the same few. */
+const NAMES = 1_000;
+
+/** Makes the views of one workspace. They share what was found out about names and unchanged files. */
+export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
+  const rules = new BoundedMap<string, NameRules | null>(NAMES);
+  const shared = {
+    ...sources,
+    unmade: new WeakSet<ParsedFile>(),
+    rulesOf(name: string): NameRules | null {
+      const known = rules.get(name);
+      if (known !== undefined) return known;
+      const made = nameRules(name);
+      rules.set(name, made);
+      return made;
+    },
+  };
+  return (reader) => createView(shared, reader);
+}
+
+function nameRules(name: string): NameRules | null {
+  const path = parseFileName(name);
+  return (
+    path && {
+      path,
+      isGroup: isGroupFile(name),
+      isMemory: isMemory(name),
+      isOwners: isOwnersByDefault(name),
+      isInSkills: isInSkills(path.segments),
+    }
+  );
+}
+
+interface SharedSources extends ViewSources {
+  readonly rulesOf: (name: string) => NameRules | null;
+  /** Files that no command has made. A change makes a new object, so that this holds as long as they do. */
+  readonly unmade: WeakSet<ParsedFile>;
+}
+
 /** The view of `reader`: files for others look exactly as if they had no content. */
-export function createView(sources: ViewSources, reader: Reader): WorkspaceView {
+function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
-  const { files, forgetful, governed, mayHaveMade } = sources;
-  const look = { files, forgetful, governed, mayHaveMade, reader, groupMemory };
+  const { forgetful } = sources;
+  const look = { sources, reader, groupMemory };
   const order = { reader, groupMemory, forgetful };
   const made = (name: string, change: ChangeText) => async () => {
     const file = await visible(look, name);
@@ -125,34 +173,42 @@ export function createView(sources: ViewSources, reader: Reader): WorkspaceView 
   };
 }
 
-interface Look extends Pick<ViewSources, 'files' | 'forgetful' | 'governed' | 'mayHaveMade'> {
+interface Look {
+  readonly sources: SharedSources;
   readonly reader: Reader;
   readonly groupMemory: string;
 }
 
 async function visible(
-  { files, forgetful, governed, mayHaveMade, reader, groupMemory }: Look,
+  { sources, reader, groupMemory }: Look,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
-  const path = parseFileName(name);
-  if (path === null)
+  const { files, forgetful, governed, unmade, mayHaveMade } = sources;
+  const rules = sources.rulesOf(name);
+  if (rules === null)
     return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
+  const { path } = rules;
   // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
   const isOwn = path.name === groupMemory;
-  if (isGroupFile(path.name) && !isOwn) return absent({ reason: 'private' });
-  if (isMemory(path.name) && reader.kind !== 'owner') return absent({ reason: 'private' });
-  if (forgetful && (isOwn || isMemory(path.name))) return absent({ reason: 'private' });
-  const found = await asGoverned(governed, path.name, await files.get(path));
+  if (rules.isGroup && !isOwn) return absent({ reason: 'private' });
+  if (rules.isMemory && reader.kind !== 'owner') return absent({ reason: 'private' });
+  if (forgetful && (isOwn || rules.isMemory)) return absent({ reason: 'private' });
+  const looked = files.get(path);
+  const onDisk = looked instanceof Promise ? await looked : looked;
+  const found = governed?.name === name ? await asGoverned(governed, name, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
-    const isHidden = reader.kind !== 'owner' && isOwnersByDefault(path.name) && !isOwn;
+    const isHidden = reader.kind !== 'owner' && rules.isOwners && !isOwn;
     return absent(isHidden && found.reason !== 'missing' ? { reason: 'private' } : found);
   }
-  const isOwners = await liesInOwnersSkill(files, path);
+  const isOwners = rules.isInSkills && (await liesInOwnersSkill(files, path));
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
   // What the file itself says can only narrow whose it is.
   if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
-  if (reader.kind !== 'owner' && mayHaveMade(path)) return absent({ reason: 'private' });
+  if (reader.kind !== 'owner' && !('reason' in onDisk) && !unmade.has(onDisk)) {
+    if (mayHaveMade(path)) return absent({ reason: 'private' });
+    unmade.add(onDisk);
+  }
   if (file.isBlank) return absent({ reason: 'empty' });
   if (!isOwn || file.audience.kind === 'owner') return file;
   return {

@@ -43,17 +43,18 @@ const LEAST_NOTES = 100;
  * the same role are joined, because many local chat templates insist on strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
-  const said = parts.entries.flatMap(saidIn);
+  const said = saidIn(parts.entries);
   const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
-  const tokens = sum([...summary, ...said]);
+  const tokens = sum(summary) + sum(said);
   const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
   const isDropped = opening.length < summary.length;
   const first = firstShown(said, budget.history - sum(opening));
   const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
-  const past = [...opening, ...notice, ...said.slice(first)];
+  const isWhole = opening.length === 0 && notice.length === 0;
+  const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
   const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
   return {
-    messages: joined([...past.map(({ role, content }) => ({ role, content })), now]),
+    messages: joined(past, now),
     fill: { tokens, entries: parts.entries.length, budget: budget.history },
     leftOut: first,
   };
@@ -67,18 +68,24 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
   return share < LEAST_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** What an entry says, and after it whether that reached the chat, as the system tells (D05, G08). */
-function saidIn(entry: RememberedEntry): readonly Said[] {
-  if (entry.role !== 'user' && entry.role !== 'assistant') return [];
-  const said = asSaid(entry.role, wordsOf(entry));
-  return entry.undelivered === undefined
-    ? [said]
-    : [said, asSaid('user', undeliveredNotice(entry.undelivered))];
+/** What the entries say, and after each whether that reached the chat, as the system reports (D05, G08). */
+function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
+  const said: Said[] = [];
+  for (const entry of entries) {
+    if (entry.role !== 'user' && entry.role !== 'assistant') continue;
+    said.push(asSaid(entry.role, wordsOf(entry)));
+    if (entry.undelivered !== undefined) {
+      said.push(asSaid('user', undeliveredNotice(entry.undelivered)));
+    }
+  }
+  return said;
 }
 
-/** The words of an entry of the transcript. */
-export function wordsOf(entry: Pick<RememberedEntry, 'content'>): string {
-  return Spoken.parse(entry.content).text;
+/** The text of an entry of the transcript. Throws where the stored entry has none. */
+export function wordsOf({ content }: Pick<RememberedEntry, 'content'>): string {
+  const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
+  // A schema would take longer than the rest of the history.
+  return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
 }
 
 function asSaid(role: Said['role'], content: string): Said {
@@ -125,15 +132,17 @@ function afterAnswers(said: readonly Said[], from: number): number {
   return next === -1 ? said.length : next;
 }
 
-function joined(all: readonly (UserMessage | Pick<Said, 'role' | 'content'>)[]): ModelMessage[] {
-  const messages: ModelMessage[] = [];
-  for (const next of all) {
+function joined(past: readonly Said[], now: UserMessage): ModelMessage[] {
+  const messages: (UserMessage | Pick<Said, 'role' | 'content'>)[] = [];
+  const add = (next: UserMessage | Pick<Said, 'role' | 'content'>): void => {
     const last = messages.at(-1);
     // Only the newest message has pictures, so it is the one whose other fields are kept.
     if (last?.role === next.role)
       messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
     else messages.push(next);
-  }
+  };
+  for (const { role, content } of past) add({ role, content });
+  add(now);
   return messages;
 }
 

@@ -1,5 +1,5 @@
 import type { SentPart, SentPrompt } from '@parley/contracts';
-import { estimateTokens } from '../estimate-tokens.ts';
+import { estimateTokens } from '@parley/workspace';
 import { compareTexts, sharedPrefix, type TextPiece } from './compare-texts.ts';
 import { diffSequence, type SequenceStep } from './diff-sequence.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt, LayerReport } from '../assembled-prompt.ts';
-import { sentPromptOf } from './sent-prompt-of.ts';
+import { type SentParts, sentPromptOf } from './sent-prompt-of.ts';
 
 const EVERYONE = { kind: 'everyone' } as const;
 const OWNER = { kind: 'owner' } as const;
@@ -46,6 +46,17 @@ describe('what left for the model', () => {
       },
     ],
   };
+
+  it('[P17] is recorded once for each part, and again for a new one', () => {
+    const known: SentParts = new WeakMap();
+    const first = sentPromptOf(prompt, known);
+    expect(sentPromptOf(prompt, known).parts[0]).toBe(first.parts[0]);
+    const [soul, ...rest] = prompt.system;
+    if (soul === undefined) throw new Error('there is a part');
+    const edited = { ...prompt, system: [{ ...soul, text: 'be cruel' }, ...rest] };
+    expect(sentPromptOf(edited, known).parts[0]).toMatchObject({ text: 'be cruel' });
+    expect(sentPromptOf(edited, known)).toEqual(sentPromptOf(edited));
+  });
 
   it('[P17] is told part by part, what hooks added included', () => {
     const { parts } = sentPromptOf(prompt);

@@ -4,22 +4,38 @@ import {
   type UnsentLayer,
   withoutTemplateTokens,
 } from '@parley/contracts';
+import { estimateTokens } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport, SystemPart, UserPart } from '../assembled-prompt.ts';
-import { estimateTokens } from '../estimate-tokens.ts';
 import type { Placement } from '../layer.ts';
+
+/** Parts of system prompts as they were recorded; the same part of a later prompt is the same record. */
+export type SentParts = WeakMap<SystemPart, SentPart>;
 
 /**
  * What leaves for the model, for the record (P17). The parts decide, not the report: what a later
- * check took out is told as withheld, and what a hook added is there although no layer reported it.
+ * check took out is reported as withheld, and what a hook added is there although no layer reported it.
  */
-export function sentPromptOf(prompt: AssembledPrompt): SentPrompt {
-  const { layout, system, userContext, report } = prompt;
-  const parts = [
-    ...system.map((part) => sentPart(part, 'system', part.stable, report)),
-    ...userContext.map((part) => sentPart(part, 'user', false, report)),
-  ];
-  const sent = new Set(parts.map(({ layer }) => layer));
-  return { layout, parts, unsent: report.flatMap((line) => unsent(line, sent)) };
+export function sentPromptOf(
+  { layout, system, userContext, report }: AssembledPrompt,
+  known: SentParts = new WeakMap(),
+): SentPrompt {
+  const parts: SentPart[] = [];
+  for (const part of system) {
+    const before = known.get(part);
+    const recorded = before ?? sentPart(part, 'system', part.stable, report);
+    if (before === undefined) known.set(part, recorded);
+    parts.push(recorded);
+  }
+  for (const part of userContext) parts.push(sentPart(part, 'user', false, report));
+  const sent = new Set<string>();
+  for (const { layer } of parts) sent.add(layer);
+  const unsent: UnsentLayer[] = [];
+  for (const line of report) {
+    if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
+    // What is not sent was there when the layers were put together.
+    else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(withheld(line));
+  }
+  return { layout, parts, unsent };
 }
 
 function sentPart(
@@ -34,20 +50,6 @@ function sentPart(
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);
   return { layer, placement, source, audience, stable, cut, tokens, text };
-}
-
-function unsent(line: LayerReport, sent: ReadonlySet<string>): readonly UnsentLayer[] {
-  const { layer, placement } = line;
-  switch (line.outcome) {
-    case 'absent':
-    case 'failed':
-      return [{ layer, placement, outcome: line.outcome, reason: line.reason }];
-    case 'withheld':
-      return [withheld(line)];
-    case 'present':
-      // It was there when the layers were put together.
-      return sent.has(layer) ? [] : [withheld(line)];
-  }
 }
 
 function withheld({

@@ -13,8 +13,20 @@ const TIERS: readonly (readonly [ToolTier, string])[] = [
 const NO_TOOLS =
   'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
+/** Describes tools, each list once: it stays the same object as long as the tools do. */
+export function toolDescriber(): (tools: readonly ToolNote[]) => string {
+  const known = new WeakMap<readonly ToolNote[], string>();
+  return (tools) => {
+    const before = known.get(tools);
+    if (before !== undefined) return before;
+    const described = describeTools(tools);
+    known.set(tools, described);
+    return described;
+  };
+}
+
 /** The registered tools by tier, in the words of their authors (P11). */
-export function describeTools(tools: readonly ToolNote[]): string {
+function describeTools(tools: readonly ToolNote[]): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
     const lines = tools.filter((tool) => tool.tier === tier).map(line);

@@ -87,7 +87,7 @@ function howLayers(): readonly Layer[] {
 
 function whatItCanDo(): readonly Layer[] {
   return [
-    toolsLayer,
+    toolsLayer(),
     toolCallStyleLayer,
     workspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' }),
     skillsLayer,

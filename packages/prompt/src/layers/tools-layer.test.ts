@@ -13,7 +13,7 @@ interface Told {
 
 async function textOf({ tools = TOOLS, file, options = {} }: Told): Promise<string> {
   const view = viewOf(OWNER, file === undefined ? {} : { 'TOOLS.md': file });
-  const output = await toolsLayer.render(contextOf({ tools, view }), options);
+  const output = await toolsLayer().render(contextOf({ tools, view }), options);
   return 'text' in output ? output.text : '';
 }
 

@@ -48,12 +48,21 @@ export function rowOf(
     ),
     unsent: toJson(prompt.unsent),
     tools: toJson(prompt.tools),
-    messages: toJson(
-      prompt.messages.map(({ role, content }) => {
-        return { role, characters: content.length, hash: hashOf(content).hash };
-      }),
-    ),
+    messages: messagesJson(prompt.messages, hashOf),
   };
+}
+
+/** As text at once, since it is the longest list of the row: neither a role nor a hash needs escaping. */
+function messagesJson(
+  messages: NewPrompt['messages'],
+  hashOf: (text: string) => HashedText,
+): string {
+  let json = '';
+  for (const { role, content } of messages) {
+    const { hash } = hashOf(content);
+    json += `${json === '' ? '' : ','}{"role":"${role}","characters":${content.length},"hash":"${hash}"}`;
+  }
+  return `[${json}]`;
 }
 
 /** The columns of a row that tell of a prompt without its texts. */

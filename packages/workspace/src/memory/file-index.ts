@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { createIndexedFiles, type FoundPlace, type IndexedFiles } from './indexed-files.ts';
@@ -7,8 +6,8 @@ import type { QueryWord } from './search-words.ts';
 
 /** The words of some files, kept in step with the disk. Holds no text. */
 export interface FileIndex {
-  /** The best places, best first. */
-  search(words: readonly QueryWord[], most: number): Promise<readonly FoundPlace[]>;
+  /** The best places, best first. `words` is called only where there is anything to search. */
+  search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPlace[]>;
 }
 
 export interface FileIndexOptions {
@@ -88,7 +87,7 @@ export function createFileIndex(options: FileIndexOptions): FileIndex {
       }
       if (looking !== null && (files === null || !isLong)) await looking;
       if (isLong && files !== null) for (const name of options.always) await lookAt(files, name);
-      return files?.search(words, most) ?? [];
+      return files === null || files.isEmpty() ? [] : files.search(words(), most);
     },
   };
 }
@@ -96,7 +95,7 @@ export function createFileIndex(options: FileIndexOptions): FileIndex {
 /** Null: no file. Whether it may be read at all is for the view to say. */
 function fingerprintOf(folder: string, name: string): string | null {
   try {
-    const stats = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false });
+    const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile()) return null;
     return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
   } catch {

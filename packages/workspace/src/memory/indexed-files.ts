@@ -17,6 +17,8 @@ export interface IndexedFiles {
   drop(name: string): void;
   /** Drops all files but these. */
   keepOnly(names: ReadonlySet<string>): void;
+  /** There is nothing to be found. */
+  isEmpty(): boolean;
   /** The best places, best first. */
   search(words: readonly QueryWord[], most: number): readonly FoundPlace[];
   /** So much has gone that a new one would be smaller. */
@@ -71,6 +73,7 @@ export function createIndexedFiles(mostPassages: number): IndexedFiles {
     keepOnly(names) {
       for (const name of [...files.keys()]) if (!names.has(name)) drop(name);
     },
+    isEmpty: () => index.size === 0,
     search: (words, most) =>
       index.search(words, most).flatMap(({ document, ...hit }) => {
         const place = places[document];

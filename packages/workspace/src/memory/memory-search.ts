@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
-import { listMarkdown } from '../list-markdown.ts';
+import { markdownLister } from '../list-markdown.ts';
 import type { Workspace } from '../open-workspace.ts';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
 import { createFileIndex, type FileIndex } from './file-index.ts';
@@ -8,7 +8,7 @@ import type { FoundPlace } from './indexed-files.ts';
 import type { MemoryEntry } from './memory-entry.ts';
 import { type PassageKind, passageOf, SAVED_FILES } from './passages.ts';
 import { type PieceCache, pieceCache } from './piece-cache.ts';
-import { queryWords } from './search-words.ts';
+import { type QueryWord, queryWords } from './search-words.ts';
 
 /** Something that was found for a question. */
 export interface MemoryHit extends PromptPart {
@@ -60,14 +60,16 @@ export function openMemorySearch(
     const view = workspace.for(reader);
     return createFileIndex({ folder, names, always, view, mostPassages: MOST_PASSAGES, clock });
   };
+  const list = markdownLister();
   // Nobody's conversation: what these find is the same for each reader of their kind.
   const nobody = { conversationId: '' };
   const shared = {
-    owner: indexFor({ kind: 'owner', ...nobody }, () => namesIn(folder, ['memory', 'knowledge']), [
-      'MEMORY.md',
-      ...Object.values(SAVED_FILES),
-    ]),
-    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(folder, ['knowledge']), []),
+    owner: indexFor(
+      { kind: 'owner', ...nobody },
+      () => namesIn(list, folder, ['memory', 'knowledge']),
+      ['MEMORY.md', ...Object.values(SAVED_FILES)],
+    ),
+    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(list, folder, ['knowledge']), []),
   };
   const own = new BoundedMap<string, FileIndex>(CONVERSATIONS);
   const pieces = pieceCache();
@@ -81,8 +83,8 @@ export function openMemorySearch(
   };
   return {
     async find(view, question, { most, ...place }) {
-      const words = queryWords(question);
-      if (words.length === 0) return [];
+      let known: readonly QueryWord[] | undefined;
+      const words = () => (known ??= queryWords(question));
       const wanted = most * 2 + SPARE;
       const found = await Promise.all([
         shared[view.reader.kind].search(words, wanted),
@@ -94,10 +96,14 @@ export function openMemorySearch(
   };
 }
 
-async function namesIn(folder: string, inside: readonly string[]): Promise<readonly string[]> {
+async function namesIn(
+  list: (folder: string) => Promise<readonly string[]>,
+  folder: string,
+  inside: readonly string[],
+): Promise<readonly string[]> {
   const lists = await Promise.all(
     inside.map(async (name) => {
-      const below = await listMarkdown(join(folder, name));
+      const below = await list(join(folder, name));
       return below.map((file) => `${name}/${file}`);
     }),
   );

@@ -37,7 +37,8 @@ export function lookAt(
         const { file } = walked;
         if (file.hasTwin) return refused('it has a second name (a hard link)');
         if (file.bytes > maxBytes) return tooLarge(file.bytes, maxBytes);
-        return { kind: 'file', ...file };
+        const { fingerprint, changedAt, identity } = file;
+        return { kind: 'file', fingerprint, changedAt, identity };
       }
     }
   } catch (error) {

@@ -1,2 +1,0 @@
-// Skills are measured on the floor below; there is one estimate for all.
-export { estimateTokens } from '@parley/workspace';
