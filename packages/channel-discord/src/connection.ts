@@ -1,41 +1,44 @@
-import { type ChannelState, guarded, handling } from '@parley/channels';
+import { type ChannelEnv, type ChannelState, guarded, handling, realEnv } from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { Client, type ClientEvents, Events, GatewayIntentBits, Options } from 'discord.js';
-import { afterEnding, type Ending } from './after-ending.ts';
-import type { DiscordAmbience } from './ambience.ts';
-import { callFailureOf } from './call-failure.ts';
-import { MortalSharding } from './mortal-sharding.ts';
+import {
+  Client,
+  type ClientEvents,
+  Events,
+  GatewayIntentBits,
+  Options,
+  SimpleShardingStrategy,
+} from 'discord.js';
+import { afterEnding, callFailureOf, type Ending } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
-/** Name, data and number of an event. */
-export interface GatewayEvent {
+/** Name, data and sequence number of an event. */
+interface GatewayEvent {
   readonly t: string;
   readonly d: unknown;
   readonly s: number;
 }
 
-/** What a connection needs, and whom it tells what. */
-export interface ConnectionDeps extends DiscordAmbience {
+interface ConnectionDeps extends ChannelEnv {
   readonly settings: DiscordSettings;
   readonly report: (state: ChannelState) => void;
   readonly log: Logger;
   readonly clock: Clock;
-  /** An event of the gateway, as it came; `s` is its number in the session of the shard. */
-  readonly event: (event: GatewayEvent, shard: number) => void;
-  /** A shard begins a new session; what was said before is lost to it. */
-  readonly beginning: (shard: number) => void;
+  /** Called with each event of the gateway as received. */
+  readonly onEvent: (event: GatewayEvent, shard: number) => void;
+  /** A shard starts a new session, which does not deliver earlier events. */
+  readonly onSessionStart: (shard: number) => void;
   /** The shard knows its servers and channels. */
-  readonly begun: (shard: number, client: Client) => void;
+  readonly onShardReady: (shard: number, client: Client) => void;
 }
 
-/** A connection that lasted this long ended for a reason of its own, in ms. */
-const PEACE_MS = 60_000;
-/** discord.js tries a broken connection again after this long, in ms. */
+/** A connection that lasted this long resets the count of failures, in ms. */
+const STABLE_AFTER_MS = 60_000;
+/** discord.js reconnects after this long, in ms. */
 const OWN_RETRY_MS = 500;
 
 /**
- * The gateway connection of an account. discord.js resumes and identifies by itself; what it gives up
- * is begun again here, unless a person must do something.
+ * The gateway connection of an account. discord.js resumes and identifies by itself; where it gives up,
+ * this reconnects, unless a person has to do something.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -45,7 +48,7 @@ export class Connection {
     this.#deps = deps;
   }
 
-  /** What discord.js knows of servers, channels and the bot itself. */
+  /** The caches of discord.js: servers, channels and the bot itself. */
   get client(): Client | undefined {
     return this.#client;
   }
@@ -54,10 +57,10 @@ export class Connection {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, report, wait } = this.#deps;
     for (let failures = 0; !signal.aborted; failures += 1) {
-      const begin = clock();
+      const startedAt = clock();
       const ending = await this.#once(signal);
       if (signal.aborted) return;
-      if (clock() - begin >= PEACE_MS) failures = 0;
+      if (clock() - startedAt >= STABLE_AFTER_MS) failures = 0;
       const decision = afterEnding(ending, failures, random(), clock());
       if (decision.kind === 'give-up') {
         report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
@@ -82,17 +85,17 @@ export class Connection {
     client.removeAllListeners();
     client.on(Events.Error, () => {});
     await client.destroy().catch((thrown: unknown) => {
-      this.#deps.log.debug({ reason: reasonOf(thrown) }, 'the connection did not end in order');
+      this.#deps.log.debug({ reason: reasonOf(thrown) }, 'the connection did not close cleanly');
     });
     return ending;
   }
 
   #listen(client: Client, end: (ending: Ending) => void): void {
-    const { beginning, begun, event, log } = this.#deps;
+    const { onEvent, onSessionStart, onShardReady, log } = this.#deps;
     const down = new Set<number>();
     const up = (shard: number): void => {
       down.delete(shard);
-      this.#tell(client, down);
+      this.#reportState(client, down);
     };
     const on = <E extends keyof ClientEvents>(
       name: E,
@@ -100,35 +103,35 @@ export class Connection {
     ) => client.on(name, guarded(name, listener));
     client.on(Events.Raw, (raw: GatewayEvent, shard: number) => {
       handling(raw.t);
-      const take = guarded(raw.t, () => {
-        if (raw.t === 'READY') beginning(shard);
-        event(raw, shard);
+      const handle = guarded(raw.t, () => {
+        if (raw.t === 'READY') onSessionStart(shard);
+        onEvent(raw, shard);
       });
-      take();
+      handle();
     });
     on(Events.ShardReady, (shard) => {
-      begun(shard, client);
+      onShardReady(shard, client);
       up(shard);
     });
-    on(Events.ClientReady, () => this.#tell(client, down));
+    on(Events.ClientReady, () => this.#reportState(client, down));
     on(Events.ShardResume, up);
     on(Events.ShardReconnecting, (shard) => {
       down.add(shard);
-      this.#tell(client, down);
+      this.#reportState(client, down);
     });
     on(Events.ShardDisconnect, ({ code }) =>
       end({ reason: `closed with ${code}`, closeCode: code }),
     );
-    on(Events.Invalidated, () => end({ reason: 'the session was made invalid' }));
+    on(Events.Invalidated, () => end({ reason: 'the session was invalidated' }));
     const note = (error: Error) => log.warn({ reason: reasonOf(error) }, 'Discord connection');
     on(Events.Error, note);
     on(Events.ShardError, note);
   }
 
-  #tell(client: Client, down: ReadonlySet<number>): void {
+  #reportState(client: Client, down: ReadonlySet<number>): void {
     const { clock, report } = this.#deps;
     if (down.size > 0) {
-      const reason = `the connection to Discord broke (shard ${[...down].join(', ')})`;
+      const reason = `the connection to Discord was lost (shard ${[...down].join(', ')})`;
       report({ kind: 'retrying', reason, nextAttemptAt: clock() + OWN_RETRY_MS });
     } else if (client.isReady()) {
       report({ kind: 'connected', as: `@${client.user.username}` });
@@ -136,7 +139,7 @@ export class Connection {
   }
 }
 
-/** Nothing of people and messages is kept: both come with each event. */
+/** Caches neither people nor messages: each event carries both. */
 function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
   return new Client({
     intents: [
@@ -158,7 +161,7 @@ function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client
     }),
     ...(shards === 'auto' ? { shards: 'auto' as const } : { shardCount: shards }),
     rest: { api: apiRoot.replace(/\/$/, '') },
-    ws: { buildStrategy: (manager) => new MortalSharding(manager) },
+    ws: { buildStrategy: (manager) => new EndingSharding(manager) },
   });
 }
 
@@ -169,3 +172,50 @@ function endingOf(thrown: unknown): Ending {
     ? { reason, retryAfterMs: failure.retryAfterMs }
     : { reason };
 }
+
+/** How long the close handshake may take, in ms; a dead peer never answers. */
+const CLOSE_WITHIN_MS = 2_000;
+/** The close code of Discord's own libraries that keeps the session resumable. */
+const RESUMING = 4200;
+/** `readyState` of a connection that has ended. */
+const CLOSED = 3;
+
+/**
+ * discord.js's own sharding with a `destroy` that ends it. A shard that waits for its next attempt would
+ * otherwise continue after `destroy`, and a connection that is still being opened, or whose peer is dead,
+ * would stay for half a minute.
+ */
+class EndingSharding extends SimpleShardingStrategy {
+  override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
+    const shards: unknown = Reflect.get(this, 'shards');
+    const all: object[] = shards instanceof Map ? [...shards.values()] : [];
+    for (const shard of all)
+      Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
+    const closed = new AbortController();
+    const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminate(all));
+    // After 1000 the session could not be resumed by the next process.
+    await super.destroy({ ...options[0], code: RESUMING });
+    closed.abort();
+    await late;
+  }
+}
+
+/** Terminates the connections that are still open; no listener is left for their errors. */
+function terminate(shards: readonly object[]): void {
+  for (const shard of shards) {
+    const connection: unknown = Reflect.get(shard, 'connection');
+    if (typeof connection !== 'object' || connection === null) continue;
+    if (Reflect.get(connection, 'readyState') === CLOSED) continue;
+    Reflect.set(connection, 'onerror', () => {});
+    const end: unknown = Reflect.get(connection, 'terminate');
+    if (typeof end === 'function') end.call(connection);
+  }
+}
+
+/** Calls back once after `ms` without keeping the process alive; returns a function that cancels it. */
+export function later(task: () => void, ms: number): () => void {
+  const timer = setTimeout(guarded('timer', task), ms).unref();
+  return () => clearTimeout(timer);
+}
+
+export type Later = typeof later;

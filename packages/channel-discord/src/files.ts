@@ -1,21 +1,18 @@
-import type { FilesFacet } from '@parley/channels';
+import { type FilesFacet, readUpTo } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/contracts';
-import { callFailureOf } from './call-failure.ts';
-import type { DiscordApi } from './discord-api.ts';
-import { type FileRef, hasExpired, mayFetch, readRef } from './file-ref.ts';
-import { sendErrorOf } from './send-failure.ts';
+import type { DiscordApi } from './api.ts';
+import { callFailureOf, sendErrorOf } from './failures.ts';
 
-/** What fetching files needs. */
-export interface FilesDeps {
+interface FilesDeps {
   readonly api: Pick<DiscordApi, 'message'>;
   readonly apiRoot: string;
   readonly clock: Clock;
 }
 
-/** The largest file anybody can send on Discord. */
+/** The largest file Discord allows. */
 const LARGEST_BYTES = 500 * 1024 * 1024;
 
-/** Fetches what people sent, from Discord's own hosts alone; expired addresses are asked for anew. */
+/** Fetches files from Discord's own hosts only; expired URLs are requested again. */
 export function createFiles(deps: FilesDeps): FilesFacet {
   return {
     maxBytes: LARGEST_BYTES,
@@ -32,7 +29,7 @@ export function createFiles(deps: FilesDeps): FilesFacet {
   };
 }
 
-/** The message tells a new address, if it is still there. */
+/** The message has a new URL, if it still exists. */
 async function freshUrl(
   { api }: FilesDeps,
   { channelId, messageId, fileId }: FileRef,
@@ -52,7 +49,7 @@ async function freshUrl(
   throw gone;
 }
 
-/** Undefined when there is nothing at the address (any more). */
+/** Undefined when the file is not at the URL (any more). */
 async function download(
   { apiRoot }: FilesDeps,
   url: string,
@@ -73,24 +70,14 @@ async function download(
       if (length > limit) throw tooLarge(limit);
       throw new Error(`HTTP ${status}`);
     }
-    return await readUpTo(body, limit);
+    const file = await readUpTo(body, limit);
+    if (file === undefined) throw tooLarge(limit);
+    return file;
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    const words = `The file cannot be fetched from Discord (${reasonOf(thrown)}); try again.`;
-    throw new ChannelError({ kind: 'transient' }, words, thrown);
+    const message = `The file cannot be fetched from Discord (${reasonOf(thrown)}); try again.`;
+    throw new ChannelError({ kind: 'transient' }, message, thrown);
   }
-}
-
-/** Leaving the loop early closes the connection. */
-async function readUpTo(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(limit: number): ChannelError {
@@ -99,4 +86,51 @@ function tooLarge(limit: number): ChannelError {
 
 function refused(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file is not fetched: ${why}.`);
+}
+
+/** Where a file is, and the message that has a fresh URL when this one has expired. */
+interface FileRef {
+  readonly url: string;
+  readonly channelId?: string;
+  readonly messageId?: string;
+  readonly fileId?: string;
+}
+
+/** The reference that is stored: the URL, and after `#` the ids. */
+export function writeRef({ url, channelId, messageId, fileId }: FileRef): string {
+  return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
+}
+
+/** Undefined when it is not a reference of this adapter. */
+export function readRef(ref: string): FileRef | undefined {
+  const [, url, ids] = /^(https?:\/\/[^#\s]+)(?:#(\d+\/\d+\/\d+))?$/.exec(ref) ?? [];
+  if (url === undefined) return undefined;
+  const [channelId, messageId, fileId] = ids?.split('/') ?? [];
+  if (channelId === undefined || messageId === undefined || fileId === undefined) return { url };
+  return { url, channelId, messageId, fileId };
+}
+
+const HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
+
+/**
+ * Whether a URL may be requested: Discord's own file hosts by https, or, in a test, the loopback host of
+ * the API. The sender of a message must not decide where this machine connects to.
+ */
+export function mayFetch(url: string, apiRoot: string): boolean {
+  const address = URL.parse(url);
+  if (address === null || address.username !== '' || address.password !== '') return false;
+  if (address.protocol === 'https:' && address.port === '' && HOSTS.has(address.hostname))
+    return true;
+  const api = URL.parse(apiRoot);
+  return api !== null && isLoopback(api.hostname) && address.origin === api.origin;
+}
+
+/** Whether the signature of a URL has expired: `ex` is a time in seconds, in hex. */
+export function hasExpired(url: string, now: number): boolean {
+  const ex = URL.parse(url)?.searchParams.get('ex') ?? '';
+  return /^[\da-f]{1,12}$/.test(ex) && Number.parseInt(ex, 16) * 1000 <= now;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,24 +1,23 @@
-import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-import type { DiscordAmbience } from './ambience.ts';
+import type {
+  ChannelAdapter,
+  ChannelContext,
+  ChannelDefinition,
+  ChannelEnv,
+} from '@parley/channels';
 import { DiscordSettings } from './settings.ts';
 
-export type { DiscordAmbience } from './ambience.ts';
+/** Creates the adapter of one account; tests replace `env`. */
+type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
-/** Makes the adapter of one account; chance and waiting can be given by tests. */
-type ConnectDiscord = (
-  context: ChannelContext<unknown>,
-  ambience?: DiscordAmbience,
-) => ChannelAdapter;
-
-/** Discord bots through the gateway. Importing this costs the settings schema; discord.js comes with `load`. */
+/** Discord bots through the gateway. This import loads the settings schema only; `load` loads discord.js. */
 export const discord = {
   id: 'discord',
   settings: DiscordSettings,
   async load(): Promise<ConnectDiscord> {
     const { createDiscordAdapter } = await import('./adapter.ts');
-    return (context, ambience) => {
+    return (context, env) => {
       const settings = DiscordSettings.parse(context.settings);
-      return createDiscordAdapter({ ...context, settings }, ambience);
+      return createDiscordAdapter({ ...context, settings }, env);
     };
   },
 } satisfies ChannelDefinition;

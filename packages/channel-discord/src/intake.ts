@@ -1,17 +1,14 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
-import type { GuildAuthor } from './administrators.ts';
-import { callFailureOf } from './call-failure.ts';
-import type { DiscordApi } from './discord-api.ts';
-import { Lanes } from './lanes.ts';
-import type { FindPlace } from './places.ts';
-import type { Position, Seen } from './seen.ts';
-import { toInbound } from './to-inbound.ts';
-import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
+import type { Client } from 'discord.js';
+import type { DiscordApi } from './api.ts';
+import { toInbound } from './content.ts';
+import { callFailureOf } from './failures.ts';
+import type { FindPlace, GuildAuthor } from './places.ts';
+import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
 
-/** What taking messages needs. */
-export interface IntakeDeps
+interface IntakeDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter'>;
   readonly findPlace: FindPlace;
@@ -27,12 +24,12 @@ const LONGEST_BACKOFF_MS = 30_000;
 /** Pages of 100 messages read from one channel after downtime. */
 const MOST_PAGES = 3;
 const PAGE = 100;
-/** Ids of fetched messages that are remembered; the inbox knows the others. */
+/** Ids of fetched messages that are kept; the inbox recognises the others. */
 const MOST_FETCHED = 5_000;
 
 /**
- * Takes what the gateway brings and what was missed, each channel in order. Discord brings nothing
- * twice by itself, so what cannot be stored is tried until it can; what a stop leaves over is fetched
+ * Admits the gateway's messages and those that were missed, each channel in order. Discord delivers an
+ * event once, so a message that cannot be stored is retried until it can; what a stop leaves is fetched
  * after the next start.
  */
 export class Intake {
@@ -40,35 +37,35 @@ export class Intake {
   readonly #log: Logger;
   readonly #lanes = new Lanes();
   readonly #stopping = new AbortController();
-  /** Messages that were fetched and may come from the gateway, too. */
+  /** Fetched messages that the gateway may deliver, too. */
   readonly #fetched = new Set<string>();
-  /** Shards that have known their channels in this process. */
-  readonly #begun = new Set<number>();
+  /** Shards that have been ready in this process. */
+  readonly #readyShards = new Set<number>();
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
     this.#log = deps.log;
   }
 
-  /** MESSAGE_CREATE; a session that is where `before` says brings it again. */
+  /** MESSAGE_CREATE; a session resumed at `before` delivers it again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
     if (message === undefined) return;
     const { channel_id: channelId, id } = message;
-    this.#deps.seen.await(id, before);
-    const waits = this.#lanes.push(
+    this.#deps.seen.track(id, before);
+    const isQueued = this.#lanes.push(
       channelId,
       async () => {
-        if (!this.#fetched.delete(id)) await this.#untilDone(channelId, () => this.#take(message));
-        // What a stop leaves over is still to be taken.
+        if (!this.#fetched.delete(id)) await this.#retry(channelId, () => this.#admit(message));
+        // A stop leaves the message to be fetched later.
         if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
       },
       () => this.#fetch(channelId, String(BigInt(id) - 1n)),
     );
-    if (!waits) this.#deps.seen.drop(id);
+    if (!isQueued) this.#deps.seen.drop(id);
   }
 
-  /** MESSAGE_UPDATE. Discord also sends it, and not always whole, when it has found the preview of a link. */
+  /** MESSAGE_UPDATE. Discord also sends it, not always complete, when it has made the preview of a link. */
   updated(data: unknown): void {
     const parsed = WireMessage.safeParse(data);
     if (!parsed.success || parsed.data.edited_timestamp == null) return;
@@ -93,54 +90,54 @@ export class Intake {
     });
   }
 
-  /** A shard begins anew: what it brings waits until what was missed is known. */
+  /** A shard starts a session: its messages wait until the missed ones are queued. */
   hold(shard: number): void {
     this.#lanes.hold(shard);
   }
 
-  /** The shard knows its channels: what was missed comes first. */
+  /** The shard knows its channels: missed messages come first. */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
     const { seen } = this.#deps;
-    const isFirst = seen.isNew && !this.#begun.has(shard);
-    this.#begun.add(shard);
+    const isFirst = seen.isNew && !this.#readyShards.has(shard);
+    this.#readyShards.add(shard);
     if (isFirst) void seen.begin(known.map(({ lastMessageId }) => lastMessageId));
     const cursors = seen.cursors();
     for (const { channelId, after } of isFirst ? [] : whatToFetch(cursors, known)) {
       const first = String(BigInt(after) + 1n);
-      if (!cursors.channels.has(channelId)) seen.await(first);
+      if (!cursors.channels.has(channelId)) seen.track(first);
       this.#lanes.unshift(channelId, async () => {
         await this.#fetch(channelId, after);
         if (!this.#stopping.signal.aborted) seen.drop(first);
       });
     }
-    this.#lanes.letGo(shard);
+    this.#lanes.release(shard);
   }
 
-  /** Resolves when what is being stored is stored. */
+  /** Resolves when messages in progress are stored. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#lanes.close();
   }
 
   #push(channelId: string, work: () => Promise<void>): void {
-    this.#lanes.push(channelId, () => this.#untilDone(channelId, work));
+    this.#lanes.push(channelId, () => this.#retry(channelId, work));
   }
 
   #read(data: unknown): WireMessage | undefined {
     const message = WireMessage.safeParse(data);
     if (message.success) return message.data;
-    this.#log.warn({ reason: message.error.message }, 'message not understood');
+    this.#log.warn({ reason: message.error.message }, 'the message is not in the expected form');
     return undefined;
   }
 
   async #inbound(message: WireMessage) {
     const { account, findPlace, me } = this.#deps;
     const own = me();
-    if (own === undefined) throw new Error('the bot does not know its own id yet');
+    if (own === undefined) throw new Error('the id of the bot is not known yet');
     return toInbound(message, await findPlace(message.channel_id), account, own);
   }
 
-  async #take(message: WireMessage): Promise<void> {
+  async #admit(message: WireMessage): Promise<void> {
     const inbound = await this.#inbound(message);
     const { guild_id: guildId, author, member } = message;
     const facts = this.#deps.factsOf({ guildId, userId: author.id, member });
@@ -150,16 +147,16 @@ export class Intake {
     await this.#deps.seen.note(message.channel_id, message.id, served);
   }
 
-  /** Reads a channel on from a message, as far as the bound allows. */
+  /** Reads a channel from a message on, as far as the bound allows. */
   async #fetch(channelId: string, from: string): Promise<void> {
     let after = from;
-    await this.#untilDone(channelId, async () => {
+    await this.#retry(channelId, async () => {
       for (let page = 0; page < MOST_PAGES; page += 1) {
         const messages = await this.#deps.api.messagesAfter(channelId, after);
         for (const data of messages) {
           const message = this.#read(data);
           if (this.#stopping.signal.aborted || message === undefined) continue;
-          await this.#take(message);
+          await this.#admit(message);
           after = message.id;
           if (this.#fetched.size >= MOST_FETCHED) this.#fetched.clear();
           this.#fetched.add(message.id);
@@ -168,13 +165,13 @@ export class Intake {
       }
       this.#log.warn(
         { channelId, read: MOST_PAGES * PAGE },
-        'more was missed than is fetched; the rest of it is left out',
+        'too many missed messages; the rest is skipped',
       );
     });
   }
 
-  /** Repeats work until it is done, is refused for good, or all stops. */
-  async #untilDone(channelId: string, work: () => Promise<void>): Promise<void> {
+  /** Retries until it succeeds, is refused permanently, or the adapter stops. */
+  async #retry(channelId: string, work: () => Promise<void>): Promise<void> {
     for (let failures = 0; !this.#stopping.signal.aborted; failures += 1) {
       try {
         return await work();
@@ -183,18 +180,142 @@ export class Intake {
         const failure = callFailureOf(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
           this.#deps.seen.forget(channelId);
-          this.#log.warn({ channelId, reason }, 'channel cannot be read');
+          this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;
         }
         if (thrown instanceof ParleyError && thrown.code === 'inbound-invalid') {
-          this.#log.error({ channelId, reason }, 'message cannot be taken');
+          this.#log.error({ channelId, reason }, 'the message is invalid; it is skipped');
           return;
         }
         const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
-        this.#log.warn({ channelId, afterMs, reason }, 'message not taken yet');
+        this.#log.warn(
+          { channelId, afterMs, reason },
+          'the message is not stored yet; it is retried',
+        );
         await this.#deps.wait(afterMs, this.#stopping.signal);
       }
     }
+  }
+}
+
+/** A channel that the gateway listed, with its last message. */
+interface KnownChannel {
+  readonly id: string;
+  readonly lastMessageId: string;
+}
+
+/** Channels read at most after one connect; Discord allows 50 calls a second. */
+const MOST = 1_000;
+
+/**
+ * Decides which channels to read after a connect, and from where. The gateway lists channels of servers
+ * with their last message, so only those with newer ones are read; a channel without a stored message (a
+ * new thread, a first message) is read from the newest message of all. Known channels that are not listed,
+ * mostly direct chats, are read as well.
+ */
+export function whatToFetch(
+  { newest, channels }: Cursors,
+  known: readonly KnownChannel[],
+): readonly { readonly channelId: string; readonly after: string }[] {
+  const listed = new Set(known.map(({ id }) => id));
+  const withNewer = known.flatMap(({ id, lastMessageId }) => {
+    const after = channels.get(id) ?? newest;
+    if (after === undefined || !isLater(lastMessageId, after)) return [];
+    return [{ channelId: id, after, isServed: channels.has(id) }];
+  });
+  const unlisted = [...channels]
+    .filter(([id]) => !listed.has(id))
+    .map(([channelId, after]) => ({ channelId, after, isServed: true }));
+  return [...withNewer, ...unlisted]
+    .sort((a, b) => Number(b.isServed) - Number(a.isServed))
+    .slice(0, MOST)
+    .map(({ channelId, after }) => ({ channelId, after }));
+}
+
+/**
+ * Channels and threads of servers with their last message. discord.js leaves that undefined where Discord
+ * does not send it, whatever its types say.
+ */
+export function knownChannels(client: Client): KnownChannel[] {
+  return [...client.channels.cache.values()].flatMap((channel) => {
+    if (channel.isDMBased() || !channel.isTextBased()) return [];
+    const { id, lastMessageId } = channel;
+    return lastMessageId == null ? [] : [{ id, lastMessageId }];
+  });
+}
+
+/** Never rejects. */
+type Task = () => Promise<void>;
+
+/** Tasks that may wait in one lane. */
+const LONGEST = 1_000;
+
+/**
+ * Runs the tasks of one channel in order, channels in parallel. While it is held, tasks wait, so that
+ * missed messages can be put first.
+ */
+export class Lanes {
+  readonly #lanes = new Map<string, Task[]>();
+  readonly #running = new Set<string>();
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #holders = new Set<number>();
+  #closed = false;
+
+  /**
+   * Appends a task. A full lane takes `instead` once, for this task and those after it, and returns false.
+   */
+  push(channelId: string, task: Task, instead?: Task): boolean {
+    const lane = this.#lane(channelId);
+    const hasRoom = lane.length < LONGEST;
+    if (hasRoom) lane.push(task);
+    else if (lane.length === LONGEST && instead !== undefined) lane.push(instead);
+    this.#run(channelId);
+    return hasRoom;
+  }
+
+  /** Puts a task before all that wait. */
+  unshift(channelId: string, task: Task): void {
+    this.#lane(channelId).unshift(task);
+    this.#run(channelId);
+  }
+
+  /** No task starts until each holder has released. */
+  hold(holder: number): void {
+    this.#holders.add(holder);
+  }
+
+  release(holder: number): void {
+    this.#holders.delete(holder);
+    for (const channelId of this.#lanes.keys()) this.#run(channelId);
+  }
+
+  /** Drops what waits; resolves when running tasks have ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#lanes.clear();
+    await Promise.all(this.#tasks);
+  }
+
+  #lane(channelId: string): Task[] {
+    const lane = this.#lanes.get(channelId) ?? [];
+    if (!this.#closed) this.#lanes.set(channelId, lane);
+    return lane;
+  }
+
+  #run(channelId: string): void {
+    if (this.#holders.size > 0 || this.#running.has(channelId) || this.#closed) return;
+    const task = this.#lanes.get(channelId)?.shift();
+    if (task === undefined) {
+      this.#lanes.delete(channelId);
+      return;
+    }
+    this.#running.add(channelId);
+    const done = task().then(() => {
+      this.#tasks.delete(done);
+      this.#running.delete(channelId);
+      this.#run(channelId);
+    });
+    this.#tasks.add(done);
   }
 }

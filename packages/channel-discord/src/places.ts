@@ -1,9 +1,10 @@
+import type { SenderFacts } from '@parley/channels';
 import type { InboundMessage } from '@parley/contracts';
-import type { Client } from 'discord.js';
-import type { DiscordApi } from './discord-api.ts';
-import type { WireChannel } from './wire.ts';
+import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.js';
+import type { DiscordApi } from './api.ts';
+import type { WireChannel, WireMember } from './wire.ts';
 
-/** Where a message stands, as the core knows it, and how roles and channels are called there. */
+/** The chat a message belongs to, and the names of roles and channels there. */
 export interface Place {
   readonly chat: InboundMessage['chat'];
   /** The role with the bot's own name, which people mention instead of the bot. */
@@ -11,15 +12,15 @@ export interface Place {
   nameOf(kind: 'role' | 'channel', id: string): string | undefined;
 }
 
-/** Finds out where a channel is. Rejects when Discord has to be asked and does not answer. */
+/** Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. */
 export type FindPlace = (channelId: string) => Promise<Place>;
 
 const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
- * A chat is a channel, and a thread or forum post is a thread of the channel it belongs to: so that
- * access to a channel covers its threads, and each thread is a conversation by itself. discord.js knows
- * the channels of servers; others (direct messages) are asked for once.
+ * A channel is a chat, and a thread or forum post is a thread of its channel: so access to a channel
+ * covers its threads, and each thread is a conversation of its own. discord.js knows the channels of
+ * servers; others (direct messages) are requested once.
  */
 export function createPlaces(
   current: () => Client | undefined,
@@ -52,10 +53,10 @@ export function createPlaces(
   };
 }
 
-/** Direct chats, mostly; after that many all are asked for again. */
+/** Direct chats, mostly; beyond this all are requested again. */
 const MOST_ASKED = 5_000;
 
-/** A channel as the gateway told it; a thread whose parent is not known counts as unknown. */
+/** A channel of the gateway's cache; a thread without a known parent counts as unknown. */
 function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {
   const channel = client?.channels.cache.get(id);
   if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
@@ -64,7 +65,7 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   return { id, type, guild_id: guildId, name, parent_id: parentId };
 }
 
-/** Decides which chat a channel is. Pure. */
+/** Decides which chat a channel is. */
 export function chatOf(
   here: WireChannel,
   above: WireChannel | undefined,
@@ -77,4 +78,38 @@ export function chatOf(
   if (!isThread(here.type) || here.parent_id == null)
     return { id: here.id, type: 'group', ...titled };
   return { id: here.parent_id, type: 'thread', threadId: here.id, ...titled };
+}
+
+/** The author of a message and the server, from the event. */
+export interface GuildAuthor {
+  readonly guildId: string | undefined;
+  readonly userId: string;
+  readonly member: WireMember | null | undefined;
+}
+
+/** Each of these permissions makes a member an administrator: managing the server, or others' messages. */
+const ADMINISTRATORS = [
+  PermissionFlagsBits.Administrator,
+  PermissionFlagsBits.ManageGuild,
+  PermissionFlagsBits.ManageMessages,
+];
+
+/**
+ * Whether the author of a message manages the server, from the event and the roles that discord.js knows,
+ * without a request. Messages fetched after downtime do not say, which means no.
+ */
+export function createAdministrators(
+  current: () => Client | undefined,
+): (author: GuildAuthor) => SenderFacts {
+  return ({ guildId, userId, member }) => ({
+    isAdministrator: async () => {
+      const guild = guildId === undefined ? undefined : current()?.guilds.cache.get(guildId);
+      if (guild?.ownerId === userId) return true;
+      if (member?.permissions !== undefined) {
+        return new PermissionsBitField(BigInt(member.permissions)).any(ADMINISTRATORS);
+      }
+      const roles = guild === undefined ? [] : [guild.id, ...(member?.roles ?? [])];
+      return roles.some((id) => guild?.roles.cache.get(id)?.permissions.any(ADMINISTRATORS));
+    },
+  });
 }

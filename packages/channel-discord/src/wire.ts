@@ -1,10 +1,10 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 
-/** Discord's ids: 64-bit numbers written out, whose upper bits are a time. */
+/** A Discord id: a 64-bit number in decimal whose upper bits are a time. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A document as Discord sends it; a field that is null counts as absent. */
+/** An object as Discord sends it; null counts as absent. */
 const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess(withoutNulls, z.object(shape));
 
@@ -21,7 +21,7 @@ export type WireUser = z.infer<typeof WireUser>;
 const WireMember = z.object({
   nick: z.string().nullish(),
   roles: z.array(Snowflake).optional(),
-  /** In this channel, as a number written out; with commands and presses alone. */
+  /** In this channel, in decimal; with commands and buttons only. */
   permissions: z.string().regex(/^\d+$/).optional(),
 });
 export type WireMember = z.infer<typeof WireMember>;
@@ -32,18 +32,18 @@ const WireAttachment = z.object({
   size: z.int().nonnegative(),
   url: z.string(),
   content_type: z.string().nullish(),
-  /** Present on voice messages alone. */
+  /** Present on voice messages only. */
   waveform: z.string().nullish(),
 });
 export type WireAttachment = z.infer<typeof WireAttachment>;
 
 const WireSticker = z.object({ id: Snowflake, name: z.string(), format_type: z.int() });
 
-/** What is written, attached and stuck on; a forwarded message carries a copy of this. */
+/** Text, files and stickers; a forwarded message carries a copy of these. */
 const content = {
   content: z.string().default(''),
   attachments: z.array(WireAttachment).default([]),
-  // Ornaments that are not as expected are left out; the words are worth more.
+  // Stickers of an unexpected form are dropped; the text matters more.
   sticker_items: z.array(WireSticker).default([]).catch([]),
 };
 const WireContent = z.object(content);
@@ -61,7 +61,7 @@ const WirePoll = z.object({
 });
 export type WirePoll = z.infer<typeof WirePoll>;
 
-/** The message that another one answers. */
+/** The message that another one replies to. */
 const WireAnswered = z.object({
   ...content,
   id: Snowflake.optional(),
@@ -69,7 +69,7 @@ const WireAnswered = z.object({
   mentions: z.array(WireMention).default([]),
 });
 
-/** What Parley reads of a message, the same from gateway and REST; only the gateway adds the server. */
+/** The fields Parley reads of a message, from gateway and REST; only the gateway adds the server. */
 export const WireMessage = received({
   ...content,
   id: Snowflake,
@@ -95,14 +95,14 @@ export const WireMessage = received({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** One message that was deleted, or several. */
+/** One deleted message, or several. */
 export const WireDeletion = received({
   channel_id: Snowflake,
   id: Snowflake.optional(),
   ids: z.array(Snowflake).optional(),
 });
 
-/** A slash command (type 2) or a press on a button (type 3); others are not asked for. */
+/** A slash command (type 2) or a pressed button (type 3); no others are registered. */
 export const WireInteraction = received({
   id: Snowflake,
   /** Not the bot's own id where the bot is older than 2016. */
@@ -124,7 +124,7 @@ export const WireInteraction = received({
 });
 export type WireInteraction = z.infer<typeof WireInteraction>;
 
-/** What Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
+/** The fields Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
 export const WireChannel = received({
   id: Snowflake,
   type: z.int(),

@@ -1,20 +1,36 @@
-import { type ChannelState, guarded } from '@parley/channels';
+import {
+  type ChannelEnv,
+  type ChannelState,
+  guarded,
+  type HttpFacet,
+  realEnv,
+} from '@parley/channels';
 import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/contracts';
-import type { AuthenticationCreds, ConnectionState, WASocket } from '@whiskeysockets/baileys';
-import { afterClose } from './after-close.ts';
-import type { WhatsAppAmbience } from './ambience.ts';
-import { loadCredentials, saveCredentials } from './auth-store.ts';
-import { withoutNumbers } from './baileys-logger.ts';
-import { codeOf } from './boom.ts';
-import { WhatsAppError } from './whatsapp-error.ts';
+import {
+  type AuthenticationCreds,
+  type BinaryNode,
+  type ConnectionState,
+  DEFAULT_CONNECTION_CONFIG,
+  makeCacheableSignalKeyStore,
+  makeWASocket,
+  type SignalKeyStore,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import { loadCredentials, saveCredentials } from './credentials.ts';
+import type { EncryptedMessages } from './decrypt.ts';
+import { afterClose, codeOf, WhatsAppError } from './failures.ts';
+import { baileysLogger, withoutNumbers } from './logs.ts';
+import { type Groups, isGroup, personJid } from './people.ts';
+import type { SentMessages } from './send.ts';
+import type { WhatsAppSettings } from './settings.ts';
 
-/** What a connection needs. */
-export interface ConnectionDeps extends Pick<WhatsAppAmbience, 'random' | 'wait'> {
-  /** Makes a socket that begins to connect. */
+interface ConnectionDeps extends ChannelEnv {
+  /** Creates a socket, which connects at once. */
   readonly open: (creds: AuthenticationCreds) => WASocket;
-  /** The socket is connected and linked. */
-  readonly opened: (socket: WASocket) => void;
-  /** Resolves when nothing of an ended socket is under way: two on one state would spoil it. */
+  /** Called when the socket is connected and linked. */
+  readonly onOpen: (socket: WASocket) => void;
+  /** Resolves when an ended socket decrypts nothing any more: two on one state would corrupt it. */
   readonly settled: () => Promise<void>;
   readonly values: AdapterValues;
   readonly report: (state: ChannelState) => void;
@@ -30,19 +46,19 @@ interface Ending {
   readonly lasted: number;
 }
 
-/** A connection that lasted this long ended for a reason of its own, in ms. */
-const PEACE_MS = 60_000;
+/** A connection that lasted this long resets the count of failures, in ms. */
+const STABLE_AFTER_MS = 60_000;
 
 /**
- * The one connection of an account: a socket at a time, and what is done when it ends. Credentials
- * are written in the order they change, and before the next socket uses them.
+ * The connection of an account: one socket at a time, and what follows when it ends. Credentials are
+ * written in the order they change, and before the next socket uses them.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
-  /** Ends the socket there is. */
+  /** Ends the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
   #failures = 0;
@@ -62,7 +78,7 @@ export class Connection {
     return this.#creds;
   }
 
-  /** Ends the socket at once, so that nothing more leaves; it is opened again, unless this is fatal. */
+  /** Ends the socket at once, so that it sends nothing more; another one follows unless this is fatal. */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
     this.#end?.(reason instanceof Error ? reason : new Error(reasonOf(reason)));
@@ -70,26 +86,26 @@ export class Connection {
 
   /** Connects until the signal is aborted or a person has to do something. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let going = true;
-    while (going && !signal.aborted) {
+    let isRetrying = true;
+    while (isRetrying && !signal.aborted) {
       try {
         this.#creds ??= await loadCredentials(this.#deps.values);
         if (signal.aborted) return;
         const ending = await this.#once(this.#creds, signal);
         await Promise.all([this.#saving, this.#deps.settled()]);
-        if (!signal.aborted) going = await this.#next(ending, signal);
+        if (!signal.aborted) isRetrying = await this.#next(ending, signal);
       } catch (thrown) {
         if (thrown instanceof WhatsAppError) this.#fatal = thrown;
         const reason = reasonOf(thrown);
         if (!signal.aborted)
-          going = await this.#next({ code: undefined, reason, lasted: 0 }, signal);
+          isRetrying = await this.#next({ code: undefined, reason, lasted: 0 }, signal);
       }
     }
   }
 
   #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<Ending> {
-    const { clock, open, opened, report } = this.#deps;
-    const begin = clock();
+    const { clock, open, onOpen, report } = this.#deps;
+    const startedAt = clock();
     const socket = open(creds);
     this.#socket = socket;
     const saveCreds = guarded('creds.update', (update: Partial<AuthenticationCreds>) => {
@@ -102,9 +118,9 @@ export class Connection {
       this.#isOpen = false;
       signal.removeEventListener('abort', stop);
       const reason = withoutNumbers(error?.message ?? 'the connection ended');
-      resolve({ code: codeOf(error, 'status'), reason, lasted: clock() - begin });
+      resolve({ code: codeOf(error, 'status'), reason, lasted: clock() - startedAt });
     };
-    // Baileys waits until the other side has closed as well, which may be never.
+    // Baileys waits until the other side has closed as well, which it may never do.
     const end = (error: Error | undefined) => {
       void socket.end(error);
       ended(error);
@@ -120,7 +136,7 @@ export class Connection {
       if (connection !== 'open') return;
       this.#isOpen = true;
       report({ kind: 'connected', as: creds.me?.name ?? 'a linked device' });
-      opened(socket);
+      onOpen(socket);
     });
     socket.ev.on('connection.update', updated);
     return promise;
@@ -131,19 +147,19 @@ export class Connection {
     this.#saving = this.#saving
       .then(() => saveCredentials(values, creds))
       .catch((thrown: unknown) => {
-        log.warn({ reason: reasonOf(thrown) }, 'credentials cannot be stored');
+        log.warn({ reason: reasonOf(thrown) }, 'the credentials cannot be stored');
         this.breakOff(thrown);
       });
   }
 
-  /** Gives back whether to go on. */
+  /** Returns whether to connect again. */
   async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
     const { clock, random, report, values, wait } = this.#deps;
     if (this.#fatal !== undefined) {
       report({ kind: 'failed', reason: this.#fatal.message, mend: 'Then start Parley again.' });
       return false;
     }
-    if (lasted >= PEACE_MS) this.#failures = this.#brokenSessions = 0;
+    if (lasted >= STABLE_AFTER_MS) this.#failures = this.#brokenSessions = 0;
     const counts = { failures: this.#failures, brokenSessions: this.#brokenSessions };
     const decision = afterClose({ code, reason, ...counts }, random());
     if (decision.kind === 'give-up') {
@@ -160,3 +176,125 @@ export class Connection {
     return true;
   }
 }
+
+interface SocketParts {
+  readonly settings: WhatsAppSettings;
+  readonly keys: SignalKeyStore;
+  readonly encrypted: EncryptedMessages;
+  readonly sent: SentMessages;
+  readonly groups: Groups;
+  readonly log: Logger;
+}
+
+const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()]);
+
+/**
+ * A Baileys socket with our stores and our decryption. The account does not appear as online (the phone
+ * would stop ringing), and messages outside chats are ignored.
+ */
+export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
+  const { settings, keys, encrypted, sent, groups, log } = parts;
+  const logger = baileysLogger(log);
+  const { version } = settings;
+  const socket = makeWASocket({
+    waWebSocketUrl: settings.url,
+    browser: [settings.browser, 'Chrome', '1.0'],
+    ...(version === undefined ? {} : { version: Version.parse(version.split('.')) }),
+    logger,
+    // A cache of its own for each socket: keys that could not be written must not be kept.
+    auth: { creds, keys: makeCacheableSignalKeyStore(keys, logger) },
+    makeSignalRepository: encrypted.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
+    getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
+    cachedGroupMetadata: (jid) => groups.find(jid),
+    shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
+    // A failed write ends the connection, and the message is delivered again; long retries only delay that.
+    transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
+    syncFullHistory: false,
+    markOnlineOnConnect: false,
+    emitOwnEvents: false,
+  });
+  groups.listen(socket);
+  orderSocket(socket.ws, (stanza) => encrypted.note(stanza), breakOff(socket));
+  return socket;
+}
+
+function breakOff(socket: WASocket): (reason: unknown) => void {
+  return (reason) =>
+    void socket.end(reason instanceof Error ? reason : new Error('the connection was ended'));
+}
+
+type Wire = WASocket['ws'];
+
+/**
+ * Fixes two defects of a new socket. Baileys keeps the order of offline messages only; a later message
+ * overtakes them, and a sender it has to look up is overtaken by one it knows: here all messages use the
+ * queue of the offline ones. And bytes that it cannot decrypt reject a promise without a handler, which
+ * would end the process: here they end the connection.
+ */
+function orderSocket(
+  ws: Wire,
+  note: (stanza: BinaryNode) => void,
+  breakOff: (reason: unknown) => void,
+): void {
+  wrapListeners<unknown>(ws, 'message', (handle) => (data) => {
+    handle(data).catch(breakOff);
+  });
+  wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
+    note(stanza);
+    handle(queued(stanza)).catch(breakOff);
+  });
+}
+
+/** Baileys queues messages that have this attribute. */
+function queued({ attrs, ...stanza }: BinaryNode): BinaryNode {
+  return { ...stanza, attrs: { offline: '0', ...attrs } };
+}
+
+/** Replaces Baileys' own listeners of an event by one that calls them. */
+function wrapListeners<Value>(
+  ws: Wire,
+  event: string,
+  wrap: (handle: (value: Value) => Promise<void>) => (value: Value) => void,
+): void {
+  const listeners = ws.listeners(event);
+  ws.removeAllListeners(event);
+  const handle = async (value: Value) => {
+    for (const listener of listeners) await Reflect.apply(listener, ws, [value]);
+  };
+  ws.on(event, guarded(event, wrap(handle)));
+}
+
+/**
+ * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the account's
+ * path, which only the owner may request. It is a secret: the picture is not kept, and there is none once
+ * the account is linked.
+ */
+export class PairingCode implements HttpFacet {
+  #code: string | undefined;
+
+  /** Called with every state of the account. */
+  note(state: ChannelState): void {
+    this.#code = state.kind === 'pairing' ? state.code : undefined;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const isPicture = new URL(request.url).pathname.endsWith('/code.svg');
+    if (!isPicture || this.#code === undefined || request.method !== 'GET') {
+      return new Response('There is no code to scan.\n', { status: 404 });
+    }
+    const { default: qrcode } = await import('qrcode');
+    const picture = await qrcode.toString(this.#code, { type: 'svg', errorCorrectionLevel: 'L' });
+    return new Response(picture, {
+      headers: { 'content-type': 'image/svg+xml', 'cache-control': 'no-store' },
+    });
+  }
+}
+
+/** What tests replace. */
+export interface WhatsAppEnv extends ChannelEnv {
+  /** How long the server may take to answer a message, in ms. */
+  readonly ackTimeoutMs: number;
+}
+
+/** The environment of the process. */
+export const realWhatsAppEnv: WhatsAppEnv = { ...realEnv, ackTimeoutMs: 20_000 };

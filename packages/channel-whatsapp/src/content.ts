@@ -1,14 +1,150 @@
-import type { Attachment } from '@parley/contracts';
+import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
+import { type Attachment, InboundMessage } from '@parley/contracts';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
-import { described } from './described.ts';
-import { attachmentIn, type MediaPlace } from './media-ref.ts';
+import { attachmentIn, type MediaPlace } from './files.ts';
+import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
-/** What a message shows to people. */
-export interface Shown {
+/** A decrypted message with its envelope. */
+export interface RawMessage {
+  /** A person, a group, or something else that is ignored. */
+  readonly chat: string;
+  readonly id: string;
+  /** All known ids of the sender. */
+  readonly from: PersonIds;
+  /** The sender's own display name. */
+  readonly name: string;
+  /** Seconds since 1970. */
+  readonly time: number;
+  readonly content: proto.IMessage;
+}
+
+/** Facts beside the message. */
+interface MessageFacts {
+  readonly account: string;
+  /** The ids of the account. */
+  readonly me: PersonIds;
+  /** The sender's JID for the core; see `Contacts`. */
+  readonly sender: string;
+  /** Title of the group, if known. */
+  readonly title?: string | undefined;
+  /** JIDs for the core of people the message names, by the JIDs in the message. */
+  readonly people: ReadonlyMap<string, string>;
+  /** Commands beside the core's own; a command addresses the bot. */
+  readonly commands?: readonly CommandInfo[] | undefined;
+}
+
+/** Whether this is another person's message in a chat: not a channel, a status, a list, or our own. */
+export function isForUs({ chat, from }: RawMessage, me: PersonIds): boolean {
+  if (from.pn === undefined && from.lid === undefined) return false;
+  if (isPerson(from.pn, me) || isPerson(from.lid, me)) return false;
+  return isGroup(chat) || personJid(chat) !== undefined;
+}
+
+/** The chat for the core: one person is one chat, whichever of their ids the message has. */
+export function chatIdOf(chat: string, sender: string): string {
+  return isGroup(chat) ? chat : sender;
+}
+
+/** The JIDs of people that a message mentions or replies to, without devices. */
+export function peopleIn(message: RawMessage): string[] {
+  const context = visibleContent(message.content, placeOf(message))?.context;
+  const named = [...(context?.mentionedJid ?? []), context?.participant];
+  return named.map(personJid).filter((jid) => jid !== undefined);
+}
+
+/** Normalises a WhatsApp message (F01); undefined for keys, receipts and reactions, which show nothing. */
+export function toInbound(message: RawMessage, known: MessageFacts): InboundMessage | undefined {
+  const shown = visibleContent(message.content, placeOf(message));
+  if (shown === undefined) return undefined;
+  const { account, title, sender } = known;
+  const { text, attachment, albumId } = shown;
+  const direct = !isGroup(message.chat);
+  const checked = InboundMessage.safeParse({
+    channel: 'whatsapp',
+    account,
+    messageId: message.id,
+    chat: {
+      id: chatIdOf(message.chat, sender),
+      type: direct ? 'direct' : 'group',
+      ...(title === undefined ? {} : { title }),
+    },
+    sender: {
+      id: publicId(sender),
+      name: message.name,
+      ...otherName(message, sender),
+      isBot: false,
+    },
+    text,
+    ...(attachment === undefined ? {} : { attachments: [attachment] }),
+    ...(albumId === undefined ? {} : { albumId }),
+    ...replyOf(shown, known),
+    mentions: mentionsOf(shown, known),
+    addressed: direct || isAddressed(shown, known),
+    sentAt: message.time * 1000,
+    variables: {},
+  });
+  return checked.success ? checked.data : undefined;
+}
+
+/** The same message with an edited text; what the edit does not mention stays, above all files. */
+export function withEdit(
+  old: InboundMessage,
+  content: proto.IMessage,
+  known: Pick<MessageFacts, 'me' | 'people' | 'commands'>,
+): InboundMessage | undefined {
+  const shown = visibleContent(content, { chat: old.chat.id, id: old.messageId });
+  const text = shown?.text ?? '';
+  if (text === '' && old.attachments === undefined) return undefined;
+  const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
+  return { ...old, text, addressed, mentions: shown ? mentionsOf(shown, known) : old.mentions };
+}
+
+function placeOf({ chat, id, from }: RawMessage) {
+  const sender = from.lid ?? from.pn;
+  return isGroup(chat) && sender !== undefined ? { chat, id, writer: sender } : { chat, id };
+}
+
+/** The person's other id. */
+function otherName({ from }: RawMessage, sender: string): { readonly username?: string } {
+  const other = sender === from.lid ? from.pn : from.lid;
+  return other === undefined ? {} : { username: publicId(other) };
+}
+
+function isAddressed(
+  { text, context }: Shown,
+  { me, commands = [] }: Pick<MessageFacts, 'me' | 'commands'>,
+): boolean {
+  const isNamed = context?.mentionedJid?.some((jid) => isPerson(jid, me)) === true;
+  const isOurs = parseCommand(text) !== null || isCommand(text, commands);
+  return isNamed || isOurs || isPerson(context?.participant, me);
+}
+
+function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>): string[] {
+  const jids = (context?.mentionedJid ?? []).map(personJid).filter((jid) => jid !== undefined);
+  return [...new Set(jids.map((jid) => publicId(people.get(jid) ?? jid)))];
+}
+
+function replyOf({ context }: Shown, { people }: MessageFacts): Pick<InboundMessage, 'replyTo'> {
+  if (!context?.stanzaId) return {};
+  const sender = personJid(context.participant);
+  const text = context.quotedMessage
+    ? visibleContent(context.quotedMessage, { chat: '', id: '' })?.text
+    : '';
+  return {
+    replyTo: {
+      messageId: context.stanzaId,
+      ...(sender === undefined ? {} : { senderId: publicId(people.get(sender) ?? sender) }),
+      ...(text ? { text } : {}),
+    },
+  };
+}
+
+/** The visible content of a message. */
+interface Shown {
   readonly text: string;
   readonly context: proto.IContextInfo | undefined;
   readonly attachment: Attachment | undefined;
-  /** Messages with the same one were chosen and sent together. */
+  /** Messages with the same id were sent together. */
   readonly albumId: string | undefined;
 }
 
@@ -18,7 +154,7 @@ export type Change =
   | { readonly kind: 'deleted'; readonly id: string };
 
 const { AssociationType } = proto.MessageAssociation;
-/** The same picture or film once more, in another quality. */
+/** The same picture or video again, in another quality. */
 const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.HD_IMAGE_DUAL_UPLOAD,
   AssociationType.HD_VIDEO_DUAL_UPLOAD,
@@ -26,8 +162,8 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.MOTION_PHOTO,
 ]);
 
-/** What is shown: text, a choice from a list, a file with or without words. Undefined: nothing. */
-export function shownIn(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
+/** The visible content: text, a choice from a list, a file with or without a caption. Undefined: nothing. */
+function visibleContent(wrapped: proto.IMessage, place: MediaPlace): Shown | undefined {
   const content = normalizeMessageContent(wrapped);
   // Null where a wrapper is empty, whatever Baileys' types say.
   if (content == null) return undefined;
@@ -54,12 +190,12 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
   return { kind: 'edited', id, content: protocol.editedMessage };
 }
 
-/** Forwarded words are somebody else's: they command nothing, and are no wish of who passes them on. */
+/** Forwarded text is marked: it is another person's, neither a command nor a request of the sender. */
 function withOrigin(text: string, context: proto.IContextInfo | undefined): string {
   return text !== '' && context?.isForwarded === true ? `[Forwarded]\n${text}` : text;
 }
 
-/** The words of a message; empty where there are none. */
+/** The text of a message; empty where there is none. */
 function textOf(content: proto.IMessage): string {
   return (
     content.conversation ||
@@ -70,11 +206,11 @@ function textOf(content: proto.IMessage): string {
     content.buttonsResponseMessage?.selectedDisplayText ||
     content.listResponseMessage?.title ||
     content.templateButtonReplyMessage?.selectedDisplayText ||
-    described(content)
+    descriptionOf(content)
   );
 }
 
-/** Whom it mentions and what it answers. */
+/** Mentions and the message it replies to. */
 function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
   const holder =
     content.extendedTextMessage ??
@@ -92,11 +228,50 @@ function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
   return holder?.contextInfo ?? undefined;
 }
 
-/** It stands beside the outermost wrapper, or inside. */
+/** It is beside the outermost wrapper, or inside. */
 function associationOf(
   wrapped: proto.IMessage,
   content: proto.IMessage,
 ): proto.IMessageAssociation | undefined {
   const outer = wrapped.messageContextInfo?.messageAssociation;
   return outer ?? content.messageContextInfo?.messageAssociation ?? undefined;
+}
+
+/** Lines of a contact that matter to a reader; the rest are pictures and data of the app. */
+const CONTACT_LINES = /^(?:item\d+\.)?(TEL|EMAIL|ORG)\b[^:]*:(.+)$/gim;
+
+/**
+ * Locations, contacts and polls as text, so that they are answered instead of being ignored; empty for
+ * everything else.
+ */
+export function descriptionOf(content: proto.IMessage): string {
+  const { locationMessage, liveLocationMessage, contactMessage, contactsArrayMessage } = content;
+  const place = locationMessage ?? liveLocationMessage;
+  if (place) return placeIn(place, locationMessage);
+  const contacts = contactMessage ? [contactMessage] : (contactsArrayMessage?.contacts ?? []);
+  if (contacts.length > 0) return contacts.map(contactIn).join('\n');
+  const { pollCreationMessage, pollCreationMessageV2, pollCreationMessageV3 } = content;
+  const poll = pollCreationMessage ?? pollCreationMessageV2 ?? pollCreationMessageV3;
+  return poll ? pollIn(poll) : '';
+}
+
+function placeIn(
+  { degreesLatitude, degreesLongitude }: proto.Message.ILocationMessage,
+  named: proto.Message.ILocationMessage | null | undefined,
+): string {
+  const name = [named?.name, named?.address].filter(Boolean).join(', ');
+  const at = `${(degreesLatitude ?? 0).toFixed(5)}, ${(degreesLongitude ?? 0).toFixed(5)}`;
+  return `[Location: ${name === '' ? at : `${name} (${at})`}]`;
+}
+
+function contactIn({ displayName, vcard }: proto.Message.IContactMessage): string {
+  const details = [...(vcard ?? '').matchAll(CONTACT_LINES)].map(([, , value = '']) =>
+    value.trim(),
+  );
+  return `[Contact: ${[displayName ?? '', ...details].filter((part) => part !== '').join(', ')}]`;
+}
+
+function pollIn({ name, options }: proto.Message.IPollCreationMessage): string {
+  const choices = (options ?? []).map(({ optionName }) => `- ${optionName ?? ''}`);
+  return [`[Poll: ${name ?? ''}]`, ...choices].join('\n');
 }

@@ -1,40 +1,37 @@
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-import type { WhatsAppAmbience } from './ambience.ts';
-import { accountWithoutLibrary, isMissingLibrary } from './missing-library.ts';
-import { quietLibsignal } from './quiet-libsignal.ts';
-import { WhatsAppSettings } from './settings.ts';
+import { type Capabilities, ChannelError } from '@parley/contracts';
+import type { WhatsAppEnv } from './connection.ts';
+import { quietLibsignal } from './logs.ts';
+import { CAPABILITIES, WhatsAppSettings } from './settings.ts';
 
-export type { WhatsAppAmbience } from './ambience.ts';
+export type { WhatsAppEnv } from './connection.ts';
 
-/** Makes the adapter of one account; chance and waiting can be given by tests. */
-type ConnectWhatsApp = (
-  context: ChannelContext<unknown>,
-  ambience?: WhatsAppAmbience,
-) => ChannelAdapter;
+/** Creates the adapter of one account; tests replace `env`. */
+type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => ChannelAdapter;
 
 type Library = Pick<typeof import('./adapter.ts'), 'createWhatsAppAdapter'>;
 
-/** WhatsApp as a linked device. Importing this costs the settings schema; Baileys comes with `load`. */
+/** WhatsApp as a linked device. This import loads the settings schema only; `load` loads Baileys. */
 export const whatsapp = whatsappFrom(() => import('./adapter.ts'));
 
 /**
- * The same with another way to the library, for tests. Baileys is optional: its libsignal is under the
- * GPL, which not everybody wants.
+ * The same with another loader, for tests. Baileys is optional: its libsignal is under the GPL, which not
+ * everyone wants.
  */
 export function whatsappFrom(library: () => Promise<Library>) {
   return {
     id: 'whatsapp',
     settings: WhatsAppSettings,
-    // Writing to people who are not known is what WhatsApp blocks numbers for.
+    // WhatsApp blocks numbers that write to strangers.
     answersStrangers: false,
     async load(): Promise<ConnectWhatsApp> {
       // Before the import: libsignal prints private keys.
       quietLibsignal();
       try {
         const { createWhatsAppAdapter } = await library();
-        return (context, ambience) => {
+        return (context, env) => {
           const settings = WhatsAppSettings.parse(context.settings);
-          return createWhatsAppAdapter({ ...context, settings }, ambience);
+          return createWhatsAppAdapter({ ...context, settings }, env);
         };
       } catch (thrown) {
         if (!isMissingLibrary(thrown)) throw thrown;
@@ -42,4 +39,44 @@ export function whatsappFrom(library: () => Promise<Library>) {
       }
     },
   } satisfies ChannelDefinition;
+}
+
+/** The same format of answers as with the library, and no other capability. */
+const WITHOUT: Capabilities = {
+  ...CAPABILITIES,
+  typing: false,
+  edit: false,
+  delete: false,
+  react: false,
+  media: [],
+};
+
+/** Whether this is Node's error for a missing Baileys, or its missing GPL part. */
+export function isMissingLibrary(thrown: unknown): boolean {
+  const isMissing =
+    thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND';
+  return isMissing && /'(?:@whiskeysockets\/baileys|libsignal)/.test(thrown.message);
+}
+
+/** An account whose library is not installed: reports what to do, and keeps answers until then. */
+export function accountWithoutLibrary({
+  report,
+}: Pick<ChannelContext<unknown>, 'report'>): ChannelAdapter {
+  return {
+    capabilities: WITHOUT,
+    async start() {
+      report({
+        kind: 'failed',
+        reason: 'WhatsApp needs the library Baileys, which is not installed',
+        mend: 'Run "npm install --include=optional", or "npm install @whiskeysockets/baileys@7.0.0-rc14" (a part of it is under GPL-3.0), and start Parley again.',
+      });
+    },
+    async stop() {
+      report({ kind: 'stopped' });
+    },
+    async send() {
+      const message = 'The library for WhatsApp is not installed; this is sent once it is.';
+      throw new ChannelError({ kind: 'transient' }, message);
+    },
+  };
 }

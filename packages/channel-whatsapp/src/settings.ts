@@ -1,5 +1,5 @@
+import type { Capabilities } from '@parley/contracts';
 import { z } from 'zod';
-import { isLoopback } from './media-address.ts';
 
 /** One WhatsApp account, as written below `channels.whatsapp`. */
 export const WhatsAppSettings = z.strictObject({
@@ -26,8 +26,39 @@ export const WhatsAppSettings = z.strictObject({
 });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 
-/** TLS is the only proof of who the server is: Baileys takes any certificate inside. */
+/** Only TLS authenticates the server: Baileys accepts any certificate inside. */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return true;
   return new URL(address).protocol !== 'ws:' || isLoopback(address);
 }
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Whether the host of a URL is this machine. */
+export function isLoopback(url: string): boolean {
+  return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
+}
+
+/** Capabilities of a WhatsApp account; known without the library. */
+export const CAPABILITIES: Capabilities = {
+  // Real clients allow 65,536; more than this is hard to read in one bubble.
+  target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+  idempotentSend: true,
+  typing: true,
+  edit: true,
+  delete: true,
+  react: true,
+  threads: false,
+  quotes: true,
+  buttons: false,
+  // WhatsApp counts each edit as a message, and blocks numbers that send many.
+  streaming: 'none',
+  media: ['image', 'audio', 'voice', 'video', 'document'],
+};
+
+/** Three messages a second have led to 429s and blocked numbers: a person does not write as fast. */
+export const RATES: Capabilities['rates'] = {
+  account: { burst: 5, everyMs: 1_000 },
+  direct: { burst: 3, everyMs: 2_000 },
+  group: { burst: 3, everyMs: 2_000 },
+};

@@ -1,33 +1,31 @@
-import type { ChannelAdapter } from '@parley/channels';
+import { type ChannelAdapter, type ChannelEnv, shortened } from '@parley/channels';
 import type { WASocket } from '@whiskeysockets/baileys';
-import type { WhatsAppAmbience } from './ambience.ts';
 
 /** Phones show "typing" for about 25 s, in ms. */
 const REPEAT_MS = 10_000;
-/** Without a repetition the typing is over, in ms. */
+/** Without a repetition typing ends after this long, in ms. */
 const OVER_AFTER_MS = 15_000;
 
-/** Pauses before messages: people need longer for long ones, but nobody waits longer than this. In ms. */
+/** Typing before a message: longer for long ones, up to a limit. In ms. */
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
-/** How long one would type, shortened by up to half by chance; `random` is in [0, 1). In ms. */
+/** How long a person would type, shortened by up to half by chance; `random` is in [0, 1). In ms. */
 export function typingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
-  return Math.round(full * (0.5 + random / 2));
+  return shortened(full, random);
 }
 
-/** What typing needs. */
-export interface TypingDeps extends Pick<WhatsAppAmbience, 'random' | 'wait'> {
+interface TypingDeps extends ChannelEnv {
   readonly socket: () => WASocket | undefined;
-  /** Ends all waiting when the account stops. */
+  /** Aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
-/** Shows that the account types, and that it has stopped; programs that answer at once get blocked. */
+/** Shows typing and its end; WhatsApp blocks programs that answer at once. */
 export class Typing implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
-  /** Ends what is shown in a chat. */
+  /** By chat: ends the typing shown there. */
   readonly #shown = new Map<string, AbortController>();
 
   constructor(deps: TypingDeps) {
@@ -39,12 +37,12 @@ export class Typing implements NonNullable<ChannelAdapter['typing']> {
     this.#shown.get(chatId)?.abort();
     const ending = new AbortController();
     this.#shown.set(chatId, ending);
-    await this.#tell('composing', chatId);
+    await this.#send('composing', chatId);
     const over = AbortSignal.any([ending.signal, signal]);
     void wait(OVER_AFTER_MS, over).then(() => (over.aborted ? undefined : this.end(chatId)));
   }
 
-  /** Types for as long as a person would, and stops. Never rejects. */
+  /** Shows typing for as long as a person would type. Never rejects. */
   async before(chatId: string, characters: number, signal: AbortSignal): Promise<void> {
     const { random, wait } = this.#deps;
     await this.show({ chatId }).catch(() => undefined);
@@ -52,16 +50,16 @@ export class Typing implements NonNullable<ChannelAdapter['typing']> {
     await this.end(chatId);
   }
 
-  /** Never rejects: it would be over by itself soon. */
+  /** Never rejects: typing ends by itself soon. */
   async end(chatId: string): Promise<void> {
     const shown = this.#shown.get(chatId);
     if (shown === undefined) return;
     this.#shown.delete(chatId);
     shown.abort();
-    await this.#tell('paused', chatId).catch(() => undefined);
+    await this.#send('paused', chatId).catch(() => undefined);
   }
 
-  async #tell(state: 'composing' | 'paused', chatId: string): Promise<void> {
+  async #send(state: 'composing' | 'paused', chatId: string): Promise<void> {
     await this.#deps.socket()?.sendPresenceUpdate(state, chatId);
   }
 }

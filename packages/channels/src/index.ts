@@ -29,6 +29,7 @@ export {
 } from './delivery/delivery-worker.ts';
 export { scrubPart } from './delivery/scrub-part.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
+export { type ChannelEnv, readUpTo, realEnv, reconnectBackoff, shortened } from './env.ts';
 export {
   blameAdapter,
   guardAdapter,

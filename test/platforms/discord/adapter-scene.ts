@@ -1,6 +1,7 @@
-import { type DiscordAmbience, discord } from '@parley/channel-discord';
+import { discord } from '@parley/channel-discord';
 import type {
   ChannelAdapter,
+  ChannelEnv,
   ChannelState,
   CommandInfo,
   IngressOutcome,
@@ -53,7 +54,7 @@ export interface Wishes {
   readonly values?: AdapterValues;
   readonly commands?: readonly CommandInfo[];
   readonly clock?: () => number;
-  readonly wait?: DiscordAmbience['wait'];
+  readonly wait?: ChannelEnv['wait'];
 }
 
 /** Starts a double and makes an adapter for it that does not wait between its attempts. */
@@ -64,7 +65,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const states: ChannelState[] = [];
   const waits: number[] = [];
   const logged: string[] = [];
-  const ambience: DiscordAmbience = {
+  const env: ChannelEnv = {
     random: () => 0,
     wait:
       wishes.wait ??
@@ -96,7 +97,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     },
     history: async () => [],
   };
-  const adapter = connect(context, ambience);
+  const adapter = connect(context, env);
   cleanUp.push(() => adapter.stop());
   return {
     ...{ double, adapter, received, revisions, states, waits, logged },

@@ -150,7 +150,7 @@ describe('files that people send to the WhatsApp adapter', () => {
   });
 
   it('[F10] that nobody has any more are gone, also when the phone is off', async () => {
-    const open = await fileScene({ ambience: { ackTimeoutMs: 200 } });
+    const open = await fileScene({ env: { ackTimeoutMs: 200 } });
     const { double } = open;
     const { directPath } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);

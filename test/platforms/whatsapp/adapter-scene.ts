@@ -1,4 +1,4 @@
-import { type WhatsAppAmbience, whatsapp } from '@parley/channel-whatsapp';
+import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelAdapter, ChannelState, IngressOutcome, Revision } from '@parley/channels';
 import {
   type AdapterValues,
@@ -26,7 +26,7 @@ export interface Wishes {
   readonly values?: AdapterValues;
   /** The account is not linked yet. */
   readonly unlinked?: boolean;
-  readonly ambience?: Partial<WhatsAppAmbience>;
+  readonly env?: Partial<WhatsAppEnv>;
   readonly double?: WhatsAppDoubleOptions;
 }
 
@@ -65,18 +65,18 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const notes: Notes = { received: [], revised: [], states: [] };
   const waits: number[] = [];
   const logged: string[] = [];
-  const ambience: WhatsAppAmbience = {
+  const env: WhatsAppEnv = {
     random: () => 0,
     wait: async (ms) => {
       waits.push(ms);
       await new Promise((resolve) => setTimeout(resolve, 1));
     },
     ackTimeoutMs: 5_000,
-    ...wishes.ambience,
+    ...wishes.env,
   };
   const adapters: ChannelAdapter[] = [];
   const make = () => {
-    const adapter = connect(contextOf(double, values, notes, logged, wishes), ambience);
+    const adapter = connect(contextOf(double, values, notes, logged, wishes), env);
     adapters.push(adapter);
     return adapter;
   };

@@ -65,7 +65,7 @@ describe('the WhatsApp adapter sends', () => {
   });
 
   it('[D04] and does not know the fate of what the server did not confirm', async () => {
-    const { double, adapter } = await openScene({ ambience: { ackTimeoutMs: 1_500 } });
+    const { double, adapter } = await openScene({ env: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
     expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual({
@@ -140,7 +140,7 @@ describe('the WhatsApp adapter sends', () => {
       waits.push(ms);
       if (ms >= 15_000) await once(signal);
     };
-    const { double, adapter } = await openScene({ ambience: { wait } });
+    const { double, adapter } = await openScene({ env: { wait } });
     const ann = double.addPerson();
     await adapter.typing?.show({ chatId: ann.id });
     await adapter.send(part(ann.id, 'hi'), noSignal());
@@ -153,7 +153,7 @@ describe('the WhatsApp adapter sends', () => {
   it('[D05] nothing when it is stopped while it types', async () => {
     const stopping = new AbortController();
     const wait = async () => stopping.abort();
-    const { double, adapter } = await openScene({ ambience: { wait } });
+    const { double, adapter } = await openScene({ env: { wait } });
     const sending = adapter.send(part(double.addPerson().id, 'x'), stopping.signal);
     expect(await failureOf(sending)).toEqual({ kind: 'transient', untried: true });
     expect(double.sends()).toEqual([]);

@@ -1,0 +1,154 @@
+import { DiscordAPIError, type RawFile, REST, Routes } from 'discord.js';
+import { z } from 'zod';
+import type { DiscordSettings } from './settings.ts';
+import { Snowflake, WireChannel, WireMessage } from './wire.ts';
+
+/** The request body that creates or changes a message, in the form of Discord's API. */
+export type MessageBody = Readonly<Record<string, unknown>>;
+
+/** What a call carries beside its body. */
+export interface CallExtras {
+  readonly files?: RawFile[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A message of the bot as Discord returns it. */
+interface OwnMessage {
+  readonly id: string;
+  readonly content: string;
+}
+
+/** A slash command of the menu. */
+export const MenuCommand = z.object({
+  name: z.string(),
+  description: z.string(),
+  options: z
+    .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
+    .default([]),
+});
+export type MenuCommand = z.infer<typeof MenuCommand>;
+
+/** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
+const LONGEST_OWN_WAIT_MS = 6_000;
+const Own = z.object({ id: Snowflake, content: z.string().default('') });
+const PAGE = 100;
+
+/**
+ * The calls Parley makes, through discord.js's REST client: with its rate buckets and without its retries.
+ * They reject with what discord.js throws; `callFailureOf` reads it.
+ */
+export class DiscordApi {
+  readonly #rest: REST;
+  readonly #token: string;
+
+  constructor({ apiRoot, token }: DiscordSettings) {
+    this.#token = token;
+    this.#rest = new REST({
+      api: apiRoot.replace(/\/$/, ''),
+      // It would retry at once after a reset or a 500; the delivery does so later, and once.
+      retries: 0,
+      rejectOnRateLimit: ({ retryAfter, timeToReset, sublimitTimeout }) =>
+        Math.max(retryAfter, timeToReset, sublimitTimeout) > LONGEST_OWN_WAIT_MS,
+    }).setToken(token);
+  }
+
+  create(channelId: string, body: MessageBody, extras?: CallExtras): Promise<OwnMessage> {
+    return this.#call(async (rest) =>
+      Own.parse(await rest.post(Routes.channelMessages(channelId), requestOf(body, extras))),
+    );
+  }
+
+  change(
+    channelId: string,
+    messageId: string,
+    body: MessageBody,
+    extras?: CallExtras,
+  ): Promise<OwnMessage> {
+    const route = Routes.channelMessage(channelId, messageId);
+    return this.#call(async (rest) => Own.parse(await rest.patch(route, requestOf(body, extras))));
+  }
+
+  async remove(channelId: string, messageId: string): Promise<void> {
+    await this.#call((rest) => rest.delete(Routes.channelMessage(channelId, messageId)));
+  }
+
+  async react(channelId: string, messageId: string, emoji: string, put: boolean): Promise<void> {
+    const escaped = encodeURIComponent(emoji);
+    const route = Routes.channelMessageOwnReaction(channelId, messageId, escaped);
+    await this.#call((rest) => (put ? rest.put(route) : rest.delete(route)));
+  }
+
+  async showTyping(channelId: string): Promise<void> {
+    await this.#call((rest) => rest.post(Routes.channelTyping(channelId)));
+  }
+
+  channel(id: string): Promise<WireChannel> {
+    return this.#call(async (rest) => WireChannel.parse(await rest.get(Routes.channel(id))));
+  }
+
+  message(channelId: string, messageId: string, signal: AbortSignal): Promise<WireMessage> {
+    const route = Routes.channelMessage(channelId, messageId);
+    return this.#call(async (rest) => WireMessage.parse(await rest.get(route, { signal })));
+  }
+
+  /** The messages after `after`, oldest first, at most 100. */
+  messagesAfter(channelId: string, after: string): Promise<unknown[]> {
+    const query = new URLSearchParams({ after, limit: String(PAGE) });
+    return this.#call(async (rest) => {
+      const page = await rest.get(Routes.channelMessages(channelId), { query });
+      return z.array(z.unknown()).parse(page).reverse();
+    });
+  }
+
+  menu(applicationId: string): Promise<MenuCommand[]> {
+    const route = Routes.applicationCommands(applicationId);
+    return this.#call(async (rest) => z.array(MenuCommand).parse(await rest.get(route)));
+  }
+
+  async setMenu(applicationId: string, commands: readonly MenuCommand[]): Promise<void> {
+    const route = Routes.applicationCommands(applicationId);
+    await this.#call((rest) => rest.put(route, { body: commands }));
+  }
+
+  /** The first answer to a command or a pressed button; possible for 3 s. */
+  async answer(interactionId: string, token: string, body: MessageBody): Promise<void> {
+    const route = Routes.interactionCallback(interactionId, token);
+    await this.#call((rest) => rest.post(route, { body, auth: false }));
+  }
+
+  /** Changes the first answer; possible for 15 min, as is `followUp`. */
+  async changeAnswer(applicationId: string, token: string, body: MessageBody): Promise<void> {
+    const route = Routes.webhookMessage(applicationId, token, '@original');
+    await this.#call((rest) => rest.patch(route, { body, auth: false }));
+  }
+
+  async followUp(applicationId: string, token: string, body: MessageBody): Promise<void> {
+    const route = Routes.webhook(applicationId, token);
+    await this.#call((rest) => rest.post(route, { body, auth: false }));
+  }
+
+  /** Stops the timers of the rate limits. */
+  close(): void {
+    this.#rest.clearHashSweeper();
+    this.#rest.clearHandlerSweeper();
+  }
+
+  async #call<T>(request: (rest: REST) => Promise<T>): Promise<T> {
+    try {
+      return await request(this.#rest);
+    } catch (thrown) {
+      // discord.js forgets the token after one 401, which would outlive the cause.
+      if (thrown instanceof DiscordAPIError && thrown.status === 401)
+        this.#rest.setToken(this.#token);
+      throw thrown;
+    }
+  }
+}
+
+function requestOf(body: MessageBody, { files, signal }: CallExtras = {}) {
+  return {
+    body,
+    ...(files === undefined ? {} : { files }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}

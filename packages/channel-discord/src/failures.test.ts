@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { afterEnding } from './failures.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00.000Z');
+
+describe('after a login that failed or a connection that ended', () => {
+  it.each([
+    ['An invalid token was provided.', undefined, 'Reset Token'],
+    ['Authentication failed', undefined, 'Reset Token'],
+    ['closed with 4004', 4004, 'Reset Token'],
+    ['Used disallowed intents', undefined, 'Message Content Intent'],
+    ['closed with 4014', 4014, 'messageContent'],
+    ['Sharding is required', undefined, 'shards'],
+    ['Invalid shard', undefined, 'shards'],
+    ['Used invalid intents', undefined, 'Update'],
+    ['Used an invalid API version', undefined, 'Update'],
+  ])('a person is told what to do: %s', (reason, closeCode, mend) => {
+    const decision = afterEnding({ reason, closeCode }, 0, 0, NOW);
+    expect(decision).toMatchObject({ kind: 'give-up', mend: expect.stringContaining(mend) });
+  });
+
+  it.each([
+    [0, 0, 500],
+    [0, 0.999, 1_000],
+    [3, 0, 4_000],
+    [20, 0.999, 59_970],
+  ])(
+    'it is tried again, after the %i-th failure with chance %d in %i ms',
+    (failures, random, ms) => {
+      const decision = afterEnding({ reason: 'ECONNREFUSED' }, failures, random, NOW);
+      expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
+    },
+  );
+
+  it('Discord says when, where it does', () => {
+    expect(afterEnding({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
+      afterMs: 77_000,
+    });
+    const spent =
+      'Not enough sessions remaining to spawn 1 shards; only 0 remaining; resets at 2026-11-21T13:00:00.000Z';
+    expect(afterEnding({ reason: spent }, 0, 0, NOW)).toMatchObject({ afterMs: 3_600_000 });
+  });
+});

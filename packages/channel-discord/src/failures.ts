@@ -1,0 +1,196 @@
+import { callOutcome, reconnectBackoff } from '@parley/channels';
+import { ChannelError, type ChannelFailure, reasonOf } from '@parley/contracts';
+import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
+
+/** Why a call failed; what matters is whether Discord may have executed it. */
+type CallFailure =
+  /** Discord refused it and did nothing. */
+  | {
+      readonly kind: 'refused';
+      /** As HTTP: 400, 401, 403, 404, 413. */
+      readonly status: number;
+      /** Discord's error code, for example 50035; 0 where it has none. */
+      readonly code: number;
+      readonly reason: string;
+    }
+  /** It was not sent, or Discord refused it: too many requests. */
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly global: boolean }
+  /** No connection was opened. */
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** The request may have arrived: connection reset, timeout, an error page of a proxy. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Reads what discord.js threw. */
+export function callFailureOf(thrown: unknown): CallFailure {
+  if (thrown instanceof RateLimitError) {
+    const { retryAfter, timeToReset, sublimitTimeout, global } = thrown;
+    const retryAfterMs = Math.ceil(Math.max(retryAfter, timeToReset, sublimitTimeout));
+    return { kind: 'rate-limited', retryAfterMs, global };
+  }
+  if (thrown instanceof DiscordAPIError) {
+    const { status, code, message } = thrown;
+    return { kind: 'refused', status, code: Number(code) || 0, reason: message };
+  }
+  if (thrown instanceof HTTPError) {
+    return { kind: 'unknown', reason: `HTTP ${thrown.status} ${thrown.message}`.trim() };
+  }
+  const reason = reasonOf(thrown);
+  if (callOutcome({ error: thrown }) === 'not-sent') return { kind: 'not-sent', reason };
+  const aborted = thrown instanceof Error && thrown.name === 'AbortError';
+  return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
+}
+
+/** Slow mode states no time; a channel can have up to six hours. In ms. */
+const SLOW_MODE_MS = 10_000;
+
+/** Discord's error codes that mean something else than their HTTP status. */
+const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFailure>([
+  // Unknown channel, server.
+  [10003, { kind: 'gone' }],
+  [10004, { kind: 'gone' }],
+  // Unknown message: the channel exists, the message does not.
+  [10008, { kind: 'refused' }],
+  // Slow mode, write limit of a channel.
+  [20016, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
+  [20028, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
+  [130000, { kind: 'transient' }],
+  // A locked thread.
+  [160005, { kind: 'forbidden' }],
+  // A filter of the server blocks the text.
+  [200000, { kind: 'refused' }],
+  [200001, { kind: 'refused' }],
+]);
+
+/** A failed call as the error that delivery handles. */
+export function sendErrorOf(failure: CallFailure, channelId: string, cause: unknown): ChannelError {
+  const what = `Discord channel ${channelId}:`;
+  switch (failure.kind) {
+    case 'rate-limited': {
+      const { retryAfterMs, global } = failure;
+      const scope = global ? 'account' : 'chat';
+      const message = `${what} too many messages; it is sent in ${retryAfterMs} ms.`;
+      return new ChannelError({ kind: 'rate-limited', retryAfterMs, scope }, message, cause);
+    }
+    case 'not-sent':
+      return new ChannelError(
+        { kind: 'transient', untried: true },
+        `${what} Discord was not reached (${failure.reason}); it is retried.`,
+        cause,
+      );
+    case 'unknown':
+      return new ChannelError(
+        { kind: 'unknown-outcome' },
+        `${what} ${failure.reason}. The message may have arrived.`,
+        cause,
+      );
+    case 'refused': {
+      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${adviceFor(failure.code)}`;
+      return new ChannelError(meaningOf(failure), message.trim(), cause);
+    }
+  }
+}
+
+function meaningOf({ status, code }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
+  const known = BY_CODE.get(code);
+  if (known !== undefined) return known;
+  // The account is refused, not this part: it may be sent once the token is fixed.
+  if (status === 401) return { kind: 'transient' };
+  if (status === 403) return { kind: 'forbidden' };
+  return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
+}
+
+function adviceFor(code: number): string {
+  switch (code) {
+    case 50001:
+    case 50013:
+      return 'Give the bot View Channel, Send Messages and Send Messages in Threads there.';
+    case 50007:
+      return 'This person does not accept direct messages from the bot.';
+    case 40005:
+      return 'The file is larger than this server allows.';
+    default:
+      return '';
+  }
+}
+
+/** Runs a call on a channel. @throws ChannelError */
+export async function translated<T>(channelId: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (thrown) {
+    throw sendErrorOf(callFailureOf(thrown), channelId, thrown);
+  }
+}
+
+/** What to do after the connection to Discord has ended. */
+type AfterEnding =
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
+  /** A person has to fix it; Discord resets the token of a bot that keeps logging in. */
+  | { readonly kind: 'give-up'; readonly reason: string; readonly mend: string };
+
+/** Why a login failed or a connection ended. */
+export interface Ending {
+  readonly reason: string;
+  /** The gateway's close code, where it is known. */
+  readonly closeCode?: number | undefined;
+  /** How long Discord says to wait, in ms. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Discord allows 1,000 logins a day; this interval makes 480. In ms. */
+const BETWEEN_LOGINS_MS = 180_000;
+
+const PORTAL = 'discord.com/developers/applications → your application → Bot';
+
+/** discord.js's messages for the gateway's close codes and the API's 401. */
+const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
+  [/invalid token|authentication failed/i, 4004],
+  [/invalid shard/i, 4010],
+  [/sharding is required/i, 4011],
+  [/invalid API version/i, 4012],
+  [/invalid intents/i, 4013],
+  [/disallowed intents/i, 4014],
+];
+
+const GIVE_UP: ReadonlyMap<number, readonly [reason: string, mend: string]> = new Map([
+  [
+    4004,
+    [
+      'Discord refuses the bot token',
+      `Open ${PORTAL}, press "Reset Token", put the new token into channels.discord.token and start Parley again.`,
+    ],
+  ],
+  [4010, ['Discord refuses the shard', 'Set channels.discord.shards to auto.']],
+  [
+    4011,
+    ['The bot is in too many servers for so few shards', 'Set channels.discord.shards to auto.'],
+  ],
+  [4012, ['Discord no longer supports this API version', 'Update Parley.']],
+  [4013, ['Discord does not know a requested intent', 'Update Parley.']],
+  [
+    4014,
+    [
+      'the Message Content Intent is not enabled for this bot',
+      `Open ${PORTAL} → Privileged Gateway Intents, switch "Message Content Intent" on, save, and start Parley again. Or set channels.discord.messageContent to false: then only direct messages and messages that mention the bot can be read.`,
+    ],
+  ],
+]);
+
+/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms. */
+export function afterEnding(
+  { reason, closeCode, retryAfterMs }: Ending,
+  failures: number,
+  random: number,
+  now: number,
+): AfterEnding {
+  const code = closeCode ?? CODE_OF_MESSAGE.find(([message]) => message.test(reason))?.[1];
+  const final = code === undefined ? undefined : GIVE_UP.get(code);
+  if (final !== undefined) return { kind: 'give-up', reason: final[0], mend: final[1] };
+  const [, resetsAt] = /sessions remaining.*resets at (\S+)/i.exec(reason) ?? [];
+  if (resetsAt !== undefined) {
+    const afterMs = Math.max(BETWEEN_LOGINS_MS, Date.parse(resetsAt) - now);
+    return { kind: 'retry', afterMs, reason: `no logins are left for today: ${reason}` };
+  }
+  const afterMs = retryAfterMs ?? reconnectBackoff(failures, random);
+  return { kind: 'retry', afterMs, reason: `Discord cannot be reached: ${reason}` };
+}

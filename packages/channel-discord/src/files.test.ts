@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { hasExpired, mayFetch, readRef, writeRef } from './files.ts';
+
+const API = 'https://discord.com/api';
+const TEST_API = 'http://127.0.0.1:8082/api';
+
+describe('[F10] the reference of a file', () => {
+  it('is read back as it was written', () => {
+    const whole = { url: 'https://h/a?b=c', channelId: '1', messageId: '2', fileId: '3' };
+    expect(readRef(writeRef(whole))).toEqual(whole);
+    expect(readRef(writeRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
+    expect(readRef('file:///etc/passwd')).toBeUndefined();
+  });
+
+  it.each([
+    ['https://cdn.discordapp.com/attachments/1/2/a?ex=1', API, true],
+    ['https://media.discordapp.net/stickers/1.png', API, true],
+    ['http://cdn.discordapp.com/a', API, false],
+    ['https://cdn.discordapp.com:444/a', API, false],
+    ['https://user@cdn.discordapp.com/a', API, false],
+    ['https://cdn.discordapp.com.evil.example/a', API, false],
+    ['https://discord.com/a', API, false],
+    ['http://127.0.0.1:8082/attachments/a', API, false],
+    ['http://127.0.0.1:8082/attachments/a', TEST_API, true],
+    ['http://127.0.0.1:8083/attachments/a', TEST_API, false],
+    ['http://10.0.0.1/api/a', 'http://10.0.0.1/api', false],
+    ['nonsense', API, false],
+  ])('leads to %s, with the API at %s: %s', (url, api, allowed) => {
+    expect(mayFetch(url, api)).toBe(allowed);
+  });
+
+  it('is old when its signature says so', () => {
+    expect(hasExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
+    expect(hasExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
+    expect(hasExpired('https://h/a', 16_000)).toBe(false);
+  });
+});

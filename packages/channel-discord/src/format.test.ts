@@ -1,0 +1,42 @@
+import type { OutboundPart } from '@parley/contracts';
+import { expect, it } from 'vitest';
+import { partBody, readButtonId } from './format.ts';
+
+const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
+const part = (more: Partial<OutboundPart>): OutboundPart => ({
+  id: 'p',
+  idempotencyKey: 'k',
+  turnId: null,
+  index: null,
+  route: { channel: 'discord', account: 'default', chatId: '1', target },
+  body: { text: 'a', plain: 'a' },
+  ...more,
+});
+
+it('[M05] a message notifies nobody unless mentions live', () => {
+  expect(partBody(part({}), true)).toEqual({
+    content: 'a',
+    allowed_mentions: { parse: [], replied_user: false },
+  });
+  const route = { ...part({}).route, target: { ...target, mentions: 'live' as const } };
+  expect(partBody(part({ route }), true)).toMatchObject({
+    allowed_mentions: { parse: ['users', 'roles', 'everyone'] },
+  });
+});
+
+it('[F09] what a button says comes back from its id, also where two say the same', () => {
+  const data = `${'x'.repeat(62)}:y`;
+  const { components } = partBody(
+    part({
+      buttons: [
+        { label: 'A', data },
+        { label: 'B', data },
+      ],
+    }),
+    true,
+  );
+  const ids = JSON.stringify(components).match(/(?<="custom_id":")[^"]+/g) ?? [];
+  expect(new Set(ids).size).toBe(2);
+  expect(ids.map((id) => id.length <= 100 && readButtonId(id))).toEqual([data, data]);
+  expect(readButtonId('somebody else')).toBeUndefined();
+});

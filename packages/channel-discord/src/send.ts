@@ -1,0 +1,168 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { MessageFacet } from '@parley/channels';
+import {
+  BoundedMap,
+  ChannelError,
+  type Logger,
+  type OutboundPart,
+  type Receipt,
+  reasonOf,
+} from '@parley/contracts';
+import type { RawFile } from 'discord.js';
+import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
+import { callFailureOf, sendErrorOf, translated } from './failures.ts';
+import { contentBody, originBody, partBody } from './format.ts';
+import type { Streamed, Streams } from './stream.ts';
+
+interface SendDeps {
+  readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
+  readonly streams: Pick<Streams, 'claim'>;
+  readonly linkPreviews: boolean;
+  readonly log: Logger;
+}
+
+/** Servers with the most boosts accept 100 MiB; others refuse smaller files themselves. */
+const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
+
+/**
+ * Sends one part: changes the message that was streamed in its place, if there is one, else creates a new
+ * message. Discord recognises it by its nonce, so the same part twice is one message.
+ * @throws ChannelError
+ */
+export async function sendPart(
+  deps: SendDeps,
+  part: OutboundPart,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const { chatId, threadId = chatId } = part.route;
+  if (signal.aborted) {
+    throw new ChannelError(
+      { kind: 'transient' },
+      `Discord channel ${threadId}: stopped before sending.`,
+    );
+  }
+  const files = await filesOf(part, threadId);
+  const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
+  try {
+    const platformMessageId = await deps.streams.claim(part, (streamed) =>
+      put(deps, message, streamed),
+    );
+    return { platformMessageId };
+  } catch (thrown) {
+    if (thrown instanceof ChannelError) throw thrown;
+    throw sendErrorOf(callFailureOf(thrown), threadId, thrown);
+  }
+}
+
+interface Message {
+  readonly part: OutboundPart;
+  readonly body: MessageBody;
+  readonly extras: CallExtras;
+}
+
+/** Listing the file among the attachments replaces those of an earlier attempt. */
+function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
+  const { file } = part;
+  const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
+  return { ...partBody(part, linkPreviews), ...attachments };
+}
+
+/** Returns the id of the message that shows the part. */
+async function put(
+  { api, log }: SendDeps,
+  { part, body, extras }: Message,
+  { messageId, nonce }: Streamed,
+): Promise<string> {
+  const { chatId, threadId = chatId, replyToMessageId } = part.route;
+  const isChangeable = messageId !== undefined && !notifies(part);
+  if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
+  // The first part quotes the question; the others follow it.
+  const replyTo = (part.index ?? 0) === 0 ? replyToMessageId : undefined;
+  const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
+  const sent = await api.create(threadId, { ...body, ...origin }, extras);
+  // With the nonce of a streamed message Discord returns that one, with its earlier text.
+  if (nonce !== undefined && sent.content !== body.content)
+    await api.change(threadId, sent.id, body, extras);
+  if (messageId !== undefined) await removeDraft(api, threadId, messageId, log);
+  return sent.id;
+}
+
+/** Whether it mentions people, whom a change of a message does not notify. */
+function notifies({ body, route }: OutboundPart): boolean {
+  return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
+}
+
+async function removeDraft(
+  api: SendDeps['api'],
+  channelId: string,
+  messageId: string,
+  log: Logger,
+): Promise<void> {
+  try {
+    await api.remove(channelId, messageId);
+  } catch (thrown) {
+    log.debug({ channelId, reason: reasonOf(thrown) }, 'a streamed message could not be deleted');
+  }
+}
+
+/** Unknown message, too many edits, an archived thread: then the text is sent as a new message. */
+const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
+
+/** Changes a message into the part; false where Discord does not allow that. */
+async function changed(
+  api: SendDeps['api'],
+  channelId: string,
+  messageId: string,
+  body: MessageBody,
+  extras: CallExtras,
+): Promise<boolean> {
+  try {
+    await api.change(channelId, messageId, body, extras);
+    return true;
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (failure.kind === 'refused' && NOT_TO_BE_CHANGED.has(failure.code)) return false;
+    throw thrown;
+  }
+}
+
+async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFile[] | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await stat(file.path);
+    if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
+    return [{ name: file.name, data: await readFile(file.path), contentType: file.mimeType }];
+  } catch (thrown) {
+    const message = `Discord channel ${channelId}: ${file.name} cannot be sent: ${reasonOf(thrown)}.`;
+    throw new ChannelError({ kind: 'refused' }, message, thrown);
+  }
+}
+
+/** Messages whose last reaction is kept. */
+const MOST_REACTIONS = 1_000;
+
+/** Edits and deletes the bot's own messages, and reacts to others'. */
+export function createMessageFacet(
+  api: Pick<DiscordApi, 'change' | 'react' | 'remove'>,
+  linkPreviews: boolean,
+): Required<MessageFacet> {
+  /** A bot has one reaction per emoji; to replace the last one it must know which that was. */
+  const put = new BoundedMap<string, string>(MOST_REACTIONS);
+  return {
+    edit: ({ chatId, threadId = chatId }, messageId, { text }) =>
+      translated(threadId, async () => {
+        await api.change(threadId, messageId, contentBody(text, {}, linkPreviews));
+      }),
+    delete: ({ chatId, threadId = chatId }, messageId) =>
+      translated(threadId, () => api.remove(threadId, messageId)),
+    react: ({ chatId, threadId = chatId }, messageId, emoji) =>
+      translated(threadId, async () => {
+        const old = put.get(messageId);
+        if (old !== undefined && old !== emoji) await api.react(threadId, messageId, old, false);
+        put.delete(messageId);
+        if (emoji === undefined) return;
+        await api.react(threadId, messageId, emoji, true);
+        put.set(messageId, emoji);
+      }),
+  };
+}

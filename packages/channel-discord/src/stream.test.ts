@@ -1,0 +1,104 @@
+import { memoryValues, type OutboundPart, silentLogger } from '@parley/contracts';
+import { expect, it } from 'vitest';
+import { nonceOf, Streams } from './stream.ts';
+
+const ADDRESS = { chatId: '1' };
+const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
+const growing = (...texts: string[]) => ({
+  show: () => ({ settled: [], open: texts.map((text) => ({ text, plain: text })) }),
+});
+const part = (index: number, isLast = false): OutboundPart => ({
+  id: `p${index}`,
+  idempotencyKey: `k${index}`,
+  turnId: 't',
+  index,
+  isLast,
+  route: { channel: 'discord', account: 'default', chatId: '1', target },
+  body: { text: 'a', plain: 'a' },
+});
+
+function streams(values = memoryValues()) {
+  const removed: string[] = [];
+  const waiting: (() => void)[] = [];
+  let ids = 0;
+  const api = {
+    create: async () => {
+      ids += 1;
+      return { id: String(ids), content: '' };
+    },
+    change: async (_: string, id: string) => ({ id, content: '' }),
+    remove: async (_: string, id: string) => void removed.push(id),
+  };
+  const later = (work: () => void) => {
+    waiting.push(work);
+    return () => void waiting.splice(waiting.indexOf(work), 1);
+  };
+  const all = new Streams({ api, values, linkPreviews: false, log: silentLogger, later });
+  return { all, removed, waiting, values };
+}
+
+it('[D04] what was shown beyond the finished answer goes with its last part, and is then forgotten', async () => {
+  const { all, removed, waiting, values } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
+  expect(await all.claim(part(0), async (it) => it)).toEqual({ messageId: '1' });
+  expect(removed).toEqual([]);
+  const last = () => all.claim(part(1, true), async (it) => it);
+  expect(await last()).toEqual({ messageId: '2' });
+  expect(removed).toEqual(['3']);
+  // A part that is sent again after all still finds its message.
+  expect(await last()).toEqual({ messageId: '2' });
+  expect(removed).toEqual(['3']);
+  expect(waiting).toHaveLength(1);
+  waiting.pop()?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
+it('[D01] what an earlier process sent of an answer stays when this one sends the rest', async () => {
+  const before = streams();
+  await before.all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
+  await before.all.claim(part(0), async (it) => it);
+  const after = streams(before.values);
+  expect(await after.all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+  for (const work of [...after.waiting]) work();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(after.removed).toEqual(['3']);
+});
+
+it('[D04] parts find their messages however many other answers come meanwhile', async () => {
+  const { all, values } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
+  await all.claim(part(0), async (it) => it);
+  for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `o${other}`, growing('a'));
+  expect(await all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+  for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `p${other}`, growing('a'));
+  expect((await values.get('streamed', ['t'])).size).toBe(1);
+  // Its receipt was lost.
+  expect(await all.claim(part(1, true), async (it) => it)).toEqual({ messageId: '2' });
+});
+
+it('[F12] what was shown of an answer that never comes is taken away', async () => {
+  const { all, removed, waiting, values } = streams();
+  await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
+  await all.discard(ADDRESS, 't');
+  expect(removed).toEqual(['1', '2']);
+  await all.update(ADDRESS, 't', growing('a'.repeat(90)));
+  await all.discard(ADDRESS, 'other');
+  for (const work of [...waiting]) work();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(removed).toHaveLength(2);
+  expect((await values.get('streamed', ['t'])).size).toBe(0);
+});
+
+it('a part of no turn, and one where nothing was shown, find nothing', async () => {
+  const { all } = streams();
+  const notice = { ...part(0), turnId: null, index: null };
+  expect(await all.claim(notice, async (it) => it)).toEqual({});
+  expect(await all.claim(part(0), async (it) => it)).toEqual({});
+});
+
+it('[D04] a nonce is the same for the same place, and short enough', () => {
+  expect(nonceOf('t', 1)).toBe(nonceOf('t', 1));
+  expect(new Set([nonceOf('t', 1), nonceOf('t', 2), nonceOf('u', 1)]).size).toBe(3);
+  expect(nonceOf('turn', 12)).toHaveLength(22);
+});

@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto';
+import type { ChatAddress, GrowingAnswer } from '@parley/channels';
+import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import type { DiscordApi } from './api.ts';
+import type { Later } from './connection.ts';
+import { callFailureOf } from './failures.ts';
+import { contentBody, originBody } from './format.ts';
+
+/** The streamed message in the place of a finished part, or the nonce of one that may exist. */
+export interface Streamed {
+  readonly messageId?: string;
+  readonly nonce?: string;
+}
+
+interface StreamDeps {
+  readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
+  readonly values: Pick<AdapterValues, 'get' | 'set'>;
+  readonly linkPreviews: boolean;
+  readonly log: Logger;
+  readonly later: Later;
+}
+
+/** A message of an unfinished answer. */
+interface Shown {
+  /** Undefined while it is unknown whether Discord has it. */
+  messageId: string | undefined;
+  /** Its trimmed text; undefined when an earlier process wrote it. */
+  text: string | undefined;
+}
+
+interface Turn {
+  readonly turnId: string;
+  channelId: string;
+  readonly shown: Shown[];
+  /** Places whose messages are deleted. */
+  readonly gone: Set<number>;
+  /** Finished parts arrive, or Discord refuses: nothing unfinished is shown any more. */
+  isFinal: boolean;
+  /** All parts are sent, or none will follow. */
+  isTidied: boolean;
+  /** The task of this turn that started last. */
+  last: Promise<unknown>;
+  loaded: boolean;
+}
+
+const KIND = 'streamed';
+const Stored = z.array(z.string().nullable());
+/** A shorter answer is sent as one message that was never edited. */
+const LEAST_CHARACTERS = 80;
+/** `flags`: no notification; the text of a message that is created only to be deleted. */
+const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
+/** A part whose receipt was lost is sent again sooner than this, and must find its message. In ms. */
+const FORGET_MS = 600_000;
+/** Turns in memory. Beyond this bound they are read from the store again when needed. */
+const MOST_TURNS = 500;
+
+/**
+ * Unfinished answers as messages that are edited. Which message has which place is stored before and after
+ * each request, so that finished parts replace them, also after a crash in between.
+ */
+export class Streams {
+  readonly #deps: StreamDeps;
+  readonly #turns = new Map<string, Turn>();
+  /** By turn: cancels the removal of its record. */
+  readonly #timers = new Map<string, () => void>();
+
+  constructor(deps: StreamDeps) {
+    this.#deps = deps;
+  }
+
+  /** Shows the answer so far: new parts as messages, and at most one edit. */
+  async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
+    const turn = this.#turn(turnId, address.threadId ?? address.chatId);
+    try {
+      await this.#exclusively(turn, () => this.#show(turn, address, answer));
+    } catch (thrown) {
+      // A retry every second would be refused again, and Discord counts refusals.
+      if (callFailureOf(thrown).kind === 'refused') turn.isFinal = true;
+      throw thrown;
+    }
+  }
+
+  async #show(turn: Turn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
+    if (turn.isFinal) return;
+    const { settled, open } = answer.show();
+    const texts = [...settled, ...open].map(({ text }) => text);
+    const [first = ''] = texts;
+    if (turn.shown.length === 0 && first.length < LEAST_CHARACTERS) return;
+    let edits = 0;
+    for (const [place, text] of texts.entries()) {
+      if (turn.isFinal || text.trim() === '') return;
+      const shown = turn.shown[place];
+      if (shown?.messageId === undefined) await this.#create(turn, place, text, address);
+      else if (shown.text !== text.trim() && edits === 0) {
+        edits += 1;
+        await this.#edit(turn.channelId, shown, shown.messageId, text);
+      }
+    }
+  }
+
+  /**
+   * Sends a finished part while no other task of its turn runs; `send` gets the message in its place.
+   * The last part deletes what was shown beyond it: before the outbox records it as sent, so that no crash
+   * leaves messages of an earlier run of the turn.
+   */
+  async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
+    const { turnId, index, isLast, route } = part;
+    if (turnId === null || index === null) return send({});
+    const turn = this.#turn(turnId, route.threadId ?? route.chatId);
+    turn.isFinal = true;
+    return this.#exclusively(turn, async () => {
+      const result = await send(streamedOf(turnId, index, turn.shown[index]));
+      if (isLast === true) await this.#tidy(turn, index + 1);
+      return result;
+    });
+  }
+
+  /** No finished part follows: deletes all that was shown, also by an earlier process. */
+  async discard(address: ChatAddress, turnId: string): Promise<void> {
+    const turn = this.#turn(turnId, address.threadId ?? address.chatId);
+    turn.isFinal = true;
+    await this.#exclusively(turn, () => this.#tidy(turn, 0));
+  }
+
+  /** Cancels the timers. */
+  close(): void {
+    for (const cancel of this.#timers.values()) cancel();
+  }
+
+  #turn(turnId: string, channelId: string): Turn {
+    const known = this.#turns.get(turnId);
+    if (known !== undefined) return known;
+    if (this.#turns.size >= MOST_TURNS) this.#makeRoom();
+    const turn: Turn = {
+      turnId,
+      channelId,
+      shown: [],
+      gone: new Set(),
+      isFinal: false,
+      isTidied: false,
+      last: Promise.resolve(),
+      loaded: false,
+    };
+    this.#turns.set(turnId, turn);
+    return turn;
+  }
+
+  /**
+   * Drops a turn whose parts are all sent, else the oldest. The record stays in the store until its timer
+   * fires: without it the next part would be sent beside the message that shows it already.
+   */
+  #makeRoom(): void {
+    const turns = [...this.#turns.values()];
+    const dropped = turns.find(({ isTidied }) => isTidied) ?? turns[0];
+    if (dropped !== undefined) this.#turns.delete(dropped.turnId);
+  }
+
+  /** Runs a task after all earlier tasks of the turn, whether those failed or not. */
+  #exclusively<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    const run = async (): Promise<T> => {
+      await this.#load(turn);
+      return work();
+    };
+    const result = turn.last.then(run, run);
+    // The caller gets its failure; the next task does not.
+    turn.last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #load(turn: Turn): Promise<void> {
+    if (turn.loaded) return;
+    const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId) ?? '[]';
+    const ids = Stored.parse(JSON.parse(text));
+    turn.shown.push(...ids.map((id) => ({ messageId: id ?? undefined, text: undefined })));
+    turn.loaded = true;
+  }
+
+  async #create(turn: Turn, place: number, text: string, address: ChatAddress): Promise<void> {
+    const shown: Shown = { messageId: undefined, text: undefined };
+    turn.shown[place] = shown;
+    await this.#save(turn);
+    const body = contentBody(text, {}, this.#deps.linkPreviews);
+    const replyTo = place === 0 ? address.replyToMessageId : undefined;
+    const origin = originBody(nonceOf(turn.turnId, place), replyTo);
+    const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin });
+    shown.messageId = sent.id;
+    // With a known nonce Discord returns an earlier text.
+    shown.text = sent.content;
+    await this.#save(turn);
+  }
+
+  async #edit(channelId: string, shown: Shown, messageId: string, text: string): Promise<void> {
+    await this.#deps.api.change(
+      channelId,
+      messageId,
+      contentBody(text, {}, this.#deps.linkPreviews),
+    );
+    shown.text = text.trim();
+  }
+
+  async #save({ turnId, shown }: Turn): Promise<void> {
+    const value = JSON.stringify(shown.map(({ messageId }) => messageId ?? null));
+    await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
+  }
+
+  /** Deletes what was shown from a place on, and later the record. */
+  async #tidy(turn: Turn, from: number): Promise<void> {
+    for (const [place, { messageId }] of turn.shown.entries()) {
+      if (place < from || turn.gone.has(place)) continue;
+      turn.gone.add(place);
+      try {
+        await this.#deps.api.remove(turn.channelId, messageId ?? (await this.#find(turn, place)));
+      } catch (thrown) {
+        this.#deps.log.warn(
+          { turn: turn.turnId, reason: reasonOf(thrown) },
+          'a streamed message could not be deleted',
+        );
+      }
+    }
+    turn.isTidied = true;
+    this.#timers.get(turn.turnId)?.();
+    const cancel = this.#deps.later(() => void this.#forget(turn), FORGET_MS);
+    this.#timers.set(turn.turnId, cancel);
+  }
+
+  /** A message that may exist: Discord returns it for its nonce, or creates one. */
+  async #find({ turnId, channelId }: Turn, place: number): Promise<string> {
+    const body = {
+      content: PLACEHOLDER,
+      flags: SILENT,
+      ...originBody(nonceOf(turnId, place), undefined),
+    };
+    return (await this.#deps.api.create(channelId, body)).id;
+  }
+
+  async #forget(turn: Turn): Promise<void> {
+    const { turnId, shown } = turn;
+    this.#timers.delete(turnId);
+    if (this.#turns.get(turnId) === turn) this.#turns.delete(turnId);
+    if (shown.length === 0) return;
+    try {
+      await this.#deps.values.set([{ kind: KIND, id: turnId, value: null }]);
+    } catch (thrown) {
+      this.#deps.log.warn(
+        { turn: turnId, reason: reasonOf(thrown) },
+        'the record of a streamed answer could not be removed',
+      );
+    }
+  }
+}
+
+/** Stable per place and turn; 22 of at most 25 characters. */
+export function nonceOf(turnId: string, place: number): string {
+  return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
+}
+
+function streamedOf(turnId: string, place: number, shown: Shown | undefined): Streamed {
+  if (shown === undefined) return {};
+  const { messageId } = shown;
+  return messageId === undefined ? { nonce: nonceOf(turnId, place) } : { messageId };
+}

@@ -1,0 +1,168 @@
+import type { AdapterValue, AdapterValues } from '@parley/contracts';
+import {
+  type AuthenticationCreds,
+  BufferJSON,
+  initAuthCreds,
+  proto,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import { WhatsAppError } from './failures.ts';
+
+const CREDENTIALS = 'credentials';
+
+/**
+ * The credentials of an account, new ones where there are none. Unreadable credentials are never replaced:
+ * a new identity would unlink the account and lose the messages sent to the old one.
+ * @throws WhatsAppError
+ */
+export async function loadCredentials(values: AdapterValues): Promise<AuthenticationCreds> {
+  const stored = (await values.get(CREDENTIALS, [CREDENTIALS])).get(CREDENTIALS);
+  if (stored === undefined) return initAuthCreds();
+  const value: unknown = decode(stored, CREDENTIALS);
+  if (!isCredentials(value)) throw damaged(CREDENTIALS);
+  return value;
+}
+
+/**
+ * The same values; the first failed read or write ends the connection. Baileys confirms with an error what
+ * it could not process without a key, and WhatsApp drops what was confirmed: a message that is not in the
+ * database, or a phone's request to send an answer again.
+ */
+export function endingOnFailure(
+  values: AdapterValues,
+  breakOff: (reason: unknown) => void,
+): AdapterValues {
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (thrown) {
+      breakOff(thrown);
+      throw thrown;
+    }
+  };
+  return {
+    get: (kind, ids) => guarded(values.get(kind, ids)),
+    set: (changes) => guarded(values.set(changes)),
+    clear: () => values.clear(),
+  };
+}
+
+/** Writes the credentials as they are now. */
+export async function saveCredentials(
+  values: AdapterValues,
+  creds: AuthenticationCreds,
+): Promise<void> {
+  await values.set([{ kind: CREDENTIALS, id: CREDENTIALS, value: encode(creds) }]);
+}
+
+/**
+ * Signal's keys in the core's store, one value each; `set` writes all or none. `onDamage` is called with an
+ * unreadable key, because Baileys treats it as a missing one.
+ */
+export function keyStore(
+  values: AdapterValues,
+  onDamage: (error: WhatsAppError) => void,
+): SignalKeyStore {
+  const read = <Kind extends keyof SignalDataTypeMap>(kind: Kind, text: string) => {
+    try {
+      const checked = KEY_SHAPES[kind].safeParse(decode(text, kind));
+      if (checked.success) return checked.data;
+      throw damaged(kind, checked.error);
+    } catch (thrown) {
+      if (thrown instanceof WhatsAppError) onDamage(thrown);
+      throw thrown;
+    }
+  };
+  return {
+    async get<Kind extends keyof SignalDataTypeMap>(kind: Kind, ids: string[]) {
+      const found: { [id: string]: SignalDataTypeMap[Kind] } = {};
+      for (const [id, text] of await values.get(kind, ids)) found[id] = read(kind, text);
+      return found;
+    },
+    set: (data) => values.set(changesOf(data)),
+    clear: () => values.clear(),
+  };
+}
+
+function changesOf(data: SignalDataSet): AdapterValue[] {
+  return Object.entries(data).flatMap(([kind, entries]) =>
+    Object.entries(entries).map(([id, value]) => ({
+      kind,
+      id,
+      value: value === null || value === undefined ? null : encode(value),
+    })),
+  );
+}
+
+function encode(value: unknown): string {
+  return JSON.stringify(value, BufferJSON.replacer);
+}
+
+function decode(text: string, kind: string): unknown {
+  try {
+    return JSON.parse(text, BufferJSON.reviver);
+  } catch (thrown) {
+    throw damaged(kind, thrown);
+  }
+}
+
+function isCredentials(value: unknown): value is AuthenticationCreds {
+  return CREDENTIALS_SHAPE.safeParse(value).success;
+}
+
+/** The cause says where, never what: it is a key. */
+function damaged(kind: string, cause?: unknown): WhatsAppError {
+  return new WhatsAppError(
+    'whatsapp-state-damaged',
+    `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup; or give the account another name below channels.whatsapp.accounts, and link it again.`,
+    cause instanceof SyntaxError ? undefined : cause,
+  );
+}
+
+const Bytes = z.instanceof(Uint8Array);
+const KeyPair = z.object({ public: Bytes, private: Bytes });
+
+/** A session as libsignal writes it: an object, whatever Baileys' types say. */
+const Session = z.looseObject({ _sessions: z.record(z.string(), z.unknown()) });
+
+/** The schema of every kind of key that Baileys keeps. */
+export const KEY_SHAPES: {
+  readonly [Kind in keyof SignalDataTypeMap]: z.ZodType<SignalDataTypeMap[Kind]>;
+} = {
+  'pre-key': KeyPair,
+  session: z.custom<Uint8Array>((value) => Session.safeParse(value).success),
+  'sender-key': Bytes,
+  'sender-key-memory': z.record(z.string(), z.boolean()),
+  'app-state-sync-key': z
+    .record(z.string(), z.unknown())
+    .transform((value) => proto.Message.AppStateSyncKeyData.fromObject(value)),
+  'app-state-sync-version': z.object({
+    version: z.number(),
+    hash: z.instanceof(Buffer),
+    indexValueMap: z.record(z.string(), z.object({ valueMac: Bytes })),
+  }),
+  'lid-mapping': z.string(),
+  'device-list': z.array(z.string()),
+  tctoken: z.object({
+    token: z.instanceof(Buffer),
+    timestamp: z.string().exactOptional(),
+    senderTimestamp: z.number().exactOptional(),
+  }),
+  'identity-key': Bytes,
+};
+
+/** The fields that credentials must have; Baileys keeps more. */
+const CREDENTIALS_SHAPE = z.looseObject({
+  noiseKey: KeyPair,
+  pairingEphemeralKeyPair: KeyPair,
+  signedIdentityKey: KeyPair,
+  signedPreKey: z.object({ keyPair: KeyPair, signature: Bytes, keyId: z.int() }),
+  registrationId: z.int(),
+  advSecretKey: z.string().min(1),
+  nextPreKeyId: z.int(),
+  firstUnuploadedPreKeyId: z.int(),
+  me: z.looseObject({ id: z.string(), lid: z.string().optional() }).optional(),
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { keepUnused } from './decrypt.ts';
+
+const session = (used: number, ratchet: string) => ({
+  indexInfo: { used },
+  currentRatchet: { rootKey: ratchet },
+});
+
+it('only the session that opened a message is changed by that', () => {
+  const before = {
+    version: 'v1',
+    _sessions: { older: session(10, 'a'), newest: session(20, 'b') },
+  };
+  const after = {
+    version: 'v1',
+    _sessions: { older: session(30, 'a2'), newest: session(20, 'spoiled'), more: session(5, 'c') },
+  };
+  expect(keepUnused(before, after)).toEqual({
+    version: 'v1',
+    _sessions: { older: session(30, 'a2'), newest: session(20, 'b'), more: session(5, 'c') },
+  });
+});

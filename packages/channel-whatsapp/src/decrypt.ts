@@ -1,0 +1,207 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { BoundedMap } from '@parley/contracts';
+import type {
+  BinaryNode,
+  SignalKeyStoreWithTransaction,
+  SocketConfig,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import { KEY_SHAPES } from './credentials.ts';
+
+type MakeRepository = SocketConfig['makeSignalRepository'];
+
+/** A stanza's attributes: sender, chat, time, id. */
+export type Envelope = BinaryNode['attrs'];
+
+interface DecryptDeps {
+  /** Resolves once the message is durable or refused permanently; rejects when it must be delivered again. */
+  readonly admit: (
+    envelope: Envelope,
+    plain: Uint8Array,
+    known: Repository['lidMapping'],
+  ) => Promise<void>;
+  /** Called when a decrypted message could not be stored: no confirmation may be sent any more. */
+  readonly breakOff: (reason: unknown) => void;
+}
+
+/** Decrypted messages kept in memory; one that is delivered again is among the newest. */
+const REMEMBERED = 500;
+
+/**
+ * No message is lost between Baileys and the core (D01). Baileys saves the session that decrypted a
+ * message, confirms the message, and only then emits it, through a buffer that ends with the connection.
+ * Here a message is admitted while it is being decrypted, before the session is saved:
+ *
+ *     decrypt → admit (durable) → save session → Baileys confirms
+ *
+ * A failure before the save leaves the session unchanged, so that the message can be decrypted when it is
+ * delivered again; after a later failure it is stored already. When admitting fails the connection ends,
+ * because Baileys would answer with an error, and WhatsApp drops what was answered.
+ *
+ * A message delivered again over a new connection is decrypted from memory; after a restart Baileys asks
+ * the sender for it again, and the core recognises the duplicate by its id.
+ */
+export class EncryptedMessages {
+  readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
+  readonly #inProgress = new Set<Promise<Uint8Array>>();
+  readonly #decrypted = new BoundedMap<string, Uint8Array>(REMEMBERED);
+  readonly #deps: DecryptDeps;
+
+  constructor(deps: DecryptDeps) {
+    this.#deps = deps;
+  }
+
+  /** Notes the attributes of a stanza; call it before Baileys decrypts its contents. */
+  note({ attrs, content }: BinaryNode): void {
+    if (!Array.isArray(content)) return;
+    for (const { tag, content: encrypted } of content) {
+      if (tag === 'enc' && encrypted instanceof Uint8Array) this.#envelopes.set(encrypted, attrs);
+    }
+  }
+
+  /** Resolves when no message is being decrypted. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#inProgress);
+  }
+
+  /** Baileys' decryption, wrapped by ours. */
+  wrap(makeRepository: MakeRepository): MakeRepository {
+    return (auth, logger, numbersToLids) => {
+      const repository = makeRepository(auth, logger, numbersToLids);
+      const { keys } = auth;
+      if (!hasTransactions(keys)) throw new TypeError('Baileys provides keys without transactions');
+      const known = repository.lidMapping;
+      return {
+        ...storeSessionFirst(repository, keys),
+        decryptMessage: (message) =>
+          this.#track(message.ciphertext, { keys, known }, () =>
+            decryptSparingly(repository, keys, message),
+          ),
+        decryptGroupMessage: (message) =>
+          this.#track(message.msg, { keys, known }, () => repository.decryptGroupMessage(message)),
+      };
+    };
+  }
+
+  async #track(
+    encrypted: Uint8Array,
+    stores: Keys,
+    decryptIt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const decrypting = this.#decrypt(encrypted, stores, decryptIt);
+    this.#inProgress.add(decrypting);
+    return decrypting.finally(() => this.#inProgress.delete(decrypting));
+  }
+
+  async #decrypt(
+    encrypted: Uint8Array,
+    { keys, known }: Keys,
+    decryptIt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const name = createHash('sha256').update(encrypted).digest('base64');
+    const before = this.#decrypted.get(name);
+    if (before !== undefined) return before;
+    let isDecrypted = false;
+    try {
+      // Baileys' own transaction joins this one, so the session is saved when this one ends.
+      const plain = await keys.transaction(async () => {
+        const decrypted = await decryptIt();
+        isDecrypted = true;
+        const envelope = this.#envelopes.get(encrypted);
+        if (envelope !== undefined) await this.#deps.admit(envelope, decrypted, known);
+        return decrypted;
+      }, SESSIONS);
+      this.#decrypted.set(name, plain);
+      return plain;
+    } catch (thrown) {
+      if (isDecrypted) this.#deps.breakOff(thrown);
+      throw thrown;
+    }
+  }
+}
+
+interface Keys {
+  readonly keys: SignalKeyStoreWithTransaction;
+  readonly known: Repository['lidMapping'];
+}
+
+function hasTransactions(
+  keys: Parameters<MakeRepository>[0]['keys'],
+): keys is SignalKeyStoreWithTransaction {
+  return 'transaction' in keys;
+}
+
+/** Sessions with one device, as libsignal writes them; `used` is when one last decrypted a message, in ms. */
+const Sessions = z.looseObject({
+  _sessions: z.record(
+    z.string(),
+    z.looseObject({ indexInfo: z.looseObject({ used: z.number() }) }),
+  ),
+});
+type Sessions = z.infer<typeof Sessions>;
+
+type Encrypted = Parameters<Repository['decryptMessage']>[0];
+
+/**
+ * Decrypts a message and changes only the session it was encrypted with. libsignal tries one session after
+ * the other and advances the keys of each before it knows whether they fit; after an offline message of an
+ * older session, the newest one would encrypt what no phone can decrypt. Call it within a transaction.
+ */
+async function decryptSparingly(
+  repository: Repository,
+  keys: SignalKeyStoreWithTransaction,
+  message: Encrypted,
+): Promise<Uint8Array> {
+  // Other kinds name their session.
+  if (message.type !== 'msg') return repository.decryptMessage(message);
+  const lid = await repository.lidMapping.getLIDForPN(message.jid);
+  const address = repository.jidToSignalProtocolAddress(lid ?? message.jid);
+  const sessions = async () => Sessions.safeParse((await keys.get('session', [address]))[address]);
+  const before = await sessions();
+  const plain = await repository.decryptMessage(message);
+  const after = await sessions();
+  if (before.success && after.success) {
+    const record = KEY_SHAPES.session.parse(keepUnused(before.data, after.data));
+    await keys.set({ session: { [address]: record } });
+  }
+  return plain;
+}
+
+/** Unused sessions stay unchanged. */
+export function keepUnused(before: Sessions, after: Sessions): Sessions {
+  const sessions = Object.entries(after._sessions).map(([name, session]) => {
+    const old = before._sessions[name];
+    return [name, old?.indexInfo.used === session.indexInfo.used ? old : session];
+  });
+  return { ...after, _sessions: Object.fromEntries(sessions) };
+}
+
+/** Baileys' encryption and decryption. */
+type Repository = ReturnType<SocketConfig['makeSignalRepository']>;
+
+/** The lock of all sessions: one person may have them under two addresses. */
+const SESSIONS = 'sessions';
+
+/**
+ * Stores a session before the message it encrypted is sent, and changes one at a time. Baileys encrypts in
+ * one transaction for the whole sending, which ends when the message is sent: a crash before that loses a
+ * session that the other phone uses from then on, and the later of two writers overwrites the session of a
+ * message that was decrypted meanwhile. After either, no message of that person can be decrypted. Here each
+ * encryption is a transaction of its own, under the same lock as decryption.
+ */
+function storeSessionFirst(
+  repository: Repository,
+  keys: SignalKeyStoreWithTransaction,
+): Repository {
+  const outside = AsyncLocalStorage.snapshot();
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
+    outside(() => keys.transaction(work, SESSIONS));
+  return {
+    ...repository,
+    encryptMessage: (plain) => exclusively(() => repository.encryptMessage(plain)),
+    injectE2ESession: (bundle) => exclusively(() => repository.injectE2ESession(bundle)),
+    migrateSession: (from, to) => exclusively(() => repository.migrateSession(from, to)),
+    encryptGroupMessage: (plain) => exclusively(() => repository.encryptGroupMessage(plain)),
+  };
+}

@@ -1,0 +1,178 @@
+import { reconnectBackoff } from '@parley/channels';
+import { ChannelError, type ChannelFailure, ParleyError } from '@parley/contracts';
+import { z } from 'zod';
+import { withoutNumbers } from './logs.ts';
+
+/** Why a WhatsApp account cannot work until a person does something. */
+type WhatsAppErrorCode =
+  /** Credentials or keys in the database cannot be read. */
+  'whatsapp-state-damaged';
+
+/** An error of this package; the message says what to do. */
+export class WhatsAppError extends ParleyError {
+  constructor(code: WhatsAppErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}
+
+const Boom = z.object({
+  data: z.unknown(),
+  output: z.object({ statusCode: z.int() }).optional(),
+});
+
+/**
+ * The code in an error of Baileys: `status` is why a connection ended, `data` the server's response to a
+ * request.
+ */
+export function codeOf(thrown: unknown, where: 'status' | 'data'): number | undefined {
+  const boom = Boom.safeParse(thrown);
+  if (!boom.success) return undefined;
+  if (where === 'status') return boom.data.output?.statusCode;
+  return typeof boom.data.data === 'number' ? boom.data.data : undefined;
+}
+
+/** WhatsApp states no time after too many messages; it has blocked accounts that continued. In ms. */
+const SLOW_DOWN_MS = 60_000;
+
+/** Why a message is not confirmed. */
+export type SendFailure =
+  /** The server answered with an error: it did not deliver the message. */
+  | { readonly kind: 'refused'; readonly code: number }
+  /** There is no connection. */
+  | { readonly kind: 'away' }
+  /** It was not sent: the connection was lost, or a request before it failed. */
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** It was sent, and there is no answer. */
+  | { readonly kind: 'unanswered'; readonly reason: string };
+
+/** Reads an error that Baileys threw before it sent anything; the code is that of a refused request. */
+export function notSent(thrown: unknown): SendFailure {
+  const code = codeOf(thrown, 'data');
+  if (code !== undefined && code >= 400 && code < 500) return { kind: 'refused', code };
+  const reason = thrown instanceof Error ? withoutNumbers(thrown.message) : 'unknown';
+  return { kind: 'not-sent', reason };
+}
+
+/** A failure as the error that delivery handles. */
+export function sendErrorOf(failure: SendFailure, cause?: unknown): ChannelError {
+  switch (failure.kind) {
+    case 'away':
+      return new ChannelError(
+        { kind: 'transient', untried: true },
+        'WhatsApp is not connected; the message waits until it is.',
+        cause,
+      );
+    case 'not-sent':
+      return new ChannelError(
+        { kind: 'transient' },
+        `WhatsApp was not reached (${failure.reason}); it is retried.`,
+        cause,
+      );
+    case 'unanswered':
+      return new ChannelError(
+        { kind: 'unknown-outcome' },
+        `WhatsApp did not confirm the message: ${failure.reason}. It may have arrived.`,
+        cause,
+      );
+    case 'refused': {
+      const [kind, reason] = meaningOf(failure.code);
+      return new ChannelError(kind, `WhatsApp refuses the message (${failure.code}): ${reason}`);
+    }
+  }
+}
+
+function meaningOf(code: number): [ChannelFailure, string] {
+  switch (code) {
+    case 401:
+    case 403:
+      return [{ kind: 'forbidden' }, 'the account may not write in this chat.'];
+    case 404:
+    case 410:
+      return [{ kind: 'gone' }, 'there is no such chat.'];
+    case 463:
+      return [
+        { kind: 'forbidden' },
+        'the account may write only to people who wrote to it; asking again makes it worse.',
+      ];
+    case 429:
+      return [
+        { kind: 'rate-limited', retryAfterMs: SLOW_DOWN_MS, scope: 'account' },
+        'too many messages; it is sent later.',
+      ];
+    default:
+      return code >= 500
+        ? [{ kind: 'transient' }, 'it is retried.']
+        : [{ kind: 'refused' }, 'it is not sent.'];
+  }
+}
+
+/** What to do after a connection ended. */
+type AfterClose =
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
+  /** A person has to fix it; `forget` the credentials where WhatsApp has done so. */
+  | {
+      readonly kind: 'give-up';
+      readonly reason: string;
+      readonly mend: string;
+      readonly forget: boolean;
+    };
+
+/** Why a connection ended. */
+interface Closing {
+  /** The code of WhatsApp or Baileys; undefined when there is none. */
+  readonly code: number | undefined;
+  readonly reason: string;
+  /** Failures in a row before this one. */
+  readonly failures: number;
+  /** Of those, how many were a 500. */
+  readonly brokenSessions: number;
+}
+
+/** This many 500s in a row mean a broken session. */
+const BROKEN_SESSION_LIMIT = 5;
+const RELINK = 'Start Parley again and link it with the phone again.';
+
+/** Decides by the code. `random` is in [0, 1). */
+export function afterClose(closing: Closing, random: number): AfterClose {
+  const { code, reason, failures, brokenSessions } = closing;
+  if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
+  if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
+    return giveUp('WhatsApp ends the connection with 500 again and again', UNLINK);
+  }
+  const final = code === undefined ? undefined : FINAL.get(code);
+  if (final !== undefined) return final;
+  return { kind: 'retry', afterMs: reconnectBackoff(failures, random), reason };
+}
+
+const UNLINK =
+  'The link is broken: remove Parley under "Linked devices" on the phone, then start Parley again.';
+
+const FINAL: ReadonlyMap<number, AfterClose> = new Map([
+  [401, giveUp('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
+  [403, giveUp('WhatsApp has blocked this account', 'Open WhatsApp on the phone to see why.')],
+  [
+    405,
+    giveUp(
+      'WhatsApp no longer takes this version of its client (405)',
+      'Update Parley, or set channels.whatsapp.version to the version of WhatsApp Web.',
+    ),
+  ],
+  [
+    411,
+    giveUp(
+      'the phone does not support linked devices (411)',
+      'Update WhatsApp on the phone, then start Parley again.',
+    ),
+  ],
+  [
+    440,
+    giveUp(
+      'another program uses the same link to WhatsApp',
+      'Stop the other one, or link each with the phone on its own; then start Parley again.',
+    ),
+  ],
+]);
+
+function giveUp(reason: string, mend: string, forget = false): AfterClose {
+  return { kind: 'give-up', reason, mend, forget };
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { mediaAddress } from './files.ts';
+
+const REAL = 'wss://web.whatsapp.com/ws/chat';
+const TEST = 'ws://127.0.0.1:9/ws/chat';
+
+describe('the address of a file', () => {
+  it.each([
+    'https://mmg.whatsapp.net/v/t62.7118-24/1.enc?ccb=11-4',
+    'https://media-fra3-1.cdn.whatsapp.net/v/1.enc',
+  ])('[F10] may be %s', (address) => {
+    expect(mediaAddress(address, REAL)?.href).toBe(address);
+  });
+
+  it.each([
+    'http://mmg.whatsapp.net/v/1.enc',
+    'https://mmg.whatsapp.net.example.org/1.enc',
+    'https://examplewhatsapp.net/1.enc',
+    'https://whatsapp.net/1.enc',
+    'https://mmg.whatsapp.net@example.org/1.enc',
+    'https://me:secret@mmg.whatsapp.net/1.enc',
+    'https://mmg.whatsapp.net:8443/1.enc',
+    'https://mmg.whatsapp.net.@127.0.0.1/1.enc',
+    'https://127.0.0.1/1.enc',
+    'https://localhost/1.enc',
+    'https://[::1]/1.enc',
+    'https://10.0.0.1/1.enc',
+    'file:///etc/passwd',
+    '/etc/passwd',
+    '',
+  ])('[F10] may not be %s', (address) => {
+    expect(mediaAddress(address, REAL)).toBeUndefined();
+  });
+
+  it('is on this machine where the account is', () => {
+    expect(mediaAddress('https://127.0.0.1:9/1.enc', TEST)?.port).toBe('9');
+    expect(mediaAddress('http://127.0.0.1:9/1.enc', TEST)).toBeUndefined();
+    expect(mediaAddress('https://10.0.0.1/1.enc', TEST)).toBeUndefined();
+  });
+});

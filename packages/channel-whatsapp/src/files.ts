@@ -1,0 +1,310 @@
+import { createDecipheriv, createHash } from 'node:crypto';
+import { type FilesFacet, readUpTo } from '@parley/channels';
+import { type Attachment, ChannelError } from '@parley/contracts';
+import {
+  DEFAULT_ORIGIN,
+  getMediaKeys,
+  type proto,
+  toNumber,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import { isLoopback } from './settings.ts';
+
+/** WhatsApp's apps limit pictures, videos and recordings to 100 MB; larger documents stay on the phone. */
+const LARGEST_BYTES = 100 * 1024 * 1024;
+
+interface FilesDeps {
+  /** The open connection; undefined while there is none. */
+  readonly socket: () => WASocket | undefined;
+  /** The account's server; see `mediaAddress`. */
+  readonly server: string;
+  /** How long the phone may take to upload a file again, in ms. */
+  readonly patienceMs: number;
+}
+
+/** Fetches files. One that WhatsApp has deleted is requested from the phone again. */
+export function filesFacet(deps: FilesDeps): FilesFacet {
+  return {
+    maxBytes: LARGEST_BYTES,
+    async fetch(text, limit, signal) {
+      const ref = readRef(text);
+      if (ref.size !== undefined && ref.size > limit) throw tooLarge(limit);
+      const terms = { server: deps.server, limit, signal };
+      const first = await fetchEncrypted(ref.address, terms);
+      if (first.kind === 'encrypted') return decryptFile(ref, first.bytes);
+      const second = await fetchEncrypted(await askAgain(deps, ref, signal), terms);
+      if (second.kind === 'gone') throw gone();
+      return decryptFile(ref, second.bytes);
+    },
+  };
+}
+
+function readRef(text: string): MediaRef {
+  try {
+    return MediaRef.parse(JSON.parse(text));
+  } catch {
+    throw refused('its reference is not one of this channel');
+  }
+}
+
+/** Returns the URL under which the phone has uploaded the file again. */
+async function askAgain(
+  { socket: open, patienceMs }: FilesDeps,
+  ref: MediaRef,
+  signal: AbortSignal,
+): Promise<string> {
+  const socket = open();
+  if (socket === undefined) {
+    const text = 'WhatsApp is not connected, and a file has to be requested; it is retried.';
+    throw new ChannelError({ kind: 'transient' }, text);
+  }
+  const message = messageOf(ref);
+  try {
+    await Promise.race([socket.updateMediaMessage(message), timeout(patienceMs, signal)]);
+  } catch (thrown) {
+    throw gone(thrown);
+  }
+  const path = message.message?.[`${ref.kind}Message`]?.directPath;
+  if (!path) throw gone();
+  return `https://${new URL(ref.address).host}${path}`;
+}
+
+/** The part of the message that the phone needs. */
+function messageOf({ kind, key, chat, id, writer }: MediaRef): WAMessage {
+  const content: proto.IMessage = {
+    [`${kind}Message`]: { mediaKey: Buffer.from(key, 'base64') },
+  };
+  const participant = writer === undefined ? {} : { participant: writer };
+  return { key: { remoteJid: chat, id, fromMe: false, ...participant }, message: content };
+}
+
+function timeout(ms: number, signal: AbortSignal): Promise<never> {
+  const over = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  return new Promise((_, reject) => {
+    if (over.aborted) reject(over.reason);
+    over.addEventListener('abort', () => reject(over.reason), { once: true });
+  });
+}
+
+function gone(cause?: unknown): ChannelError {
+  const message =
+    'WhatsApp no longer keeps this file, and the phone did not upload it again. Ask for it again.';
+  return new ChannelError({ kind: 'gone' }, message, cause);
+}
+
+/** The file server when a message names none. */
+const DEFAULT_HOST = 'mmg.whatsapp.net';
+/** Longer paths are not WhatsApp's; a reference has at most 4,096 characters. */
+const LONGEST_ADDRESS = 2_000;
+const LONGEST_NAME = 255;
+
+/** The data to fetch a file later, and to verify that it is the one that was sent. */
+const MediaRef = z.strictObject({
+  /** Decides how the key is used. */
+  kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
+  /** The URL as the sender wrote it: must be checked before it is requested. */
+  address: z.string(),
+  key: z.base64(),
+  /** SHA-256 of the file. */
+  hash: z.base64(),
+  /** In bytes, as the sender claims. */
+  size: z.number().optional(),
+  /** The message of the file, for requesting the file again. */
+  chat: z.string(),
+  id: z.string(),
+  writer: z.string().optional(),
+});
+type MediaRef = z.infer<typeof MediaRef>;
+
+/** The message an attachment belongs to. */
+export type MediaPlace = Pick<MediaRef, 'chat' | 'id' | 'writer'>;
+
+interface FileFields {
+  readonly url?: string | null;
+  readonly directPath?: string | null;
+  readonly mediaKey?: Uint8Array | null;
+  readonly fileSha256?: Uint8Array | null;
+  readonly fileLength?: Parameters<typeof toNumber>[0] | null;
+  readonly mimetype?: string | null;
+  readonly fileName?: string | null;
+}
+
+/** The file in an unwrapped message; undefined when there is none that could be fetched. */
+export function attachmentIn(content: proto.IMessage, place: MediaPlace): Attachment | undefined {
+  const { imageMessage, audioMessage, documentMessage, stickerMessage } = content;
+  const video = content.videoMessage ?? content.ptvMessage;
+  if (imageMessage) return attachment('image', 'image', imageMessage, place);
+  if (video) return attachment('video', 'video', video, place);
+  if (audioMessage)
+    return attachment('audio', audioMessage.ptt ? 'voice' : 'audio', audioMessage, place);
+  if (documentMessage) return attachment('document', 'document', documentMessage, place);
+  return stickerMessage ? attachment('sticker', 'sticker', stickerMessage, place) : undefined;
+}
+
+function attachment(
+  kind: MediaRef['kind'],
+  shownAs: Attachment['kind'],
+  file: FileFields,
+  place: MediaPlace,
+): Attachment | undefined {
+  const address = addressOf(file);
+  const { mediaKey, fileSha256, mimetype, fileName } = file;
+  if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
+  const size = sizeOf(file);
+  const ref: MediaRef = {
+    kind,
+    address,
+    key: Buffer.from(mediaKey).toString('base64'),
+    hash: Buffer.from(fileSha256).toString('base64'),
+    ...size,
+    ...place,
+  };
+  return {
+    kind: shownAs,
+    ...(fileName ? { name: fileName.slice(0, LONGEST_NAME) } : {}),
+    ...(mimetype ? { mimeType: mimetype.slice(0, LONGEST_NAME) } : {}),
+    ...size,
+    ref: JSON.stringify(ref),
+  };
+}
+
+/** The path has priority; older apps send a whole URL. */
+function addressOf({ url, directPath }: FileFields): string | undefined {
+  const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
+  const address = directPath ? `https://${host}${directPath}` : url;
+  return address && address.length <= LONGEST_ADDRESS ? address : undefined;
+}
+
+function sizeOf({ fileLength }: FileFields): { readonly size?: number } {
+  if (fileLength === null || fileLength === undefined) return {};
+  const size = toNumber(fileLength);
+  return Number.isSafeInteger(size) && size >= 0 ? { size } : {};
+}
+
+/** Bytes of the MAC at the end of an encrypted file; the hash in the message proves more. */
+const MAC_BYTES = 10;
+/** An encrypted file is longer than its content by the MAC and at most one block of padding. */
+const OVERHEAD_BYTES = MAC_BYTES + 16;
+const MOST_REDIRECTS = 3;
+/** Statuses that mean "no longer there"; 403 is that of an expired URL. */
+const GONE = new Set([403, 404, 410]);
+
+interface FetchTerms {
+  /** The account's server; see `mediaAddress`. */
+  readonly server: string;
+  /** Bytes that are read at most. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** The encrypted bytes, or that WhatsApp has deleted them. */
+type EncryptedFile =
+  | { readonly kind: 'encrypted'; readonly bytes: Uint8Array }
+  | { readonly kind: 'gone' };
+
+/**
+ * Fetches an encrypted file. Baileys would request any URL that a message names, follow all redirects, and
+ * read without a limit.
+ * @throws ChannelError
+ */
+async function fetchEncrypted(address: string, terms: FetchTerms): Promise<EncryptedFile> {
+  let next = address;
+  for (let steps = 0; steps < MOST_REDIRECTS; steps += 1) {
+    const url = mediaAddress(next, terms.server);
+    if (url === undefined) throw refused('its address is not one of WhatsApp');
+    const response = await ask(url, terms.signal);
+    const onwards = response.headers.get('location');
+    if (response.status < 300 || response.status >= 400 || onwards === null) {
+      return read(response, terms);
+    }
+    await response.body?.cancel();
+    next = URL.canParse(onwards, url.href) ? new URL(onwards, url.href).href : '';
+  }
+  throw refused('its URL redirects too often');
+}
+
+/**
+ * Decrypts a file and verifies it; Baileys would accept one that was changed on its way.
+ * @throws ChannelError
+ */
+async function decryptFile(ref: MediaRef, encrypted: Uint8Array): Promise<Uint8Array> {
+  const { iv, cipherKey } = await getMediaKeys(Buffer.from(ref.key, 'base64'), ref.kind);
+  const plain = open(encrypted.subarray(0, -MAC_BYTES), cipherKey, iv);
+  const hash = createHash('sha256').update(plain).digest('base64');
+  if (hash !== ref.hash) throw changed();
+  if (ref.size !== undefined && ref.size !== plain.length) throw changed();
+  return plain;
+}
+
+async function ask(url: URL, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url.href, {
+      signal,
+      redirect: 'manual',
+      headers: { origin: DEFAULT_ORIGIN },
+    });
+  } catch (thrown) {
+    throw unreached(thrown);
+  }
+}
+
+async function read(response: Response, { limit }: FetchTerms): Promise<EncryptedFile> {
+  const { status, body } = response;
+  if (!response.ok || body === null) {
+    await body?.cancel();
+    if (GONE.has(status)) return { kind: 'gone' };
+    if (status >= 500 || status === 429) throw unreached(`it answers ${status}`);
+    throw refused(`WhatsApp answers ${status}`);
+  }
+  const bytes = await readUpTo(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
+    throw unreached(thrown);
+  });
+  if (bytes === undefined) throw tooLarge(limit);
+  return { kind: 'encrypted', bytes };
+}
+
+function open(ciphertext: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
+  const decipher = createDecipheriv('aes-256-cbc', key, iv);
+  try {
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  } catch {
+    throw changed();
+  }
+}
+
+function tooLarge(limit: number): ChannelError {
+  return refused(`it is larger than ${Math.floor(limit / 1024)} KiB`);
+}
+
+function refused(why: string): ChannelError {
+  return new ChannelError({ kind: 'refused' }, `A file from WhatsApp is not fetched: ${why}.`);
+}
+
+function changed(): ChannelError {
+  return refused('it is not the one that was sent');
+}
+
+function unreached(thrown: unknown): ChannelError {
+  const why = typeof thrown === 'string' ? `: ${thrown}` : '';
+  const text = `WhatsApp's file server was not reached${why}; it is retried.`;
+  return new ChannelError({ kind: 'transient' }, text, thrown);
+}
+
+/** The domain of the file servers, for example `mmg.whatsapp.net`. */
+const OWN_HOSTS = '.whatsapp.net';
+
+/**
+ * The URL of a file if it may be requested: the sender chooses it and could make the bot send requests
+ * inside its own network. Only https and WhatsApp's own hosts; loopback for an account whose `server` is
+ * there, which is a test.
+ */
+export function mediaAddress(address: string, server: string): URL | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined;
+  if (isLoopback(address)) return isLoopback(server) ? url : undefined;
+  const isOwn = url.hostname.endsWith(OWN_HOSTS) && url.port === '';
+  return isOwn ? url : undefined;
+}

@@ -1,0 +1,117 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { ChannelError, type OutboundFile, reasonOf } from '@parley/contracts';
+import { pixelsOf } from '@parley/media';
+import {
+  type AnyMediaMessageContent,
+  type GroupMetadata,
+  type MediaGenerationOptions,
+  prepareWAMessageMedia,
+  type proto,
+} from '@whiskeysockets/baileys';
+import { notSent, sendErrorOf } from './failures.ts';
+import { personIds } from './people.ts';
+
+/** Longest caption of WhatsApp's apps; a longer text is sent before the file. In UTF-16 units. */
+const LONGEST_CAPTION = 1_024;
+/** An upload without progress is aborted after this long, in ms. */
+const UPLOAD_TIMEOUT_MS = 60_000;
+/** Baileys decodes a picture in this process for its preview; larger ones have none (G19). */
+const MOST_PREVIEWED_PIXELS = 25_000_000;
+/** A picture states its size within this many bytes, even after a camera's metadata. */
+const SIZE_WITHIN = 256 * 1_024;
+
+/** Whether a text can be the caption of a file; recordings have none. */
+export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
+  return kind !== 'audio' && kind !== 'voice' && text.length <= LONGEST_CAPTION;
+}
+
+/**
+ * Encrypts a file, uploads it to WhatsApp's server and returns the message that refers to it.
+ * @throws ChannelError `refused` where the file cannot be read
+ */
+export async function fileMessage(
+  file: OutboundFile,
+  caption: string,
+  { upload }: Pick<MediaGenerationOptions, 'upload'>,
+): Promise<proto.IMessage> {
+  const handle = await open(file.path).catch((thrown: unknown) => {
+    throw unreadable(file, reasonOf(thrown), thrown);
+  });
+  try {
+    if (!(await handle.stat()).isFile()) throw unreadable(file, 'it is not a file');
+    // A stream, never a path: Baileys reads any URL or path.
+    const preview = file.kind === 'image' && (await isPreviewed(handle));
+    const content = contentOf(file, caption, preview, { stream: handle.createReadStream() });
+    return await prepareWAMessageMedia(content, {
+      upload,
+      mediaUploadTimeoutMs: UPLOAD_TIMEOUT_MS,
+    });
+  } catch (thrown) {
+    throw thrown instanceof ChannelError ? thrown : sendErrorOf(notSent(thrown), thrown);
+  } finally {
+    await handle.close();
+  }
+}
+
+type Stream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
+
+async function isPreviewed(handle: FileHandle): Promise<boolean> {
+  const beginning = Buffer.alloc(SIZE_WITHIN);
+  const { bytesRead } = await handle.read(beginning, 0, SIZE_WITHIN, 0);
+  const pixels = pixelsOf(beginning.subarray(0, bytesRead));
+  return pixels !== null && pixels <= MOST_PREVIEWED_PIXELS;
+}
+
+function contentOf(
+  file: OutboundFile,
+  text: string,
+  preview: boolean,
+  media: Stream,
+): AnyMediaMessageContent {
+  const { kind, name, mimeType: mimetype } = file;
+  const caption = text === '' ? {} : { caption: text };
+  switch (kind) {
+    case 'image':
+      return { image: media, mimetype, ...(preview ? {} : { jpegThumbnail: '' }), ...caption };
+    case 'video':
+      // No preview: Baileys would start another program for it.
+      return { video: media, mimetype, jpegThumbnail: '', ...caption };
+    case 'document':
+      return { document: media, mimetype, fileName: name, ...caption };
+    case 'audio':
+      return { audio: media, mimetype };
+    case 'voice':
+      return { audio: media, ...voice(mimetype) };
+  }
+}
+
+/** Phones play voice notes in Opus only; other recordings are sent as audio files. */
+function voice(mimetype: string): { readonly mimetype: string; readonly ptt?: true } {
+  return mimetype.startsWith('audio/ogg')
+    ? { mimetype: 'audio/ogg; codecs=opus', ptt: true }
+    : { mimetype };
+}
+
+function unreadable({ name }: OutboundFile, why: string, cause?: unknown): ChannelError {
+  const message = `The file ${name} cannot be read, so it is not sent: ${why}.`;
+  return new ChannelError({ kind: 'refused' }, message, cause);
+}
+
+/** A mention in WhatsApp's texts: `@` and digits at the start of a word. */
+const NAMED = /(?<![\w@])@(\d{5,20})(?!\w)/g;
+
+/**
+ * The members of a group that a text mentions, as ids in the form of the text: phones show a name there and
+ * notify the person. Only members can be notified.
+ */
+export function mentionedIn(text: string, { participants }: GroupMetadata): string[] {
+  const known = new Map<string, string>();
+  for (const { id, phoneNumber, lid } of participants) {
+    const person = personIds(id, phoneNumber, lid);
+    for (const jid of [person.lid, person.pn]) {
+      if (jid !== undefined) known.set(jid.split('@')[0] ?? '', jid);
+    }
+  }
+  const named = [...text.matchAll(NAMED)].map(([, digits = '']) => known.get(digits));
+  return [...new Set(named.filter((jid) => jid !== undefined))];
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { quietLibsignal } from './logs.ts';
+
+/** A console that notes, and functions that print on it from a file of the given name. */
+function scene() {
+  const printed: unknown[] = [];
+  const note = (...values: unknown[]) => void printed.push(values);
+  const on: Console = Object.assign(Object.create(console), {
+    debug: note,
+    info: note,
+    log: note,
+    warn: note,
+    error: note,
+  });
+  const printFrom = (file: string, method: 'info' | 'warn' | 'error', words: string) => {
+    // The name of the file is what stands in the stack.
+    const print = new Function('on', `on.${method}('${words}');\n//# sourceURL=${file}`);
+    print(on);
+  };
+  return { on, printed, printFrom };
+}
+
+describe('libsignal', () => {
+  it('prints nothing, whatever the words; everybody else does', () => {
+    const { on, printed, printFrom } = scene();
+    const undo = quietLibsignal(on);
+    printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');
+    printFrom('C:/x/node_modules/a/node_modules/libsignal/src/x.js', 'warn', 'new words');
+    printFrom('/app/libsignal/mine.js', 'info', 'not installed');
+    on.error('mine');
+    expect(printed).toEqual([['not installed'], ['mine']]);
+    undo();
+    printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'again');
+    expect(printed).toHaveLength(3);
+  });
+});

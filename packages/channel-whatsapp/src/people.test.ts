@@ -1,0 +1,64 @@
+import { memoryValues } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
+
+describe('names of people', () => {
+  it.each([
+    ['491500000001@s.whatsapp.net', '491500000001@s.whatsapp.net'],
+    ['491500000001:3@s.whatsapp.net', '491500000001@s.whatsapp.net'],
+    ['491500000001@c.us', '491500000001@s.whatsapp.net'],
+    ['491500000001:99@hosted', '491500000001@s.whatsapp.net'],
+    ['11_1:2@lid', '11@lid'],
+    ['11:99@hosted.lid', '11@lid'],
+    ['1203@g.us', undefined],
+    ['status@broadcast', undefined],
+    ['77@broadcast', undefined],
+    ['88@newsletter', undefined],
+    ['13135550002@bot', undefined],
+    ['', undefined],
+    [undefined, undefined],
+    ['a@lid', undefined],
+  ])('%s is %s, without device and in the common form', (jid, person) => {
+    expect(personJid(jid)).toBe(person);
+  });
+
+  it('are two forms of one person, in any order', () => {
+    const ids = { lid: '11@lid', pn: '49@s.whatsapp.net' };
+    expect(personIds('49:1@s.whatsapp.net', undefined, '11@lid')).toEqual(ids);
+    expect(personIds('11:2@lid', '49@s.whatsapp.net')).toEqual(ids);
+    expect(isPerson('11:7@lid', ids) && isPerson('49:7@s.whatsapp.net', ids)).toBe(true);
+    expect(isPerson('12@lid', ids) || isPerson(undefined, ids) || isPerson('', {})).toBe(false);
+  });
+
+  it('are written in settings as digits or as they are', () => {
+    expect([publicId('49@s.whatsapp.net'), publicId('11@lid')]).toEqual(['49', '11@lid']);
+    expect([isGroup('1203@g.us'), isGroup('49@s.whatsapp.net')]).toEqual([true, false]);
+  });
+});
+
+const LID = '11@lid';
+const PN = '49@s.whatsapp.net';
+
+describe('the name of a person for the core', () => {
+  it('[F05] is their number, whichever of their names stands on a message', async () => {
+    const people = new Contacts(memoryValues());
+    expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
+    expect(await people.jidOf({ pn: PN })).toBe(PN);
+    await people.keepIdentity({ lid: LID, pn: PN });
+    expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
+  });
+
+  it('[F05] becomes the number of somebody who was refused without one', async () => {
+    const people = new Contacts(memoryValues());
+    expect(await people.jidOf({ lid: LID })).toBe(LID);
+    expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
+  });
+
+  it('[F05] stays the identity of somebody who was let in under it, also after a restart', async () => {
+    const values = memoryValues();
+    await new Contacts(values).keepIdentity({ lid: LID });
+    const people = new Contacts(values);
+    expect(await people.jidOf({ lid: LID, pn: PN })).toBe(LID);
+    expect(await people.jidOf({})).toBeUndefined();
+  });
+});

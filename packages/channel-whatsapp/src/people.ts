@@ -1,0 +1,154 @@
+import { guarded } from '@parley/channels';
+import type { AdapterValues, Logger } from '@parley/contracts';
+import type { BinaryNode, GroupMetadata, WASocket } from '@whiskeysockets/baileys';
+
+/** The ids of a person: an identity without a number, a number, or both. */
+export interface PersonIds {
+  /** `…@lid`. */
+  readonly lid?: string | undefined;
+  /** `…@s.whatsapp.net`. */
+  readonly pn?: string | undefined;
+}
+
+/** `49151…:3@s.whatsapp.net`, `49151…@hosted`, `123_1:2@lid` name one person and a device. */
+const PERSON = /^(\d+)(?:_\d+)?(?::\d+)?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
+
+/** The person's JID without device, in the common domain; undefined for anything else. */
+export function personJid(jid: string | null | undefined): string | undefined {
+  const [, user, server = ''] = PERSON.exec(jid ?? '') ?? [];
+  if (user === undefined) return undefined;
+  return `${user}@${server.endsWith('lid') ? 'lid' : 's.whatsapp.net'}`;
+}
+
+/** Sorts the JIDs of one person into the two kinds. */
+export function personIds(...jids: readonly (string | null | undefined)[]): PersonIds {
+  const all = jids.map(personJid).filter((jid) => jid !== undefined);
+  const lid = all.find((jid) => jid.endsWith('@lid'));
+  const pn = all.find((jid) => !jid.endsWith('@lid'));
+  return { ...(lid === undefined ? {} : { lid }), ...(pn === undefined ? {} : { pn }) };
+}
+
+/** Whether a JID in any form is one of these. */
+export function isPerson(jid: string | null | undefined, { lid, pn }: PersonIds): boolean {
+  const person = personJid(jid);
+  return person !== undefined && (person === lid || person === pn);
+}
+
+/** `…@g.us`. */
+export function isGroup(jid: string | null | undefined): boolean {
+  return jid?.endsWith('@g.us') === true;
+}
+
+/** The id used in settings: digits for a number, `…@lid` for an identity without one. */
+export function publicId(jid: string): string {
+  return jid.replace(/@s\.whatsapp\.net$/, '');
+}
+
+const KIND = 'person';
+
+/**
+ * Which of their two ids the core uses for a person. It is the number as soon as that is known, so that a
+ * number in the settings also matches messages sent under an identity. Only a person who was allowed
+ * before the number was known keeps the identity, because their chat and the settings that allow them use
+ * it.
+ */
+export class Contacts {
+  readonly #values: AdapterValues;
+
+  constructor(values: AdapterValues) {
+    this.#values = values;
+  }
+
+  /** The JID of a person for the core; undefined without any id. */
+  async jidOf({ lid, pn }: PersonIds): Promise<string | undefined> {
+    if (lid === undefined || pn === undefined) return pn ?? lid;
+    const kept = await this.#values.get(KIND, [lid]);
+    return kept.has(lid) ? lid : pn;
+  }
+
+  /** Keeps the identity of a person who was allowed while the number is unknown. */
+  async keepIdentity({ lid, pn }: PersonIds): Promise<void> {
+    if (lid === undefined || pn !== undefined) return;
+    const kept = await this.#values.get(KIND, [lid]);
+    if (!kept.has(lid)) await this.#values.set([{ kind: KIND, id: lid, value: 'identity' }]);
+  }
+}
+
+type Named = readonly { readonly id?: string; readonly subject?: string }[];
+type Asked = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
+
+/**
+ * Titles and members of groups; knowing the members saves a request for each message sent. Any change of a
+ * group, as seen on the raw socket, drops its entry: Baileys emits changes later than it sends, and a
+ * member who is missed could not decrypt the message.
+ */
+export class Groups {
+  readonly #titles = new Map<string, string>();
+  readonly #members = new Map<string, GroupMetadata>();
+  readonly #log: Logger;
+  #socket: Asked | undefined;
+  /** Counts changes, so that an outdated response is not kept. */
+  #changes = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  title(jid: string): string | undefined {
+    return this.#titles.get(jid);
+  }
+
+  /** Uses a new socket; changes in between are unknown, so all entries are dropped. */
+  listen(socket: Asked & Pick<WASocket, 'ev' | 'ws'>): void {
+    this.#socket = socket;
+    this.#members.clear();
+    this.#changes += 1;
+    const changed = guarded('group notification', ({ attrs }: BinaryNode) => {
+      this.#changes += 1;
+      if (attrs.from !== undefined) this.#members.delete(attrs.from);
+    });
+    const note = guarded('groups', (groups: Named) => this.#note(groups));
+    socket.ws.on('CB:notification,type:w:gp2', changed);
+    socket.ev.on('groups.upsert', note);
+    socket.ev.on('groups.update', note);
+  }
+
+  /** Requests all groups at once; no message waits for the response. */
+  async askAll(): Promise<void> {
+    const before = this.#changes;
+    try {
+      const all = Object.values((await this.#socket?.groupFetchAllParticipating()) ?? {});
+      this.#note(all);
+      if (before !== this.#changes) return;
+      for (const group of all) this.#members.set(group.id, group);
+    } catch {
+      this.#log.debug({}, 'the groups cannot be requested from WhatsApp');
+    }
+  }
+
+  /** The current state of a group, requested when it is unknown. Rejects when the request fails. */
+  async find(jid: string): Promise<GroupMetadata | undefined> {
+    const known = this.#members.get(jid);
+    if (known !== undefined) return known;
+    const before = this.#changes;
+    const group = await this.#socket?.groupMetadata(jid);
+    if (group === undefined) return undefined;
+    this.#note([group]);
+    if (before === this.#changes) this.#members.set(jid, group);
+    return group;
+  }
+
+  /** Whether a person is an administrator of a group; no, while that is unknown. */
+  async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
+    const group = await this.find(jid).catch(() => undefined);
+    const member = group?.participants?.find(({ id, phoneNumber, lid }) => {
+      const names = personIds(id, phoneNumber, lid);
+      return isPerson(person.lid, names) || isPerson(person.pn, names);
+    });
+    return member?.admin === 'admin' || member?.admin === 'superadmin';
+  }
+
+  #note(groups: Named): void {
+    for (const { id, subject } of groups) if (id && subject) this.#titles.set(id, subject);
+  }
+}

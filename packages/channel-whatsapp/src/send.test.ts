@@ -1,0 +1,34 @@
+import { memoryValues } from '@parley/contracts';
+import { describe, expect, it } from 'vitest';
+import { messageIdOf, SentMessages } from './send.ts';
+
+describe('what was sent', () => {
+  it('[D04] has the same id for the same part, in the form phones give', () => {
+    expect(messageIdOf('k')).toBe(messageIdOf('k'));
+    expect(messageIdOf('k')).not.toBe(messageIdOf('l'));
+    expect(messageIdOf('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
+  });
+
+  it('is there after a restart, and only under its own id', async () => {
+    const values = memoryValues();
+    await new SentMessages(values).keep('A', { conversation: 'words' });
+    const again = new SentMessages(values);
+    expect(await again.find('A')).toMatchObject({ conversation: 'words' });
+    expect(await again.find('B')).toBeUndefined();
+  });
+
+  it('takes no more room however much is sent', async () => {
+    const values = memoryValues();
+    const places = new Set<string>();
+    const sent = new SentMessages({
+      ...values,
+      set: async (changes) => {
+        for (const { id } of changes) places.add(id);
+        await values.set(changes);
+      },
+    });
+    for (let nth = 0; nth < 6_000; nth += 1) await sent.keep(`id ${nth}`, { conversation: 'x' });
+    expect(places.size).toBeLessThanOrEqual(2_048);
+    expect(await sent.find('id 5999')).toBeDefined();
+  });
+});
