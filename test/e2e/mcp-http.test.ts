@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { silentLogger } from '@parley/contracts';
-import { type McpServers, openMcpServers } from '@parley/mcp';
+import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let started: Server[] = [];

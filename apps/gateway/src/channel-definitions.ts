@@ -1,6 +1,6 @@
 import { discord } from '@parley/channel-discord';
 import { telegram } from '@parley/channel-telegram';
-import { terminal, web } from '@parley/channel-web';
+import { terminal, web } from '@parley/channels/web';
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelDefinition } from '@parley/channels';
 

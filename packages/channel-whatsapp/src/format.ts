@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { ChannelError, type OutboundFile, reasonOf } from '@parley/contracts';
-import { pixelsOf } from '@parley/media';
+import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
   type GroupMetadata,

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { broughtBy } from './plugin-outcome.ts';
+import { broughtBy } from './plugin.ts';
 import { loaded, pluginFolder, pluginSource, reasonFor } from './testing/plugin-folder.ts';
 
 const { load, path, write } = pluginFolder();

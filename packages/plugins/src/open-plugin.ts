@@ -1,17 +1,26 @@
-import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TimeUpError, withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { findPlugin } from './find-plugin.ts';
+import { INSTALLATION, isBundle } from '@parley/contracts/installation';
+import { z } from 'zod';
 import { guardedChannel, guardedSource } from './guard.ts';
-import type { Plugin } from './plugin.ts';
-import { PluginError, type PluginErrorCode } from './plugin-error.ts';
-import type { Brought, PluginChoice } from './plugin-outcome.ts';
-import { checkOptions, checkParts, pluginIn } from './plugin-shape.ts';
+import {
+  type Brought,
+  checkOptions,
+  checkParts,
+  type Plugin,
+  type PluginChoice,
+  PluginError,
+  type PluginErrorCode,
+  pluginIn,
+} from './plugin.ts';
 
 /** What opening a plugin needs. */
-export interface OpenPluginDeps {
+interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;
   /** The agent's workspace, whose files the agent can write: no code is loaded from there. */
@@ -107,4 +116,136 @@ async function skillFolder(skill: string, folder: string) {
   } catch {
     return { path, isThere: false }; // Whatever keeps it from being seen, its skills are not there.
   }
+}
+
+/** Where a plugin is: its folder and the file to import, both real paths. */
+interface FoundPlugin {
+  readonly folder: string;
+  readonly entry: string;
+}
+
+const Target = z.union([
+  z.string(),
+  z.looseObject({ import: z.unknown().optional(), default: z.unknown().optional() }),
+]);
+const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string().optional() });
+
+/** What is tried in a folder that does not say. */
+const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
+
+/**
+ * Finds what the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, seen from `base`), or an
+ * installed package, looked for from `base` upwards and then from Parley itself. Throws PluginError.
+ */
+async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
+  const folder = isFolder(use)
+    ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
+    : await packageFolder(use, base);
+  if (!(await exists(folder))) {
+    throw new PluginError('plugin-missing', `there is no folder ${folder}. Mend the path.`);
+  }
+  const entry = await entryOf(folder);
+  // The real path: code below node_modules would not be read as TypeScript.
+  return { folder: await realpath(folder), entry: await realpath(entry) };
+}
+
+function isFolder(use: string): boolean {
+  return /^(\.{1,2}(\/|$)|\/|~)/.test(use);
+}
+
+async function packageFolder(name: string, base: string): Promise<string> {
+  if (/^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(name)) {
+    for (const start of [resolve(base), import.meta.dirname]) {
+      for (let at = start; ; at = dirname(at)) {
+        const folder = join(at, 'node_modules', name);
+        if (await exists(folder)) return folder;
+        if (at === dirname(at)) break;
+      }
+    }
+  }
+  const folder = resolve(base, name);
+  const hint = (await exists(folder)) ? `Write ./${name} for the folder ${folder}` : 'Install it';
+  throw new PluginError('plugin-missing', `no package "${name}" is installed. ${hint}.`);
+}
+
+async function entryOf(folder: string): Promise<string> {
+  const named = await namedEntry(join(folder, 'package.json'));
+  const candidates = named === undefined ? USUAL : [named];
+  for (const candidate of candidates) {
+    const file = join(folder, candidate);
+    if (await exists(file)) return file;
+  }
+  throw new PluginError(
+    'plugin-missing',
+    `there is nothing to load in ${folder}. It needs ${candidates.join(' or ')}.`,
+  );
+}
+
+/** The file that package.json names: `exports`, else `main`; undefined where it names none. */
+async function namedEntry(file: string): Promise<string | undefined> {
+  if (!(await exists(file))) return undefined;
+  try {
+    const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+    const root = z.looseObject({ '.': z.unknown() }).safeParse(exports);
+    return target(root.success ? root.data['.'] : exports) ?? main;
+  } catch (error) {
+    throw new PluginError(
+      'plugin-import',
+      `${file} is not a package.json. Mend or remove it.`,
+      error,
+    );
+  }
+}
+
+function target(written: unknown): string | undefined {
+  const parsed = Target.safeParse(written);
+  if (!parsed.success) return undefined;
+  const { data } = parsed;
+  return typeof data === 'string' ? data : (target(data.import) ?? target(data.default));
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false; // Whatever keeps it from being seen keeps it from being loaded.
+  }
+}
+
+/** What plugins may import although their own folder has no node_modules. The bundle has a module for each. */
+const SHARED: ReadonlySet<string> = new Set([
+  '@parley/plugins',
+  '@parley/agent',
+  '@parley/channels',
+  '@parley/contracts',
+  '@parley/prompt',
+  '@parley/workspace',
+  'zod',
+]);
+
+/**
+ * From now on, code anywhere on this machine finds Parley's packages and zod, as if it lay beside
+ * them. A copy of its own wins. Stays in force: plugins import parts of themselves when they are used.
+ */
+export function sharePackages(): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!SHARED.has(specifier)) return next(specifier, context);
+      try {
+        const found = next(specifier, context);
+        if (!isBundle || !isOurs(found.url)) return found;
+      } catch {
+        if (!isBundle) return next(specifier, { ...context, parentURL: import.meta.url });
+      }
+      const name = specifier.replace('@parley/', '');
+      return { url: new URL(`./${name}.mjs`, import.meta.url).href, shortCircuit: true };
+    },
+  });
+}
+
+/** Sources beside the bundle: a plugin must not get a second form of what runs already. */
+function isOurs(url: string): boolean {
+  const { href } = INSTALLATION;
+  return ['packages/', 'node_modules/zod/'].some((folder) => url.startsWith(`${href}${folder}`));
 }

@@ -254,7 +254,7 @@ const TRIED_WITHIN_MS = 5_000;
 
 /** Runs a command that does nothing, in a folder of its own. */
 async function trySandbox(): Promise<AuditFacts['sandbox']> {
-  const { openSandbox } = await import('@parley/sandbox');
+  const { openSandbox } = await import('@parley/tools/sandbox');
   const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
   try {
     const signal = AbortSignal.timeout(TRIED_WITHIN_MS);

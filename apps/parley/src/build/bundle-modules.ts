@@ -5,8 +5,8 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 const ENTRIES = {
   main: 'apps/parley/src/main.ts',
   index: 'apps/parley/src/index.ts',
-  'page-thread': 'packages/web-reader/src/page/page-thread.ts',
-  'document-process': 'packages/media/src/document-process.ts',
+  'page-thread': 'packages/tools/src/web/page-thread.ts',
+  'document-process': 'packages/tools/src/documents/document-process.ts',
   plugins: 'packages/plugins/src/index.ts',
   agent: 'packages/agent/src/index.ts',
   channels: 'packages/channels/src/index.ts',
@@ -17,8 +17,8 @@ const ENTRIES = {
   // Loaded at their first use, and at once (`require`).
   render: 'packages/markup/src/render.ts',
   'prefix-renderer': 'packages/markup/src/prefix-renderer.ts',
-  sandbox: 'packages/sandbox/src/index.ts',
-  'web-reader': 'packages/web-reader/src/index.ts',
+  'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
+  'tools-web': 'packages/tools/src/web/index.ts',
 };
 
 /** What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte. */
@@ -80,7 +80,7 @@ const bundledRequire: Plugin = {
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^(@parley\/|\.)/ }, ({ kind, path, importer }) => {
       if (kind !== 'require-call' || !/\/(apps|packages)\//.test(importer)) return undefined;
-      const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '');
+      const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '').replaceAll('/', '-');
       if (Object.hasOwn(ENTRIES, name)) return { path: `./${name}.mjs`, external: true };
       return { errors: [{ text: `${path} is required and is no entry of the bundle.` }] };
     });

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { AddressRules } from '@parley/web-reader';
+import type { AddressRules } from '@parley/tools/web';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
 import { workspaceSandbox } from '../tools/exec.ts';
 
@@ -42,8 +42,7 @@ export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker 
     async look(check) {
       if (check.kind === 'command') return runCommand(check.command, exec);
       if (web === undefined) throw new Error('Pages are switched off.');
-      const { createPageReader }: typeof import('@parley/web-reader') =
-        require('@parley/web-reader');
+      const { createPageReader }: typeof import('@parley/tools/web') = require('@parley/tools/web');
       const { ports, seconds, maxMb } = web.fetch;
       const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
       const read = createPageReader({ limits, ...(rules !== undefined && { rules }) });

@@ -1,4 +1,4 @@
-import type { McpPrompt, McpServerView } from '@parley/mcp';
+import type { McpPrompt, McpServerView } from '@parley/tools/mcp';
 
 /** A prompt of a server as somebody typed it. */
 export interface TypedPrompt {

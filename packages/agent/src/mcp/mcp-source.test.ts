@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/contracts';
-import type { McpServerView } from '@parley/mcp';
+import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
 import { gatherFeatures } from '../gather-features.ts';
 import { mcpSource } from './mcp-source.ts';

@@ -1,5 +1,4 @@
 import { type Logger, type PromptPart, type Reader, reasonOf } from '@parley/contracts';
-import type { McpServers, McpServerView } from '@parley/mcp';
 import {
   type ConnectorNote,
   type ContextSource,
@@ -8,6 +7,7 @@ import {
   type PromptFeatures,
   type TurnAtHand,
 } from '@parley/prompt';
+import type { McpServers, McpServerView } from '@parley/tools/mcp';
 import { cutText } from '@parley/workspace';
 import { withTimeLimit } from '../time-limit.ts';
 import {

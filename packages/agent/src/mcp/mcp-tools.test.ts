@@ -1,5 +1,5 @@
 import { recordingLogger } from '@parley/contracts';
-import type { McpServerView, McpTool } from '@parley/mcp';
+import type { McpServerView, McpTool } from '@parley/tools/mcp';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';

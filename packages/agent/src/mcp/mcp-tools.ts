@@ -1,5 +1,5 @@
 import { type Logger, reasonOf } from '@parley/contracts';
-import type { McpError, McpServers, McpServerView, McpTool } from '@parley/mcp';
+import type { McpError, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { withTimeLimit } from '../time-limit.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';

@@ -1,5 +1,5 @@
-import type { McpPeer, McpServersDeps, McpServerView } from '@parley/mcp';
 import type { ContextSource } from '@parley/prompt';
+import type { McpPeer, McpServersDeps, McpServerView } from '@parley/tools/mcp';
 import type { AddedTools } from '../tools/tool-registry.ts';
 import type { McpRules } from './mcp-rules.ts';
 import { mcpSource } from './mcp-source.ts';
@@ -46,7 +46,7 @@ export async function openMcp(
 ): Promise<AgentMcp> {
   const all = Object.entries(settings);
   if (all.length === 0) return NO_MCP;
-  const { openMcpServers } = await import('@parley/mcp');
+  const { openMcpServers } = await import('@parley/tools/mcp');
   const configs = all.map(([name, server]) => ({ name, peer: peerOf(server) }));
   const servers = openMcpServers(configs, deps);
   const { log } = deps;

@@ -1,4 +1,4 @@
-import { createDocumentReader, type TranscriptionSettings } from '@parley/media';
+import { createDocumentReader, type TranscriptionSettings } from '@parley/tools/documents';
 import type { MediaDeps } from './read-attachment.ts';
 
 /** What the settings say of reading what people send. */

@@ -1,13 +1,13 @@
 import type { Logger } from '@parley/contracts';
+import type { ModelImage } from '@parley/models';
+import type { AttachmentRepository, StoredAttachment } from '@parley/store';
 import {
   imageTypeOf,
   pixelsOf,
   type ReadDocument,
   type TranscriptionSettings,
   transcribe,
-} from '@parley/media';
-import type { ModelImage } from '@parley/models';
-import type { AttachmentRepository, StoredAttachment } from '@parley/store';
+} from '@parley/tools/documents';
 
 /** What reading attachments needs besides the database. */
 export interface MediaDeps {

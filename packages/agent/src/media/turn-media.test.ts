@@ -1,4 +1,4 @@
-import type { ReadDocument } from '@parley/media';
+import type { ReadDocument } from '@parley/tools/documents';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import type { SentFile } from '../testing/write-message.ts';

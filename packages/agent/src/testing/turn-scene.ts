@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BusyPolicy, Clock, LiveBus, LiveEvent, Logger } from '@parley/contracts';
-import { createDocumentReader } from '@parley/media';
 import type { ChatModel } from '@parley/models';
 import {
   type ContextSource,
@@ -14,6 +13,7 @@ import {
 } from '@parley/prompt';
 import { createLocalBus, type RunTurn } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
+import { createDocumentReader } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { type BeatRunnerDeps, withHeartbeats } from '../heartbeat/beat-runner.ts';

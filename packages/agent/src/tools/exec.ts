@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
-import type { CommandResult, Ending } from '@parley/sandbox';
+import type { CommandResult, Ending } from '@parley/tools/sandbox';
 import { CLOSED_TO_COMMANDS, type PromptFiles, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
@@ -34,7 +34,7 @@ const SAID = 500;
 /** Runs commands of the shell where they reach the workspace alone, and open nothing in it (G06, W09). */
 export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
   // Loaded here, since few installations switch commands on.
-  const { openSandbox }: typeof import('@parley/sandbox') = require('@parley/sandbox');
+  const { openSandbox }: typeof import('@parley/tools/sandbox') = require('@parley/tools/sandbox');
   const sandbox = openSandbox({
     workspace: workspace.folder,
     forbidden: deps.forbidden,

@@ -1,4 +1,4 @@
-import { type ReadPage, WebError } from '@parley/web-reader';
+import { type ReadPage, WebError } from '@parley/tools/web';
 import { z } from 'zod';
 import { isKnownAddress, isLinkOfNamedHost } from './known-address.ts';
 import { type CallMoment, defineTool, type Tool } from './tool.ts';

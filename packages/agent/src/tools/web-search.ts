@@ -1,4 +1,4 @@
-import { type SearchWeb, WebError } from '@parley/web-reader';
+import { type SearchWeb, WebError } from '@parley/tools/web';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 

@@ -1,4 +1,4 @@
-import { WebError, type WebPage } from '@parley/web-reader';
+import { WebError, type WebPage } from '@parley/tools/web';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { webFetchTool } from './web-fetch.ts';

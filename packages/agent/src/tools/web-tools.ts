@@ -1,4 +1,4 @@
-import { createPageReader, openSearch, type SearchSettings } from '@parley/web-reader';
+import { createPageReader, openSearch, type SearchSettings } from '@parley/tools/web';
 import type { Tool } from './tool.ts';
 import { type FetchApproval, webFetchTool } from './web-fetch.ts';
 import { webSearchTool } from './web-search.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { recordingLogger } from '@parley/contracts';
 import { afterAll, beforeAll } from 'vitest';
 import { loadPlugins } from '../load-plugins.ts';
-import type { PluginChoice, PluginOutcome } from '../plugin-outcome.ts';
+import type { PluginChoice, PluginOutcome } from '../plugin.ts';
 
 /** For tests: a folder outside of Parley where somebody has put a settings file and plugins. */
 export function pluginFolder() {

@@ -1,0 +1,67 @@
+import { createPrefixRenderer } from '@parley/markup';
+import { describe, expect, it } from 'vitest';
+import { createStreaming } from './adapter.ts';
+import { createEventHub, type WebEvent } from './events.ts';
+import { TERMINAL, WEB, type WebFront } from './front.ts';
+
+const HERE = { chatId: 'main' };
+
+/** A watched chat of a front in which an answer grows. */
+function scene({ target }: WebFront) {
+  const hub = createEventHub();
+  const seen: WebEvent[] = [];
+  const leave = hub.watch('main', (event) => seen.push(event));
+  const streaming = createStreaming(hub, target);
+  const maxLength = streaming.maxLength ?? target.maxLength;
+  const answer = createPrefixRenderer({ ...target, maxLength });
+  const last = () => {
+    const event = seen.at(-1);
+    return event?.type === 'stream' ? event.text : undefined;
+  };
+  return { hub, streaming, answer, seen, last, leave };
+}
+
+describe('showing a growing answer', () => {
+  it('[F12] shows it in the dialect of the front, with what is unfinished closed', async () => {
+    const { streaming, answer, seen } = scene(WEB);
+    answer.push('Some **bold');
+    await streaming.update(HERE, 't1', answer);
+    await streaming.end(HERE, 't1', 'answer');
+    expect(seen).toEqual([
+      { type: 'stream', turnId: 't1', text: '<p>Some <strong>bold</strong></p>' },
+      { type: 'stream-end', turnId: 't1' },
+    ]);
+  });
+
+  it.each([
+    ['web page', WEB],
+    ['terminal', TERMINAL],
+  ])('[F12] shows all of a long answer on the %s each time', async (_, front) => {
+    const { streaming, answer, last } = scene(front);
+    for (let count = 0; count < 1_000; count += 1) {
+      answer.push(`Paragraph ${count}.\n\n`);
+      if (count % 100 === 99) await streaming.update(HERE, 't1', answer);
+    }
+    const numbers = Array.from({ length: 1_000 }, (_, index) => String(index));
+    expect(last()?.match(/\d+/g)).toEqual(numbers);
+  });
+
+  it('draws nothing while nobody watches, and all of it for who comes later', async () => {
+    const { hub, streaming, answer, seen, leave } = scene(WEB);
+    leave();
+    const looks: string[] = [];
+    const watched = {
+      show: () => {
+        looks.push('looked');
+        return answer.show();
+      },
+    };
+    answer.push('one ');
+    await streaming.update(HERE, 't1', watched);
+    expect({ seen, looks }).toEqual({ seen: [], looks: [] });
+    hub.watch('main', (event) => seen.push(event));
+    answer.push('two');
+    await streaming.update(HERE, 't1', watched);
+    expect(seen).toEqual([{ type: 'stream', turnId: 't1', text: '<p>one two</p>' }]);
+  });
+});

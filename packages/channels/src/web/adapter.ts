@@ -1,0 +1,113 @@
+import type { Capabilities, RenderTarget } from '@parley/contracts';
+import { joinParts } from '@parley/markup';
+import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
+import { createEventHub, type EventHub, followingHub, shownEntry } from './events.ts';
+import { CHAT_ID, type WebFront } from './front.ts';
+
+/** Shown typing fades in the page soon after this; repeated while the agent works. */
+const TYPING_EVERY_MS = 4_000;
+/** More than another gateway takes or sends between two looks. */
+const FOLLOWED_ENTRIES = 50;
+
+/** Connects a front of our own: nothing to log in to, so it is connected once it has started. */
+export function createWebAdapter(
+  context: ChannelContext<unknown>,
+  front: WebFront,
+): ChannelAdapter {
+  const hub = hubOf(context);
+  const closing = new AbortController();
+  const underWay = new Set<Promise<Response>>();
+  const answer = lazyRoutes(async () => {
+    const { createRoutes } = await import('./routes.ts');
+    return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
+  });
+  return {
+    capabilities: capabilitiesOf(front),
+    async start() {
+      context.report({ kind: 'connected', as: front.as });
+    },
+    async stop() {
+      closing.abort();
+      await Promise.allSettled(underWay);
+      context.report({ kind: 'stopped' });
+    },
+    async send({ id, turnId, body, buttons, route }) {
+      const told = { partId: id, turnId, text: body.text, at: context.clock() };
+      hub.publish(route.chatId, {
+        type: 'part',
+        ...told,
+        ...(front.buttons && buttons && { buttons }),
+      });
+      return { platformMessageId: id };
+    },
+    typing: {
+      repeatMs: TYPING_EVERY_MS,
+      show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
+    },
+    streaming: createStreaming(hub, front.target),
+    http: {
+      async fetch(request) {
+        const response = answer(request);
+        underWay.add(response);
+        return response.finally(() => underWay.delete(response));
+      },
+    },
+  };
+}
+
+/** Of one gateway alone, or of one among several. */
+function hubOf(context: ChannelContext<unknown>): EventHub {
+  const hub = createEventHub();
+  if (!context.isShared) return hub;
+  const newest = async () => (await context.history(CHAT_ID, FOLLOWED_ENTRIES)).map(shownEntry);
+  return followingHub(hub, { chatId: CHAT_ID, newest, log: context.log });
+}
+
+interface Routes {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** The web framework is loaded by the first request: a gateway nobody looks at does not carry it. */
+function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
+  let routes: Promise<Routes> | undefined;
+  return async (request) => {
+    routes ??= load();
+    return (await routes).fetch(request);
+  };
+}
+
+function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
+  return {
+    target,
+    // A page knows each part by its id and shows it once, however often it is told.
+    idempotentSend: true,
+    typing: true,
+    edit: false,
+    delete: false,
+    react: false,
+    threads: false,
+    buttons,
+    streaming: 'replace',
+    media: [],
+  };
+}
+
+/** Pages redraw this often at most while an answer grows, in ms. */
+const STREAM_EVERY_MS = 50;
+/** A front has no limit, but what is longer than this is drawn once and then left alone. */
+const PART_LENGTH = 8_000;
+
+/** Shows growing answers to whoever watches. Nothing is drawn, or kept, for nobody. */
+export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingFacet {
+  return {
+    minIntervalMs: STREAM_EVERY_MS,
+    maxLength: PART_LENGTH,
+    async update({ chatId }, turnId, answer) {
+      if (!hub.isWatched(chatId)) return;
+      const { settled, open } = answer.show();
+      const text = joinParts([...settled, ...open], dialect);
+      hub.publish(chatId, { type: 'stream', turnId, text });
+    },
+    end: async ({ chatId }, turnId) => hub.publish(chatId, { type: 'stream-end', turnId }),
+  };
+}

@@ -1,0 +1,214 @@
+import { type Button, type Logger, reasonOf } from '@parley/contracts';
+import { guarded } from '../guard.ts';
+import type { HistoryEntry } from '../history.ts';
+
+/**
+ * What an open page or terminal is told while it watches a chat. Events may be missed: after a
+ * reconnect the history is fetched again, and every id in it is the same.
+ */
+export type WebEvent =
+  /** Somebody wrote, perhaps in another tab. */
+  | {
+      readonly type: 'inbound';
+      readonly messageId: string;
+      readonly text: string;
+      readonly at: number;
+    }
+  /** A finished part of an answer, in the channel's dialect; it takes the place of the turn's stream. */
+  | {
+      readonly type: 'part';
+      readonly partId: string;
+      readonly turnId: string | null;
+      readonly text: string;
+      /** Below it; pressing one is as writing its data. */
+      readonly buttons?: readonly Button[];
+      readonly at: number;
+    }
+  | { readonly type: 'typing' }
+  /** The answer so far, in the channel's dialect; replaces what was shown for this turn. */
+  | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
+  /** The turn is over; without a part it was stopped or stayed silent. */
+  | { readonly type: 'stream-end'; readonly turnId: string };
+
+/** One entry of the history as the page gets it; the same ids as in the events. */
+export type WebHistoryEntry =
+  | Extract<WebEvent, { type: 'part' }>
+  | (Extract<WebEvent, { type: 'inbound' }> & { readonly outcome: string | null });
+
+/** A line of the history as pages and terminals get it. */
+export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
+  if (entry.kind === 'inbound') {
+    const { messageId, text, at, outcome } = entry;
+    return { type: 'inbound', messageId, text, at, outcome };
+  }
+  const { partId, turnId, body, buttons, at } = entry;
+  return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
+}
+
+/** Hands events to everybody who watches a chat right now. Keeps nothing: the tables are the history. */
+export interface EventHub {
+  publish(chatId: string, event: WebEvent): void;
+  /** Returns the function that ends watching. */
+  watch(chatId: string, listener: (event: WebEvent) => void): () => void;
+  /** Whether anybody watches; what nobody sees need not be drawn. */
+  isWatched(chatId: string): boolean;
+}
+
+/** Makes an empty hub. */
+export function createEventHub(): EventHub {
+  const watchers = new Map<string, Set<(event: WebEvent) => void>>();
+  return {
+    publish(chatId, event) {
+      for (const listener of [...(watchers.get(chatId) ?? [])]) listener(event);
+    },
+    watch(chatId, listener) {
+      const listeners = watchers.get(chatId) ?? new Set();
+      listeners.add(listener);
+      watchers.set(chatId, listeners);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) watchers.delete(chatId);
+      };
+    },
+    isWatched: (chatId) => watchers.has(chatId),
+  };
+}
+
+/** What following the history needs. */
+interface FollowDeps {
+  readonly chatId: string;
+  /** The newest entries, oldest first. */
+  readonly newest: () => Promise<readonly WebHistoryEntry[]>;
+  readonly log: Logger;
+  /** `LOOK_EVERY_MS` when absent. */
+  readonly everyMs?: number;
+}
+
+/** How late somebody at one gateway may see what another one took or sent. In ms. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * The hub of a chat that other gateways serve as well: it also tells what came in or went out there.
+ * That stands in the history, which all of them share, and is looked at while somebody watches. What a
+ * watcher is told twice has the same id.
+ */
+export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
+  const { chatId, newest, log, everyMs = LOOK_EVERY_MS } = deps;
+  /** Absent until the first look: whoever begins to watch reads the history by himself. */
+  let known: Set<string> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    const entries = await newest();
+    for (const entry of entries) {
+      if (known !== undefined && !known.has(idOf(entry))) hub.publish(chatId, entry);
+    }
+    known = new Set(entries.map(idOf));
+  };
+  const follow = async (): Promise<void> => {
+    try {
+      await look();
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'what other gateways do is not seen');
+    }
+    timer = hub.isWatched(chatId)
+      ? setTimeout(guarded('follow', follow), everyMs).unref()
+      : undefined;
+    if (timer === undefined) known = undefined;
+  };
+  return {
+    ...hub,
+    publish(to, event) {
+      if (to === chatId && isEntry(event)) known?.add(idOf(event));
+      hub.publish(to, event);
+    },
+    watch(watched, listener) {
+      const unwatch = hub.watch(watched, listener);
+      if (watched === chatId && timer === undefined) {
+        timer = setTimeout(guarded('follow', follow), 0).unref();
+      }
+      return unwatch;
+    },
+  };
+}
+
+type Entry = Extract<WebEvent, { type: 'inbound' | 'part' }>;
+
+function isEntry(event: WebEvent): event is Entry {
+  return event.type === 'inbound' || event.type === 'part';
+}
+
+function idOf(entry: Entry): string {
+  return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
+}
+
+/** What a stream of events needs. */
+interface EventStreamOptions {
+  readonly hub: EventHub;
+  readonly chatId: string;
+  /** Ends the stream when it fires. */
+  readonly closing: AbortSignal;
+}
+
+/** Proxies and browsers give up on a stream that is silent for a minute. */
+const KEEP_ALIVE_MS = 20_000;
+/** Behind by this many bytes, a watcher is spared unfinished answers: the next one says it all again. */
+const SLOW_BYTES = 256_000;
+/** Behind by this, a watcher does not read at all; it is let go and finds all of it in the history. */
+const LOST_BYTES = 8_000_000;
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Asks proxies in between not to hold events back.
+  'x-accel-buffering': 'no',
+};
+
+/** Live events of a chat for one watcher, as server-sent events, until either side ends it. */
+export function eventStream(options: EventStreamOptions): Response {
+  let end = (): void => undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        end = feed(controller, options, () => controller.close());
+      },
+      cancel: () => end(),
+    },
+    // Counts what waits to be read, in bytes; the watcher's own pace moves it on.
+    new ByteLengthQueuingStrategy({ highWaterMark: LOST_BYTES }),
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+/** Writes events into a stream; returns the function that ends it. */
+function feed(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  { hub, chatId, closing }: EventStreamOptions,
+  close: () => void,
+): () => void {
+  const encoder = new TextEncoder();
+  const write = (event: WebEvent | { readonly type: 'alive' }): void => {
+    const behind = LOST_BYTES - (controller.desiredSize ?? 0);
+    if (behind >= LOST_BYTES) finish();
+    else if (behind < SLOW_BYTES || event.type !== 'stream') {
+      controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
+    }
+  };
+  const unwatch = hub.watch(chatId, write);
+  const alive = setInterval(
+    guarded('keep-alive', () => write({ type: 'alive' })),
+    KEEP_ALIVE_MS,
+  );
+  alive.unref();
+  const end = (): void => {
+    clearInterval(alive);
+    unwatch();
+    closing.removeEventListener('abort', finish);
+  };
+  const finish = (): void => {
+    end();
+    close();
+  };
+  closing.addEventListener('abort', finish, { once: true });
+  write({ type: 'alive' });
+  return end;
+}

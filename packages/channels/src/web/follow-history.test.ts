@@ -1,0 +1,69 @@
+import { silentLogger } from '@parley/contracts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  createEventHub,
+  type EventHub,
+  followingHub,
+  type WebEvent,
+  type WebHistoryEntry,
+} from './events.ts';
+
+const part = (partId: string): WebHistoryEntry => ({
+  type: 'part',
+  partId,
+  turnId: null,
+  text: partId,
+  at: 0,
+});
+
+describe('a chat that several gateways serve', () => {
+  let history: WebHistoryEntry[];
+  let looks: number;
+  let seen: WebEvent[];
+  let hub: EventHub;
+  beforeEach(() => {
+    history = [part('old')];
+    looks = 0;
+    seen = [];
+    const newest = async () => {
+      looks += 1;
+      if (looks === 2) throw new Error('the database is away for a moment');
+      return [...history];
+    };
+    hub = followingHub(createEventHub(), { chatId: 'main', newest, log: silentLogger, everyMs: 5 });
+  });
+  const watch = () => hub.watch('main', (event) => void seen.push(event));
+  const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
+
+  it('[D09] tells those who watch what another gateway sent, once', async () => {
+    const unwatch = watch();
+    await looked(3);
+    history.push(part('there'));
+    await looked(looks + 3);
+    expect(seen).toEqual([part('there')]);
+    unwatch();
+  });
+
+  it('[D09] does not repeat what went out here', async () => {
+    const unwatch = watch();
+    await looked(3);
+    history.push(part('here'));
+    hub.publish('main', part('here'));
+    await looked(looks + 3);
+    expect(seen).toEqual([part('here')]);
+    unwatch();
+  });
+
+  it('is not looked at while nobody watches', async () => {
+    watch()();
+    await looked(0);
+    const before = looks;
+    await new Promise((wake) => setTimeout(wake, 30));
+    expect(looks).toBeLessThanOrEqual(before + 1);
+    history.push(part('meanwhile'));
+    const unwatch = watch();
+    await looked(looks + 3);
+    expect(seen).toEqual([]);
+    unwatch();
+  });
+});

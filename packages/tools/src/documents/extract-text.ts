@@ -1,0 +1,102 @@
+import { detectFormat } from './detect-format.ts';
+import {
+  DAMAGED,
+  type DocumentLimits,
+  type DocumentText,
+  documentText,
+  ENCRYPTED,
+  refused,
+} from './document-text.ts';
+
+const ONES_I_CAN_READ = 'PDF, docx, xlsx, pptx, OpenDocument and plain text';
+
+/**
+ * The text of a document, by what its bytes are. Takes as long as it takes and trusts the file with
+ * this very thread: use `createDocumentReader`. Each library is loaded when the first such file comes.
+ */
+export async function extractText(
+  bytes: Uint8Array,
+  limits: DocumentLimits,
+): Promise<DocumentText> {
+  try {
+    switch (detectFormat(bytes)) {
+      case 'pdf':
+        return await readPdf(bytes, limits);
+      case 'zip':
+        return await (await import('./office.ts')).readOffice(bytes, limits);
+      case 'text':
+        return readPlain(bytes, limits);
+      case 'old-office':
+        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : oldFormat('Office'));
+      case 'rtf':
+        return refused(oldFormat('RTF'));
+      case 'binary':
+        return refused(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
+    }
+  } catch {
+    // The libraries throw hundreds of different things, which say no more to people than this.
+    return refused(DAMAGED);
+  }
+}
+
+function oldFormat(name: string): string {
+  return `it is in an old ${name} format; I can read ${ONES_I_CAN_READ}`;
+}
+
+/** Office writes an encrypted document as a compound file with a stream of this name, in UTF-16. */
+function isEncryptedPackage(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
+    Buffer.from('EncryptedPackage', 'utf16le'),
+  );
+}
+
+/**
+ * Plain text and everything that is read as such: Markdown, CSV, JSON, HTML and program source. In
+ * UTF-8 or UTF-16 with its mark; whatever else there is, is most often the Windows code page.
+ */
+function readPlain(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
+  return documentText(decode(bytes), limits);
+}
+
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes); // The decoder's only way to say "not UTF-8".
+  }
+}
+
+/** Most pages that are read of one document. */
+const MOST_PAGES = 300;
+
+/** The text of a PDF page by page, no further than is wanted. Throws for a damaged one. */
+async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
+  const { getDocumentProxy } = await import('unpdf');
+  let pdf: Awaited<ReturnType<typeof getDocumentProxy>>;
+  try {
+    pdf = await getDocumentProxy(bytes, { verbosity: 0 });
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === 'PasswordException') return refused(ENCRYPTED);
+    throw thrown;
+  }
+  const pages: string[] = [];
+  let length = 0;
+  for (let number = 1; number <= pdf.numPages; number += 1) {
+    if (number > MOST_PAGES || length > limits.characters) break;
+    const page = await pdf.getPage(number);
+    const { items } = await page.getTextContent();
+    const text = items
+      .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
+      .join('');
+    page.cleanup();
+    length += text.length;
+    pages.push(text.trim());
+  }
+  if (length === 0) return refused('it holds pictures of pages only, no text (a scan)');
+  const note = pages.length < pdf.numPages ? `\n[${pages.length} of ${pdf.numPages} pages]` : '';
+  const text = documentText(pages.join('\n\n'), limits);
+  return text.kind === 'text' ? { ...text, text: text.text + note } : text;
+}

@@ -1,0 +1,288 @@
+import { unzipSync, zipSync } from 'fflate';
+import {
+  DAMAGED,
+  type DocumentLimits,
+  type DocumentText,
+  documentText,
+  ENCRYPTED,
+  refused,
+} from './document-text.ts';
+
+const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
+
+/** What an archive is by the names of its members, and which of these its text is in. */
+const KINDS: readonly {
+  readonly is: (names: readonly string[]) => boolean;
+  readonly parts: RegExp;
+  readonly read: (members: Members, limits: DocumentLimits) => DocumentText | Promise<DocumentText>;
+}[] = [
+  {
+    is: (names) => names.includes('mimetype'),
+    parts: /^(?:mimetype|content\.xml|META-INF\/manifest\.xml)$/,
+    read: readOpenDocument,
+  },
+  {
+    is: isWord,
+    parts: /^word\/document\d*\.xml$/,
+    read(members, limits) {
+      const text = wordText(members);
+      return text === null ? refused(DAMAGED) : documentText(text, limits);
+    },
+  },
+  {
+    is: (names) => names.includes('xl/workbook.xml'),
+    parts: /^(?:xl\/|_rels\/|\[Content_Types\]).*\.(?:xml|rels)$/i,
+    read: async (members, limits) => documentText(await sheetsText(members), limits),
+  },
+  {
+    is: (names) => names.includes('ppt/presentation.xml'),
+    parts: /^ppt\/slides\/slide\d+\.xml$/,
+    read: (members, limits) => documentText(slidesText(members), limits),
+  },
+];
+
+type Members = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * The text of a docx, xlsx, pptx or OpenDocument file, told apart by what they contain. Only the XML
+ * with the text is unpacked, never pictures. Throws for a damaged one.
+ */
+export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
+  const listed = zipNames(bytes);
+  if ('reason' in listed) return refused(listed.reason);
+  const { names } = listed;
+  const kind = KINDS.find(({ is }) => is(names));
+  if (kind === undefined) {
+    return refused(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
+  }
+  const zip = openZip(bytes, (name) => kind.parts.test(name));
+  return zip.kind === 'refused' ? refused(zip.reason) : kind.read(zip.members, limits);
+}
+
+/** The library unpacks without a limit; what was unpacked within it is packed again for it, unpressed. */
+function packed(members: Members): Buffer {
+  return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
+}
+
+async function sheetsText(members: Members): Promise<string> {
+  const { default: readSheets } = await import('read-excel-file/node');
+  const sheets = await readSheets(packed(members));
+  return sheets
+    .map(({ sheet, data }) => [`# ${sheet}`, ...data.map((row) => row.map(cellText).join('\t'))])
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
+  if (!(cell instanceof Date)) return String(cell);
+  return cell.toISOString().replace('T00:00:00.000Z', '');
+}
+
+/** The unpacked members of an archive by their names, or why it was not opened. */
+type OpenedZip =
+  | { readonly kind: 'open'; readonly members: ReadonlyMap<string, Uint8Array> }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Most that is unpacked of one archive. A thick book is 5 MB of XML; zip bombs are gigabytes. */
+const LARGEST_UNPACKED_MB = 32;
+/** A workbook or a slide show has a few hundred members. */
+const MOST_MEMBERS = 10_000;
+
+/** The names of an archive's members, or why there are none; nothing is unpacked. */
+function zipNames(
+  bytes: Uint8Array,
+): { readonly names: readonly string[] } | { readonly reason: string } {
+  const names: string[] = [];
+  unzipSync(bytes, {
+    filter({ name }) {
+      if (names.length <= MOST_MEMBERS) names.push(name);
+      return false;
+    },
+  });
+  return names.length > MOST_MEMBERS
+    ? { reason: `it has more than ${MOST_MEMBERS} parts` }
+    : { names };
+}
+
+/**
+ * Unpacks the members that are wanted. A member gets no more room than the archive says it needs, and
+ * all that are wanted together no more than the limit, so that a small file cannot fill the memory,
+ * whatever it says. Throws what fflate throws for a damaged archive.
+ */
+function openZip(bytes: Uint8Array, wanted: (name: string) => boolean): OpenedZip {
+  let unpacked = 0;
+  const limit = LARGEST_UNPACKED_MB * 1_024 * 1_024;
+  const files = unzipSync(bytes, {
+    filter({ name, originalSize }) {
+      if (!wanted(name)) return false;
+      unpacked += originalSize;
+      return unpacked <= limit;
+    },
+  });
+  if (unpacked > limit) {
+    return { kind: 'refused', reason: `it unpacks to more than ${LARGEST_UNPACKED_MB} MB` };
+  }
+  return { kind: 'open', members: new Map(Object.entries(files)) };
+}
+
+/** What a tag puts into the text: `closing` for `</a:p>`, and for an empty element as well. */
+type Mark = (tag: string, closing: boolean) => string;
+
+/** Which text of a document is wanted, by the names of elements. */
+interface WantedText {
+  readonly inside: ReadonlySet<string>;
+  /** What is within these is left out: neither text nor marks. */
+  readonly except?: ReadonlySet<string>;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
+/** What is no element, and how it ends. */
+const OTHERS = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+  ['<!', '>'],
+] as const;
+
+/**
+ * The text inside some elements of an XML document, in its order. Enough for office files, whose text
+ * stands in known elements; entities that a document defines itself are left as they are written. Takes
+ * time and memory in proportion to the document, however it is nested or broken.
+ */
+function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): string {
+  const pieces: string[] = [];
+  let depth = 0;
+  let left = 0;
+  let at = 0;
+  while (at < xml.length) {
+    const open = xml.indexOf('<', at);
+    const textEnd = open === -1 ? xml.length : open;
+    if (depth > 0 && left === 0 && textEnd > at) pieces.push(decoded(xml.slice(at, textEnd)));
+    if (open === -1) break;
+    const [start, end] = OTHERS.find(([begin]) => xml.startsWith(begin, open)) ?? ['<', '>'];
+    const close = xml.indexOf(end, open + start.length);
+    if (close === -1) break;
+    at = close + end.length;
+    const content = xml.slice(open + start.length, close);
+    if (start === '<![CDATA[' && depth > 0 && left === 0) pieces.push(content);
+    if (start !== '<') continue;
+    const closing = content.startsWith('/');
+    const empty = content.endsWith('/');
+    const tag = /[\w:.-]+/.exec(content)?.[0] ?? '';
+    const step = empty ? 0 : closing ? -1 : 1;
+    if (except?.has(tag)) left += step;
+    if (left > 0) continue;
+    if (inside.has(tag)) depth += step;
+    pieces.push(mark(tag, closing));
+    if (empty) pieces.push(mark(tag, true));
+  }
+  return pieces.join('');
+}
+
+function decoded(text: string): string {
+  return text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|\w{2,5});/gi, (whole, name: string) => {
+    if (!name.startsWith('#')) return ENTITIES[name] ?? whole;
+    const point = name[1]?.toLowerCase() === 'x' ? `0${name.slice(1)}` : name.slice(1);
+    const code = Number(point);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
+/** Its main part; Word itself sometimes numbers it. */
+const MAIN = /^word\/document\d*\.xml$/;
+/** The namespace of Word, as it is usually written and in the strict form of the standard. */
+const NAMESPACE =
+  /xmlns:([\w.-]+)="http:\/\/(?:schemas\.openxmlformats\.org\/wordprocessingml\/2006|purl\.oclc\.org\/ooxml\/wordprocessingml)\/main"/;
+/** The namespaces stand in the first element. */
+const DECLARED_WITHIN = 16_384;
+
+/** Whether an archive is a Word document. */
+function isWord(names: readonly string[]): boolean {
+  return names.some((name) => MAIN.test(name));
+}
+
+/** The text of a Word document, a paragraph a line; null when it is none. Without notes and what was deleted. */
+function wordText(members: ReadonlyMap<string, Uint8Array>): string | null {
+  const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
+  const xml = new TextDecoder().decode(bytes);
+  const prefix = NAMESPACE.exec(xml.slice(0, DECLARED_WITHIN))?.[1];
+  if (prefix === undefined) return null;
+  const named = (...names: string[]) => names.map((name) => `${prefix}:${name}`);
+  const marks = new Map([
+    ...named('p', 'br', 'cr').map((tag) => [tag, '\n'] as const),
+    ...named('tab').map((tag) => [tag, '\t'] as const),
+    ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
+  ]);
+  // A text box stands there twice; the properties of a paragraph name its tab stops like tabs.
+  const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
+  const wanted = { inside: new Set(named('t')), except };
+  return xmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');
+}
+
+const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
+const TEXT = new Set(['a:t']);
+
+/** The words of a slide show, slide by slide in the order of their numbers. */
+function slidesText(members: ReadonlyMap<string, Uint8Array>): string {
+  const decoder = new TextDecoder();
+  return [...members]
+    .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
+    .filter(({ number }) => number > 0)
+    .toSorted((one, other) => one.number - other.number)
+    .map(({ number, bytes }) => `# Slide ${number}\n${wordsOf(decoder.decode(bytes))}`)
+    .join('\n\n');
+}
+
+function wordsOf(xml: string): string {
+  const lineEnds = new Set(['a:p', 'a:br']);
+  const text = xmlText(xml, { inside: TEXT }, (tag, closing) =>
+    closing && lineEnds.has(tag) ? '\n' : '',
+  );
+  return text.replaceAll(/\n{2,}/g, '\n').trim();
+}
+
+const PARAGRAPHS = new Set(['text:p', 'text:h']);
+
+/** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
+function readOpenDocument(
+  members: ReadonlyMap<string, Uint8Array>,
+  limits: DocumentLimits,
+): DocumentText {
+  const decoder = new TextDecoder();
+  const read = (name: string): string => decoder.decode(members.get(name) ?? new Uint8Array());
+  if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.')) return refused(DAMAGED);
+  if (read('META-INF/manifest.xml').includes('encryption-data')) return refused(ENCRYPTED);
+  const content = read('content.xml');
+  if (content === '') return refused(DAMAGED);
+  return documentText(xmlText(content, { inside: PARAGRAPHS }, marks()), limits);
+}
+
+function marks(): Mark {
+  let cells = 0;
+  return (tag, closing) => {
+    if (tag === 'table:table-cell') cells += closing ? -1 : 1;
+    if (!closing) return '';
+    switch (tag) {
+      case 'text:p':
+      case 'text:h':
+        return cells > 0 ? ' ' : '\n';
+      case 'text:line-break':
+      case 'table:table-row':
+        return '\n';
+      case 'text:tab':
+      case 'table:table-cell':
+        return '\t';
+      case 'text:s':
+        return ' ';
+      default:
+        return '';
+    }
+  };
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as later } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { readInProcess } from './read-in-process.ts';
+
+const BROKEN = new URL('./testing/broken-process.ts', import.meta.url);
+const order = (deed: string, timeoutMs = 20_000, signal = new AbortController().signal) => ({
+  bytes: Buffer.from(deed),
+  characters: 100,
+  limits: { memoryBytes: 100_000_000, timeoutMs },
+  signal,
+  entry: BROKEN,
+});
+
+/** The processes that read documents for another one. */
+function readersOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((id) => /^\d+$/.test(id))
+    .filter((id) => {
+      try {
+        const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+        return (
+          new RegExp(`\\) \\S ${parent} `).test(stat) &&
+          readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('-process.ts')
+        );
+      } catch {
+        return false; // Ended meanwhile.
+      }
+    })
+    .map(Number);
+}
+
+/** Processor time of a process, in hundredths of a second. */
+function ticksOf(id: number): number {
+  return Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[11]);
+}
+
+async function until<T>(look: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await later(10);
+  }
+}
+
+describe('the process that reads a document', () => {
+  it.each([
+    ['crashes', 'crash', 'crash'],
+    ['ends without a result', 'exit', 'crash'],
+    ['writes half a result', 'garbage', 'crash'],
+    ['writes something else', 'other json', 'crash'],
+    ['never stops writing', 'talkative', 'crash'],
+    ['fills buffers', 'buffers', 'memory'],
+    ['fills its heap', 'heap', 'memory'],
+    ['took too much before it was looked at', 'too late', 'memory'],
+  ])('[G19] is given up when it %s, and leaves nothing behind', async (_what, deed, why) => {
+    expect(await readInProcess(order(deed))).toMatchObject({ kind: 'failed', why });
+    expect(readersOf(process.pid)).toEqual([]);
+  });
+
+  it.each(['busy', 'idle'])('[G19] is killed when it hangs (%s)', async (deed) => {
+    expect(await readInProcess(order(deed, 1_500))).toMatchObject({ kind: 'failed', why: 'time' });
+    expect(readersOf(process.pid)).toEqual([]);
+  });
+
+  it('[G19] cannot be started: that is no error of the caller', async () => {
+    const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
+    const outcome = await readInProcess({ ...order('x'), entry });
+    expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });
+  });
+
+  it('[G19] reaches no file, program or environment', async () => {
+    const outcome = await readInProcess(order('nosy'));
+    expect(outcome).toMatchObject({ kind: 'read', result: { text: 'reached: ' } });
+  });
+
+  it('[G19] is bounded by the kernel as well, should the watch come late or Parley be killed', async () => {
+    const stop = new AbortController();
+    const running = readInProcess(order('busy', 20_000, stop.signal));
+    const [, data, seconds] = await until(() => {
+      const [id] = readersOf(process.pid);
+      const limits = id === undefined ? '' : readFileSync(`/proc/${id}/limits`, 'utf8');
+      const bounds = /Max cpu time +(\d+).*Max data size +(\d+)/s.exec(limits);
+      return bounds === null ? undefined : ['', Number(bounds[2]), Number(bounds[1])];
+    });
+    stop.abort();
+    expect(seconds).toBe(40);
+    expect(data).toBeLessThan(800_000_000);
+    expect(await running).toMatchObject({ kind: 'failed', why: 'stopped' });
+  });
+
+  it('[D11] ends with Parley', async () => {
+    const program = `
+      import { readInProcess } from ${JSON.stringify(import.meta.resolve('./read-in-process.ts'))};
+      process.on('SIGTERM', () => process.exit(0));
+      await readInProcess({
+        bytes: Buffer.from('busy'), characters: 100, signal: new AbortController().signal,
+        limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 }, entry: new URL(${JSON.stringify(BROKEN)}),
+      });`;
+    const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
+    // In its endless loop, not starting any more: by then it has used half a second of the processor.
+    const reader = await until(() => readersOf(parley.pid).find((id) => ticksOf(id) > 50));
+    parley.kill('SIGTERM');
+    await once(parley, 'exit');
+    const isGone = () => {
+      try {
+        return /^State:\s+Z/m.test(readFileSync(`/proc/${reader}/status`, 'utf8')) || undefined;
+      } catch {
+        return true;
+      }
+    };
+    expect(await until(isGone)).toBe(true);
+  });
+});

@@ -1,0 +1,199 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { dirname, sep } from 'node:path';
+import { finished } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { isBundle, moduleUrl } from '@parley/contracts/installation';
+import { z } from 'zod';
+import type { DocumentText } from './document-text.ts';
+
+/** What one process that reads a document may take. */
+export interface ProcessLimits {
+  /** Its resident memory, in bytes; about 90 MB of it are Node and a library. */
+  readonly memoryBytes: number;
+  /** From its start to its result, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** How a process ended; `failed` says nothing of the document but that it could not be read within limits. */
+export type ProcessOutcome =
+  | { readonly kind: 'read'; readonly result: DocumentText; readonly peakBytes: number }
+  | {
+      readonly kind: 'failed';
+      readonly why: 'memory' | 'time' | 'crash' | 'stopped';
+      /** The most resident memory that was seen, in bytes. */
+      readonly peakBytes: number;
+    };
+
+/** One document and what its process may take. */
+interface ProcessOrder {
+  readonly bytes: Uint8Array;
+  readonly characters: number;
+  readonly limits: ProcessLimits;
+  readonly signal: AbortSignal;
+  /** The entry of the process; tests have others. */
+  readonly entry?: URL;
+}
+
+/** How often the memory of a process is looked at, in ms. */
+const WATCH_MS = 20;
+/** A character takes no more bytes in JSON (`\u0000`), and a reason or a note comes on top. */
+const BYTES_A_CHARACTER = 6;
+const BYTES_ON_TOP = 4_096;
+/** Small generations: garbage is collected before it counts as memory in use. */
+const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
+/** What V8 reserves for each byte that it uses; more of it is refused by the kernel. */
+const RESERVED_SHARE = 1.5;
+/** V8 ends itself with one of these when its heap is full. */
+const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
+
+const Report = z.strictObject({
+  text: z.union([
+    z.strictObject({ kind: z.literal('text'), text: z.string() }),
+    z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
+  ]),
+  /** As the process saw it: the watch may have come too late to kill it. */
+  peakBytes: z.number(),
+});
+
+/**
+ * Reads a document in a process of its own (G19), which ends with it. The process has no environment,
+ * may open no file but programs and libraries, and is killed from outside when it takes more memory or
+ * time than it may. Never rejects.
+ */
+export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome> {
+  const { characters, limits, signal } = order;
+  if (signal.aborted) return { kind: 'failed', why: 'stopped', peakBytes: 0 };
+  const child = start(order);
+  const { promise, resolve } = Promise.withResolvers<ProcessOutcome>();
+  let peakBytes = 0;
+  let failure: 'memory' | 'time' | 'crash' | 'stopped' | null = null;
+  const fail = (why: typeof failure): void => {
+    failure ??= why;
+    child.kill('SIGKILL');
+  };
+  const kill = (): void => void child.kill('SIGKILL');
+  const stop = (): void => fail('stopped');
+  const watch = setInterval(() => {
+    peakBytes = Math.max(peakBytes, memoryOf(child.pid, 'VmHWM'));
+    if (peakBytes > limits.memoryBytes) fail('memory');
+  }, WATCH_MS);
+  const timer = setTimeout(() => fail('time'), limits.timeoutMs);
+  signal.addEventListener('abort', stop, { once: true });
+  process.once('exit', kill);
+  // A pipe that breaks is the end of the process, which is waited for anyway.
+  if (child.stdin !== null) finished(child.stdin, () => {});
+  const output = collect(child, characters * BYTES_A_CHARACTER + BYTES_ON_TOP, {
+    ready: () => void bound(child, limits).then(() => child.stdin?.end(order.bytes)),
+    tooMuch: () => fail('crash'),
+  });
+  child.once('error', () => resolve({ kind: 'failed', why: 'crash', peakBytes }));
+  child.once('close', (_code, killedBy) => {
+    if (failure === null && HEAP_FULL.includes(killedBy)) failure = 'memory';
+    if (failure === null && killedBy === 'SIGXCPU') failure = 'time';
+    const report = failure === null ? parsed(output()) : null;
+    peakBytes = Math.max(peakBytes, report?.peakBytes ?? 0);
+    if (peakBytes > limits.memoryBytes) failure ??= 'memory';
+    if (report !== null && failure === null)
+      resolve({ kind: 'read', result: report.text, peakBytes });
+    else resolve({ kind: 'failed', why: failure ?? 'crash', peakBytes });
+  });
+  return promise.finally(() => {
+    clearInterval(watch);
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    process.removeListener('exit', kill);
+  });
+}
+
+function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess {
+  const folders = readable(entry).map((folder) => `${folder}${sep}`);
+  const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
+  const flags = [...HEAP, '--permission', '--disallow-code-generation-from-strings', ...access];
+  // What libraries print about a file is nobody's business. A session of its own: Ctrl-C is for Parley.
+  const order = [String(characters), String(bytes.length)];
+  const child = spawn(process.execPath, [...flags, fileURLToPath(entry), ...order], {
+    env: {},
+    cwd: sep,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  if (child.pid !== undefined) {
+    try {
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // It ended already, or the machine does not allow it: it is only politeness.
+    }
+  }
+  return child;
+}
+
+const SOURCE = new URL('./document-process.ts', import.meta.url);
+const ENTRY = moduleUrl('document-process', SOURCE);
+const LIBRARIES = ['fflate', 'read-excel-file/node', 'unpdf'];
+
+/** This package, and the folders in which its libraries and theirs are installed. */
+function readable(entry: URL): string[] {
+  // They are part of the bundle.
+  if (isBundle) return [dirname(fileURLToPath(entry))];
+  const installed = LIBRARIES.map((name) => {
+    const path = fileURLToPath(import.meta.resolve(name));
+    return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
+  });
+  const sources = [ENTRY, entry].map((url) => dirname(dirname(fileURLToPath(url))));
+  return [...new Set([...sources, ...installed])];
+}
+
+/**
+ * The kernel's own bound, as the watch may come late when this process is busy: on the memory that can
+ * still be written to, and on the processor time, which also ends a process whose parent was killed.
+ * Set once Node is up, because what Node reserves and never uses counts as well. Without `prlimit`
+ * (util-linux) the watch has to do.
+ */
+function bound({ pid }: ChildProcess, { memoryBytes, timeoutMs }: ProcessLimits): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const reserved = memoryOf(pid, 'VmData');
+  if (pid === undefined || reserved === 0) return Promise.resolve();
+  const free = Math.max(memoryBytes - memoryOf(pid, 'VmRSS'), 0);
+  const data = reserved + Math.ceil(free * RESERVED_SHARE);
+  const seconds = Math.ceil(timeoutMs / 1_000) * 2;
+  const limits = [`--data=${data}`, `--cpu=${seconds}`, '--core=0', '--fsize=0'];
+  execFile('prlimit', ['--pid', String(pid), ...limits], () => resolve());
+  return promise;
+}
+
+/** A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no `/proc`. */
+function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Tells when the first byte has come, and keeps what follows up to a limit. */
+function collect(
+  { stdout }: ChildProcess,
+  limit: number,
+  when: { ready(): void; tooMuch(): void },
+): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stdout?.on('data', (chunk: Buffer) => {
+    if (length === 0) when.ready();
+    length += chunk.length;
+    if (length > limit) when.tooMuch();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function parsed(output: string): z.infer<typeof Report> | null {
+  try {
+    return Report.safeParse(JSON.parse(output)).data ?? null;
+  } catch {
+    return null; // No JSON: the process was cut off, or something else wrote there.
+  }
+}

@@ -1,0 +1,316 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JSONRPCMessage, MCPTransport } from '@ai-sdk/mcp';
+import { cleanLine } from './clean.ts';
+
+/** Largest message of a server; a screenshot fits. In bytes. */
+export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
+
+/** Of what a server wrote to its error output. In characters. */
+const KEPT_ERRORS = 400;
+
+/** A transport that says why it ended and passes on what servers say unasked. */
+interface WatchedTransport extends MCPTransport {
+  /** Resolves with the reason, in words. */
+  readonly ended: Promise<string>;
+}
+
+/** What a transport over a child process works with. */
+interface StdioOptions {
+  readonly server: ServerProcess;
+  readonly parse: (value: unknown) => JSONRPCMessage;
+  /** Hears the method of what a server says unasked. */
+  readonly onNotice: (method: string) => void;
+  /** Messages longer than this end the connection. In bytes. */
+  readonly largest?: number;
+}
+
+/**
+ * One message per line over the streams of a child process. A line that is no message is passed over, as
+ * servers print things; one that is too long ends the connection, before it fills the memory. A call that
+ * is given up is cancelled at the server, too.
+ */
+export function stdioTransport(options: StdioOptions): WatchedTransport {
+  const { server, parse, onNotice, largest = LARGEST_MESSAGE } = options;
+  const reason = Promise.withResolvers<string>();
+  let errors = '';
+  const waiting = new Set<string | number>();
+  const write = (message: JSONRPCMessage): void => {
+    if (server.input.writable) server.input.write(`${JSON.stringify(message)}\n`);
+  };
+  const transport: WatchedTransport = {
+    supportsProtocolVersionDiscovery: true,
+    ended: reason.promise,
+    async start() {
+      const lines = splitLines(largest, (line) => {
+        try {
+          const message = parse(JSON.parse(line));
+          if (!('method' in message) && message.id != null) waiting.delete(message.id);
+          if ('method' in message && !('id' in message)) onNotice(message.method);
+          else transport.onmessage?.(message);
+        } catch {
+          // Not JSON, not the protocol, or the answer to a call that was given up.
+        }
+      });
+      server.output.on('data', (chunk: Buffer) => {
+        if (lines.take(chunk)) return;
+        server.output.removeAllListeners('data').resume();
+        reason.resolve(`it sent more than ${largest} bytes in one message`);
+        transport.onclose?.();
+      });
+      server.errors.on('data', (chunk: Buffer) => {
+        errors = `${errors}${chunk.toString('utf8')}`.slice(-KEPT_ERRORS);
+      });
+      for (const stream of [server.input, server.output, server.errors]) {
+        stream.on('error', () => {}); // Its end is what counts, and that is heard of below.
+      }
+      server.ended.then((how) => {
+        const said = cleanLine(errors, KEPT_ERRORS);
+        reason.resolve(said === '' ? how : `${how}; it had said: ${said}`);
+        transport.onclose?.();
+      });
+    },
+    async send(message, sending) {
+      write(message);
+      if (!('id' in message) || !('method' in message)) return;
+      const { id } = message;
+      waiting.add(id);
+      sending?.signal?.addEventListener(
+        'abort',
+        () => {
+          if (!waiting.delete(id)) return;
+          const params = { requestId: id, reason: 'given up' };
+          write({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+        },
+        { once: true },
+      );
+    },
+    async close() {
+      reason.resolve('it was closed');
+      await server.end();
+    },
+  };
+  return transport;
+}
+
+/** A server that runs as a child of Parley, with all that it has started itself. */
+export interface ServerProcess {
+  readonly input: Writable;
+  readonly output: Readable;
+  readonly errors: Readable;
+  /** Resolves with how it ended, in words. */
+  readonly ended: Promise<string>;
+  /** Asks it to end, then ends it; resolves when it is gone. */
+  end(): Promise<void>;
+}
+
+/** After its input was closed, and after SIGTERM. In ms. */
+const GRACE_MS = 500;
+
+/** For the last words of one that has ended. In ms. */
+const LAST_WORDS_MS = 200;
+
+/** Says whether the reader of its input is gone by itself: then Parley was killed, and so are they. */
+const WATCH = 'read -r line || kill -s KILL -- "-$1"';
+
+const HAS_GROUPS = process.platform !== 'win32';
+
+/** Starts a server; rejects when there is no such program. */
+export async function startServerProcess(
+  { command, args, env, cwd }: Extract<McpPeer, { kind: 'stdio' }>,
+  own: Readonly<Record<string, string | undefined>>,
+): Promise<ServerProcess> {
+  // In a group of its own: Ctrl-C is Parley's to handle, and helpers of the server end with it.
+  const child = spawn(command, [...args], {
+    env: minimalEnvironment(own, env),
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: HAS_GROUPS,
+    windowsHide: true,
+  });
+  const ended = endOf(child);
+  await once(child, 'spawn');
+  const { pid = 0 } = child;
+  const watch = HAS_GROUPS ? watchOver(pid) : null;
+  const gone = ended.then((how) => {
+    // What the server leaves behind would outlive it.
+    signalGroup(child, 'SIGKILL');
+    watch?.();
+    return how;
+  });
+  return {
+    input: child.stdin,
+    output: child.stdout,
+    errors: child.stderr,
+    ended: gone,
+    async end() {
+      child.stdin.end();
+      if (await endsSoon(gone)) return;
+      signalGroup(child, 'SIGTERM');
+      if (await endsSoon(gone)) return;
+      signalGroup(child, 'SIGKILL');
+      await gone;
+    },
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', async (code, signal) => {
+      // What it said last is still on its way; but a helper of its own may hold the streams open.
+      await Promise.race([once(child, 'close'), pause(LAST_WORDS_MS)]);
+      resolve(signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`);
+    });
+  });
+}
+
+async function endsSoon(gone: Promise<string>): Promise<boolean> {
+  const waiting = new AbortController();
+  const late = pause(GRACE_MS, false, { signal: waiting.signal }).catch(() => false);
+  const isGone = await Promise.race([gone.then(() => true), late]);
+  waiting.abort();
+  return isGone;
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(HAS_GROUPS ? -pid : pid, signal);
+  } catch {
+    // Nobody of the group is left, which is what was wanted.
+  }
+}
+
+/** Ends the group even when Parley is killed and can end nothing itself. Gives back how to call it off. */
+function watchOver(pid: number): () => void {
+  const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: {},
+    detached: true,
+  });
+  // Without a shell nobody watches; the server still sees its input end.
+  watch.on('error', () => {});
+  watch.stdin.on('error', () => {});
+  watch.unref();
+  if ('unref' in watch.stdin && typeof watch.stdin.unref === 'function') watch.stdin.unref();
+  return () => watch.stdin.end('\n');
+}
+
+/** Takes bytes as they come and gives whole lines. */
+interface LineSplitter {
+  /** False when a line is longer than it may be; nothing is taken any more then. */
+  take(chunk: Buffer): boolean;
+}
+
+/** Puts lines together from pieces, at most `limit` bytes each; pieces are joined once per line. */
+function splitLines(limit: number, onLine: (line: string) => void): LineSplitter {
+  let pieces: Buffer[] = [];
+  let size = 0;
+  let isOver = false;
+  const end = (): void => {
+    const line = Buffer.concat(pieces).toString('utf8').trim();
+    pieces = [];
+    size = 0;
+    if (line !== '') onLine(line);
+  };
+  return {
+    take(chunk) {
+      let rest = chunk;
+      while (!isOver && rest.length > 0) {
+        const at = rest.indexOf(0x0a);
+        const piece = at === -1 ? rest : rest.subarray(0, at);
+        size += piece.length;
+        isOver = size > limit;
+        if (isOver) pieces = [];
+        else pieces.push(piece);
+        if (at === -1) break;
+        rest = rest.subarray(at + 1);
+        if (!isOver) end();
+      }
+      return !isOver;
+    },
+  };
+}
+
+/** What programs need to run at all; no secret of Parley is among it. */
+const PASSED_ON =
+  process.platform === 'win32'
+    ? ['PATH', 'HOME', 'LANG', 'SYSTEMROOT', 'TEMP', 'USERPROFILE', 'APPDATA']
+    : ['PATH', 'HOME', 'LANG'];
+
+/** The whole environment of a server: PATH, HOME and LANG of Parley, and what its settings name. */
+function minimalEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  named: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const passed = PASSED_ON.flatMap((name) => {
+    const value = own[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(passed), ...named };
+}
+
+/** What a bounded answer may hold, in bytes. */
+interface Bounds {
+  readonly largest: number;
+}
+
+/**
+ * A `fetch` whose answers are bounded: the whole of a document, each event of a stream. What exceeds it
+ * breaks off with an error, before it fills the memory.
+ */
+export function boundedFetch(fetch: typeof globalThis.fetch, { largest }: Bounds): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.body === null) return response;
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+    const body = response.body.pipeThrough(bound(largest, isStream));
+    return new Response(body, response);
+  };
+}
+
+/** Counts bytes; in a stream of events, an empty line begins the count anew. */
+function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let isLineStart = false;
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const byte of isStream ? chunk : []) {
+        size += 1;
+        if (byte === 0x0a) {
+          if (isLineStart) size = 0;
+          isLineStart = true;
+        } else if (byte !== 0x0d) isLineStart = false;
+      }
+      if (!isStream) size += chunk.length;
+      if (size > largest) controller.error(new Error(`it sent more than ${largest} bytes at once`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** How a server is reached: as a child process, or over HTTP. */
+export type McpPeer =
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** All that the server gets besides PATH, HOME and LANG. */
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd?: string | undefined;
+    }
+  | {
+      readonly kind: 'http';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+/** One server of the settings. */
+export interface McpServerConfig {
+  /** Small letters and digits: the first part of the names of its tools. */
+  readonly name: string;
+  readonly peer: McpPeer;
+}

@@ -1,0 +1,262 @@
+import { lstat, mkdir, readlink, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ParleyError } from '@parley/contracts';
+
+/** Bounds of one command. */
+export interface SandboxLimits {
+  /** In ms; then everything in the sandbox is killed. */
+  readonly timeoutMs: number;
+  /** What is kept of the output, in characters; half of it from the start, half from the end. */
+  readonly outputCharacters: number;
+  /** Processes at a time. */
+  readonly processes: number;
+  /** Of all processes together, and again of each, in bytes. */
+  readonly memoryBytes: number;
+  /** All that is written to the workspace together, also what is deleted again, in bytes. */
+  readonly diskBytes: number;
+  /** Largest single file that a command can write, in bytes. */
+  readonly fileBytes: number;
+  /** Of the private /tmp and of /dev/shm, in bytes each; they are memory. */
+  readonly scratchBytes: number;
+}
+
+/** One minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in files up to 1 GB, 256 MB of /tmp. */
+export const DEFAULT_LIMITS: SandboxLimits = {
+  timeoutMs: 60_000,
+  outputCharacters: 30_000,
+  processes: 128,
+  memoryBytes: 1_000_000_000,
+  diskBytes: 2_000_000_000,
+  fileBytes: 1_000_000_000,
+  scratchBytes: 256_000_000,
+};
+
+/**
+ * `sandbox-missing`: bubblewrap is not installed. `sandbox-forbidden`: the machine does not let it
+ * work. `sandbox-folder`: the workspace cannot be shut off from what it must not reach.
+ */
+export type SandboxErrorCode = 'sandbox-missing' | 'sandbox-forbidden' | 'sandbox-folder';
+
+/** Thrown instead of running a command unprotected. Its message says what to do about it. */
+export class SandboxError extends ParleyError {
+  constructor(code: SandboxErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}
+
+/** bubblewrap is not there. */
+export function missing(program: string, cause: unknown): SandboxError {
+  const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
+  return new SandboxError('sandbox-missing', message, cause);
+}
+
+/** bubblewrap is there and cannot make a sandbox; `said` are its own words. */
+export function forbidden(said: string): SandboxError {
+  const words = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
+  const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${words}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
+  return new SandboxError('sandbox-forbidden', message);
+}
+
+/** What a sandbox is made of. All paths are real paths. */
+interface SandboxPlan {
+  /** The only folder that can be written; it has the same path inside. */
+  readonly workspace: string;
+  /** Paths inside the workspace that can only be read. */
+  readonly readOnly: readonly string[];
+  /** The same for files of others, which may be gone by now. */
+  readonly readOnlyIfThere: readonly string[];
+  readonly system: readonly SystemMount[];
+  readonly network: boolean;
+  readonly limits: SandboxLimits;
+}
+
+/** Where bubblewrap reports, and where it reads the list of users from. */
+export const STATUS_FD = 3;
+export const USERS_FD = 4;
+export const GROUPS_FD = 5;
+
+/** Somebody without rights; the files of the workspace look like theirs. */
+const USER = '1000';
+/** What `whoami` and programs that ask who they run for find. */
+export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
+export const GROUPS = `parley:x:${USER}:\n`;
+
+/**
+ * The arguments of bubblewrap for one command (G06). Order matters: later mounts lie over earlier
+ * ones, and the root is closed last. Pure.
+ */
+export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
+  const { workspace, readOnly, readOnlyIfThere, system, network, limits } = plan;
+  return [
+    ...[
+      '--unshare-user',
+      '--unshare-ipc',
+      '--unshare-pid',
+      '--unshare-uts',
+      '--unshare-cgroup-try',
+    ],
+    ...(network ? [] : ['--unshare-net']),
+    // No namespaces within: they are what most ways out of a sandbox begin with.
+    '--disable-userns',
+    ...['--uid', USER, '--gid', USER, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    // Without a session of its own, a command could type into the terminal Parley was started from.
+    ...['--new-session', '--die-with-parent'],
+    '--clearenv',
+    ...Object.entries(environment(workspace)).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...system.flatMap(mountArguments),
+    ...['--ro-bind-data', String(USERS_FD), '/etc/passwd'],
+    ...['--ro-bind-data', String(GROUPS_FD), '/etc/group'],
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
+    ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
+    ...['--bind', workspace, workspace],
+    ...readOnlyIfThere.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
+    ...['--', '/bin/sh', '-c', limited(limits), 'sh', command],
+  ];
+}
+
+function environment(workspace: string): Readonly<Record<string, string>> {
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
+    LANG: 'C.UTF-8',
+    HOME: workspace,
+    TMPDIR: '/tmp',
+  };
+}
+
+function mountArguments(mount: SystemMount): string[] {
+  return mount.kind === 'link'
+    ? ['--symlink', mount.target, mount.path]
+    : ['--ro-bind', mount.path, mount.path];
+}
+
+/**
+ * Sets the limits, then becomes the command. Limits that a shell does not know are left to the watch
+ * over the whole sandbox. Both outputs go one way, so that their order is kept.
+ */
+function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
+  const kilobytes = Math.ceil(memoryBytes / 1_024);
+  // `sh` counts files in blocks of 512 bytes, bash called as sh in posix mode as well.
+  const blocks = Math.ceil(Math.min(fileBytes, diskBytes) / 512);
+  return [
+    'exec 2>&1',
+    'ulimit -c 0',
+    `ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`,
+    `ulimit -d ${kilobytes} 2>/dev/null`,
+    `ulimit -f ${blocks} 2>/dev/null`,
+    'ulimit -n 1024 2>/dev/null',
+    'if [ -x /bin/bash ]; then set -- /bin/bash -c "$1"; else set -- /bin/sh -c "$1"; fi',
+    // Whatever it computes, other chats come first.
+    'if [ -x /usr/bin/nice ]; then exec /usr/bin/nice -n 19 "$@"; else exec "$@"; fi',
+  ].join('\n');
+}
+
+/** What a sandbox shows of the machine; nothing of it can be written. */
+type SystemMount =
+  | { readonly kind: 'read-only'; readonly path: string }
+  | { readonly kind: 'link'; readonly path: string; readonly target: string };
+
+/** Programs and libraries. On most systems all but the first are links into it. */
+const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+/** Of /etc only what programs need to start: no passwords, keys, or settings of services. */
+const SETTINGS = [
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/magic',
+];
+/** Needed once there is a network. */
+const NETWORK = [
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/services',
+  '/etc/ssl/certs',
+  '/etc/pki/tls/certs',
+  '/etc/ca-certificates',
+];
+
+/** Looks which of the known parts of a system this machine has. */
+export async function systemMounts(network: boolean): Promise<readonly SystemMount[]> {
+  const paths = [...PROGRAMS, ...SETTINGS, ...(network ? NETWORK : [])];
+  const mounts = await Promise.all(paths.map(mountOf));
+  return mounts.filter((mount) => mount !== null);
+}
+
+async function mountOf(path: string): Promise<SystemMount | null> {
+  try {
+    const found = await lstat(path);
+    // Folders of programs that are links stay links; of settings, what they lead to is shown.
+    if (found.isSymbolicLink() && PROGRAMS.includes(path)) {
+      return { kind: 'link', path, target: await readlink(path) };
+    }
+    await stat(path);
+    return { kind: 'read-only', path };
+  } catch {
+    return null; // Not on this machine, which is usual: each distribution has some of them.
+  }
+}
+
+/** Paths that are there for the time of a command, so that they can be closed. */
+export interface ProtectedPaths {
+  readonly paths: readonly string[];
+  /** Takes away what was made only for this. */
+  release(): Promise<void>;
+}
+
+/**
+ * Sees to it that each of these names in the workspace can be covered with a read-only mount (W06). One
+ * that is missing is made empty, because a command could make it otherwise; a name with a slash at its
+ * end is a folder. Throws SandboxError for links, whose target would be shown.
+ */
+export async function protectPaths(
+  workspace: string,
+  names: readonly string[],
+): Promise<ProtectedPaths> {
+  const made: (() => Promise<void>)[] = [];
+  const paths: string[] = [];
+  const release = async (): Promise<void> => {
+    for (const remove of made.toReversed()) await remove();
+  };
+  try {
+    for (const name of names) {
+      const path = join(workspace, name.replace(/\/$/, ''));
+      const remove = await makeCoverable(path, name.endsWith('/'));
+      if (remove !== null) made.push(remove);
+      paths.push(path);
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { paths, release };
+}
+
+async function makeCoverable(
+  path: string,
+  isFolder: boolean,
+): Promise<(() => Promise<void>) | null> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null) {
+    if (isFolder) await mkdir(path);
+    else await writeFile(path, '', { flag: 'wx' });
+    return () => takeAway(path, isFolder);
+  }
+  if (found.isFile() || found.isDirectory()) return null;
+  const message = `Commands are not run, because ${path} is neither a file nor a folder and cannot be protected. Put a plain file in its place.`;
+  throw new SandboxError('sandbox-folder', message);
+}
+
+/** Only while it is empty: somebody may have written it meanwhile from outside. */
+async function takeAway(path: string, isFolder: boolean): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return;
+  if (isFolder) await rmdir(path).catch(() => {});
+  else if (found.isFile() && found.size === 0) await rm(path, { force: true });
+}

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
+
+let scene: SandboxScene;
+beforeEach(() => {
+  scene = openSandboxScene();
+});
+afterEach(() => scene.close());
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('the limits of a command', () => {
+  it('[G06] ends one that does not heed SIGTERM, with all its children', async () => {
+    const command = 'trap "" TERM HUP INT; (trap "" TERM; sleep 3; touch late) & sleep 60';
+    const result = await scene.run(command, 500);
+    expect(result).toMatchObject({ exitCode: null, ended: 'time' });
+    await later(3_000);
+    expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
+  });
+
+  it('[G06] ends one whose turn is stopped, and keeps what it said', async () => {
+    const stop = new AbortController();
+    const running = scene.sandbox.run('echo begun; touch begun; sleep 60', { signal: stop.signal });
+    while (!existsSync(join(scene.workspace, 'begun'))) await later(20);
+    stop.abort();
+    expect(await running).toMatchObject({ ended: 'stopped', output: 'begun\n' });
+    const again = scene.sandbox.run('touch again', { signal: stop.signal });
+    expect(await again).toMatchObject({ ended: 'stopped' });
+  });
+
+  it('[G06] leaves nothing behind when it is stopped while its sandbox is being made', async () => {
+    for (const ms of [0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20]) {
+      const stop = new AbortController();
+      const running = scene.sandbox.run('sleep 60', { signal: stop.signal });
+      await later(ms);
+      stop.abort();
+      // Waits for both pipes to be closed, which each process of the sandbox holds open.
+      expect(await running).toMatchObject({ ended: 'stopped' });
+    }
+  });
+
+  it('[G06] ends a fork bomb', async () => {
+    // Bounded: one without an end starts thousands between two looks, and all that runs beside it stands still.
+    const bomb =
+      'bomb() { if [ $1 = 0 ]; then sleep 60; else bomb $(($1 - 1)) | bomb $(($1 - 1)) & fi; }';
+    const { ended, output } = await scene.run(`${bomb}; bomb 9; sleep 60`, 15_000);
+    // Root is not bound by the kernel's own limit, others are and run into it.
+    expect(ended === 'processes' || /fork/i.test(output), `${ended}: ${output}`).toBe(true);
+  });
+
+  it('[G06] allows no more processes than it may have', async () => {
+    const sandbox = scene.open({ limits: { processes: 20 } });
+    const command = 'for i in $(seq 60); do sleep 5 & done; wait; echo finished';
+    const { output, ended } = await sandbox.run(command, { signal: new AbortController().signal });
+    expect(ended === 'processes' || /fork/i.test(output)).toBe(true);
+  });
+
+  it('[G06] gives one no more memory than it may have, alone and together', async () => {
+    const sandbox = scene.open({ limits: { memoryBytes: 100_000_000 } });
+    const { signal } = new AbortController();
+    const alone = await sandbox.run(
+      `x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo finished`,
+      {
+        signal,
+      },
+    );
+    expect(alone.output).not.toContain('finished');
+    const part = `(x=$(head -c 20000000 /dev/zero | tr '\\0' x); sleep 30) &`;
+    const together = await sandbox.run(`${part.repeat(8)} wait; echo finished`, { signal });
+    expect(together).toMatchObject({ ended: 'memory' });
+  });
+
+  it('[G06] bounds what it writes: to /tmp, to shared memory, and to a file', async () => {
+    const sandbox = scene.open({ limits: { scratchBytes: 1_000_000, fileBytes: 2_000_000 } });
+    const write = (path: string) => `head -c 5000000 /dev/zero > ${path}; stat -c %s ${path};`;
+    const command = write('/tmp/x') + write('/dev/shm/x') + write('x');
+    const { output } = await sandbox.run(command, { signal: new AbortController().signal });
+    const sizes = output
+      .split('\n')
+      .filter((line) => /^\d+$/.test(line))
+      .map(Number);
+    expect(sizes).toHaveLength(3);
+    expect(sizes.every((size) => size <= 2_100_000)).toBe(true);
+  });
+
+  it.each([
+    ['many files', 'head -c 1000000 /dev/zero > file$i'],
+    ['one file again and again', 'head -c 1000000 /dev/zero > file; rm file'],
+    ['files of reserved room', 'fallocate -l 4000000 file$i'],
+    [
+      'files of children that nobody waits for',
+      '(head -c 1000000 /dev/zero > file$i &); sleep 0.01',
+    ],
+  ])('[G06] ends one that writes more than it may: %s', async (_what, write) => {
+    const sandbox = scene.open({ limits: { diskBytes: 20_000_000 } });
+    const command = `echo begun; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
+    const { ended, output, exitCode } = await sandbox.run(command, {
+      signal: new AbortController().signal,
+    });
+    expect({ ended, output, exitCode }).toEqual({
+      ended: 'disk',
+      output: 'begun\n',
+      exitCode: null,
+    });
+  });
+
+  it('[G06] lets one write what it may, and no file larger than all of that', async () => {
+    const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
+    const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
+    const { output } = await sandbox.run(command, { signal: new AbortController().signal });
+    expect(output).toBe('500000\n30000000\n');
+  });
+
+  it('[P10] keeps the two ends of 1 GB of output, and says what it left out', async () => {
+    const before = process.memoryUsage.rss();
+    const { output, exitCode } = await scene.run('echo first; yes | head -c 1000000000; echo last');
+    expect(exitCode).toBe(0);
+    expect(output.length).toBeLessThan(30_200);
+    expect(output).toMatch(/^first\n/);
+    expect(output).toMatch(/last\n$/);
+    expect(output).toContain(
+      '[Cut: 999,970,011 of 1,000,000,011 characters of output are left out here.]',
+    );
+    expect(process.memoryUsage.rss() - before).toBeLessThan(300_000_000);
+  });
+
+  it('[G06] dies with Parley, however that ends', async () => {
+    const program = `
+      import { openSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
+      const sandbox = openSandbox({ workspace: ${JSON.stringify(scene.workspace)}, forbidden: [] });
+      await sandbox.run('touch begun; sleep 3; touch late', { signal: new AbortController().signal });`;
+    const parley = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: 'inherit',
+    });
+    while (!existsSync(join(scene.workspace, 'begun'))) await later(20);
+    parley.kill('SIGKILL');
+    await later(3_500);
+    expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
+  });
+});

@@ -1,0 +1,311 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { finished, type Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { z } from 'zod';
+import {
+  forbidden,
+  GROUPS,
+  GROUPS_FD,
+  missing,
+  type SandboxLimits,
+  STATUS_FD,
+  USERS,
+  USERS_FD,
+} from './arguments.ts';
+
+/** One start of bubblewrap. */
+interface BwrapRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly workspace: string;
+  readonly limits: SandboxLimits;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+interface BwrapOutcome {
+  readonly output: string;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly ended: Ending | null;
+}
+
+/** How often a sandbox is counted, in ms. */
+const WATCH_MS = 100;
+/** bubblewrap's own words, in characters. */
+const OWN_WORDS = 2_000;
+
+/**
+ * Runs bubblewrap to its end. Killing it kills all that is inside: it is their parent and the first
+ * process of their namespace. Throws SandboxError when the command was never begun.
+ */
+export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
+  const { program, args, workspace, limits, signal } = run;
+  if (signal.aborted) return { output: '', exitCode: null, signal: null, ended: 'stopped' };
+  // An environment of its own, and empty: what is in it can be read inside, in /proc/1/environ.
+  const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
+  const output = keepEnds(limits.outputCharacters);
+  const words = keepEnds(OWN_WORDS);
+  const status = keepEnds(OWN_WORDS);
+  listen(child, 1, output.add);
+  listen(child, 2, words.add);
+  listen(child, STATUS_FD, status.add);
+  give(child, USERS_FD, USERS(workspace));
+  give(child, GROUPS_FD, GROUPS);
+
+  let ended: Ending | null = null;
+  const end = (why: Ending): void => {
+    ended ??= why;
+    killGroup(child);
+  };
+  const stop = (): void => end('stopped');
+  const timer = setTimeout(() => end('time'), limits.timeoutMs);
+  const unwatch = watchLimits(run, status, end);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let killedBy: string | null = null;
+  try {
+    killedBy = await closed(child, program);
+  } finally {
+    clearTimeout(timer);
+    unwatch();
+    signal.removeEventListener('abort', stop);
+  }
+  const { exitCode } = readReport(status.text());
+  // Killed from outside, such as by a machine out of memory, is no sign that it could not begin.
+  if (exitCode === null && ended === null && killedBy === null) throw forbidden(words.text());
+  return {
+    output: output.text(),
+    exitCode: ended === null ? exitCode : null,
+    signal: exitCode === null ? killedBy : signalOf(exitCode),
+    ended,
+  };
+}
+
+/** Outputs and status out, users and groups in. */
+const PIPES = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+
+/** Resolves with the signal that ended bubblewrap itself, if one did. */
+function closed(child: ChildProcess, program: string): Promise<string | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>();
+  child.once('error', (error) => reject(missing(program, error)));
+  child.once('close', (_code, signal) => resolve(signal));
+  return promise;
+}
+
+function listen(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => void): void {
+  const pipe: Readable | Writable | null | undefined = child.stdio[fd];
+  if (pipe === null || pipe === undefined || !('read' in pipe)) return;
+  pipe.on('data', add);
+  // A pipe that breaks is the end of the process, which is waited for anyway.
+  finished(pipe, () => {});
+}
+
+function give(child: ChildProcess, fd: number, text: string): void {
+  const pipe = child.stdio[fd];
+  if (!(pipe instanceof Writable)) return;
+  finished(pipe, () => {}); // As above.
+  pipe.end(text);
+}
+
+/** Checks the limits of a sandbox every 100 ms until the returned function is called. */
+function watchLimits(
+  { workspace, limits }: BwrapRun,
+  status: EndsKeeper,
+  end: (why: Ending) => void,
+): () => void {
+  const lostRoom = watchRoom(workspace, limits.diskBytes);
+  let watching = true;
+  const look = async (): Promise<void> => {
+    const { pidNamespace } = readReport(status.text());
+    const why = pidNamespace === null ? null : tooMuch(pidNamespace, limits);
+    if (why !== null) end(why);
+    else if ((await lostRoom()) && watching) end('disk');
+  };
+  void look();
+  const watch = setInterval(() => void look(), WATCH_MS);
+  return () => {
+    watching = false;
+    clearInterval(watch);
+  };
+}
+
+function tooMuch(pidNamespace: number, limits: SandboxLimits): Ending | null {
+  const { processes, memoryBytes, writtenBytes } = treeUsage(pidNamespace, limits.processes);
+  if (processes > limits.processes) return 'processes';
+  if (memoryBytes > limits.memoryBytes) return 'memory';
+  return writtenBytes > limits.diskBytes ? 'disk' : null;
+}
+
+/**
+ * Whether the disk of a folder lost more room than that since the first look. Sees what counting misses:
+ * room that is reserved and not written, and what a process wrote that no other one waited for.
+ */
+function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
+  let most = 0;
+  let looking = false;
+  return async () => {
+    if (looking) return false;
+    looking = true;
+    const found = await statfs(folder).catch(() => null);
+    looking = false;
+    if (found === null) return false;
+    const free = found.bfree * found.bsize;
+    most = Math.max(most, free);
+    return most - free > bytes;
+  };
+}
+
+/**
+ * The group, because bubblewrap may be dying between its two processes, and the second of them would
+ * wait for ever. Later, what is inside has a session of its own and dies with its parent.
+ */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}
+
+/** Why a command was ended before its time. */
+export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
+
+/** How a command ran. */
+export interface CommandResult {
+  /** Both outputs in the order of writing, cut in the middle. */
+  readonly output: string;
+  /** Null where it was ended by Parley. */
+  readonly exitCode: number | null;
+  /** Such as SIGSEGV, when one ended it: its exit code is then 128 and the signal's number. */
+  readonly signal: string | null;
+  /** What Parley ended it for; null when it ended by itself. */
+  readonly ended: Ending | null;
+  /** In ms. */
+  readonly tookMs: number;
+}
+
+/** The name of the signal behind an exit code, if there is one. */
+function signalOf(exitCode: number): string | null {
+  const number = exitCode - 128;
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
+}
+
+/** Output as it is kept: its start and its end, however much there was. */
+interface EndsKeeper {
+  add(chunk: Uint8Array): void;
+  /** The text, with a line in its middle where something was left out. */
+  text(): string;
+}
+
+/**
+ * Keeps the first and the last half of `limit` characters, and never more in memory than that and one
+ * chunk. What lies between is counted and told (P10). Bytes are read as UTF-8.
+ */
+export function keepEnds(limit: number): EndsKeeper {
+  const half = Math.floor(limit / 2);
+  const decoder = new StringDecoder('utf8');
+  let head = '';
+  let tail = '';
+  let total = 0;
+  const take = (text: string): void => {
+    total += text.length;
+    const room = half - head.length;
+    head += text.slice(0, room);
+    tail = (tail + text.slice(Math.max(room, 0))).slice(-half);
+  };
+  return {
+    add: (chunk) => take(decoder.write(Buffer.from(chunk))),
+    text() {
+      take(decoder.end());
+      const left = total - head.length - tail.length;
+      if (left === 0) return (head + tail).toWellFormed();
+      const notice = `[Cut: ${count(left)} of ${count(total)} characters of output are left out here.]`;
+      return `${head}\n\n${notice}\n\n${tail}`.toWellFormed();
+    },
+  };
+}
+
+function count(characters: number): string {
+  return characters.toLocaleString('en-US');
+}
+
+/** What bubblewrap said on its status pipe so far. */
+interface SandboxReport {
+  /** Of the processes inside; known once the sandbox stands. */
+  readonly pidNamespace: number | null;
+  /** Known once the command has run to its end. */
+  readonly exitCode: number | null;
+}
+
+const Line = z.object({
+  'pid-namespace': z.number().optional(),
+  'exit-code': z.number().optional(),
+});
+
+/** Reads the lines of JSON; what is not complete yet is left out. */
+function readReport(text: string): SandboxReport {
+  const lines = text.split('\n').slice(0, -1).map(parsed);
+  return {
+    pidNamespace: lines.findLast((line) => 'pid-namespace' in line)?.['pid-namespace'] ?? null,
+    exitCode: lines.findLast((line) => 'exit-code' in line)?.['exit-code'] ?? null,
+  };
+}
+
+function parsed(line: string): z.infer<typeof Line> {
+  try {
+    return Line.parse(JSON.parse(line));
+  } catch {
+    return {}; // A line of a newer version; without the numbers the command counts as not run.
+  }
+}
+
+/** What lives in a sandbox at a moment. */
+interface TreeUsage {
+  readonly processes: number;
+  /** What is theirs alone, in bytes; files in /tmp have a limit of their own. */
+  readonly memoryBytes: number;
+  /** What it wrote to disks so far, in bytes; that of ended processes counts with those who waited for them. */
+  readonly writtenBytes: number;
+}
+
+/**
+ * Counts the processes of a namespace, their memory and what they wrote. The kernel's own limits count per user and per
+ * process, and not at all for root; this sees the sandbox as a whole. What ends meanwhile is left out.
+ * Stops counting beyond `enough` processes, and does not wait: a fork bomb grows while others wait.
+ */
+function treeUsage(pidNamespace: number, enough: number): TreeUsage {
+  const wanted = `pid:[${pidNamespace}]`;
+  let processes = 0;
+  let memoryBytes = 0;
+  let writtenBytes = 0;
+  for (const id of readdirSync('/proc')) {
+    if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
+    processes += 1;
+    if (processes > enough) break;
+    // Anonymous memory alone: libraries are shared by everybody.
+    memoryBytes += numberIn(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
+    writtenBytes += numberIn(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
+  }
+  return { processes, memoryBytes, writtenBytes };
+}
+
+function namespaceOf(id: string): string | null {
+  try {
+    return readlinkSync(`/proc/${id}/ns/pid`);
+  } catch {
+    return null; // Ended, or somebody else's.
+  }
+}
+
+function numberIn(path: string, line: RegExp): number {
+  try {
+    return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0; // Ended.
+  }
+}

@@ -1,0 +1,142 @@
+import { realpath } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import {
+  bwrapArguments,
+  DEFAULT_LIMITS,
+  type ProtectedPaths,
+  protectPaths,
+  SandboxError,
+  type SandboxLimits,
+  systemMounts,
+} from './arguments.ts';
+import { type CommandResult, runBwrap } from './run.ts';
+
+/** What commands may touch. */
+export interface SandboxOptions {
+  /** The only folder a command can write, and the only one of its owner that it can read. */
+  readonly workspace: string;
+  /** Names in the workspace that a command can only read; with a slash at the end a folder. */
+  readonly readOnly?: readonly string[];
+  /** Folders that must not lie within the workspace, such as Parley's data and the home. */
+  readonly forbidden: readonly string[];
+  /** True: the network as this machine has it, with its loopback. Absent: none at all. */
+  readonly network?: boolean;
+  readonly limits?: Partial<SandboxLimits>;
+  /** Absent: `bwrap`, where programs usually are. */
+  readonly program?: string;
+  /** In ms, for the time a command took. */
+  readonly clock?: () => number;
+}
+
+/** What one command may have for itself. */
+export interface CommandOptions {
+  readonly signal: AbortSignal;
+  /** In ms, instead of that of the sandbox. */
+  readonly timeoutMs?: number | undefined;
+  /** Names in the workspace that this command can only read, besides those of the sandbox; as far as they exist. */
+  readonly readOnly?: readonly string[];
+}
+
+/** Runs commands where they reach nothing but the workspace (G06). */
+export interface Sandbox {
+  /** A command line of the shell. Throws SandboxError instead of running it unprotected. */
+  run(command: string, options: CommandOptions): Promise<CommandResult>;
+}
+
+const PROGRAM = 'bwrap';
+const SEARCHED = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+/** Makes a sandbox; each command gets one of its own, which ends with it. */
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const {
+    readOnly = [],
+    network = false,
+    program,
+    clock = performance.now.bind(performance),
+  } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const whileProtected = shareProtection(async () =>
+    protectPaths(await realpath(options.workspace), readOnly),
+  );
+  return {
+    async run(command, { signal, timeoutMs = limits.timeoutMs, readOnly: own = [] }) {
+      const workspace = await closedFolder(options);
+      const system = await systemMounts(network);
+      const bounds = { ...limits, timeoutMs };
+      return whileProtected(async (paths) => {
+        const readOnlyIfThere = own.map((name) => join(workspace, name));
+        const places = { workspace, readOnly: paths, readOnlyIfThere };
+        const plan = { ...places, system, network, limits: bounds };
+        const args = bwrapArguments(plan, command);
+        const began = clock();
+        const run = {
+          program: program ?? (await findProgram()),
+          args,
+          workspace,
+          limits: bounds,
+          signal,
+        };
+        const outcome = await runBwrap(run);
+        return { ...outcome, tookMs: Math.round(clock() - began) };
+      });
+    },
+  };
+}
+
+/** Not by PATH: somebody could have put another program of this name in front of it. */
+async function findProgram(): Promise<string> {
+  for (const folder of SEARCHED) {
+    const found = await realpath(`${folder}/${PROGRAM}`).catch(() => null);
+    if (found !== null) return found;
+  }
+  return `${SEARCHED[0]}/${PROGRAM}`;
+}
+
+/** The real path of the workspace, once nothing lies in it that commands must not see. */
+async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
+  const folder = await realpath(workspace).catch((cause: unknown) => {
+    const message = `Commands are not run, because the workspace ${workspace} cannot be opened.`;
+    throw new SandboxError('sandbox-folder', message, cause);
+  });
+  for (const path of [...forbidden, '/usr', '/etc', '/proc', '/dev', '/tmp']) {
+    const real = await realpath(path).catch(() => path);
+    if (!contains(folder, real)) continue;
+    const message = `Commands are not run, because the workspace ${folder} contains ${real}, which they must not reach. Give the agent a folder of its own with agent.workspace.`;
+    throw new SandboxError('sandbox-folder', message);
+  }
+  return folder;
+}
+
+function contains(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || !(way === '..' || way.startsWith('../'));
+}
+
+/** Runs work while the paths are protected. */
+type WhileProtected = <T>(work: (paths: readonly string[]) => Promise<T>) => Promise<T>;
+
+/**
+ * Protects for the first of several commands at a time and releases after the last: a file taken away
+ * under a mount takes the mount with it, and another command could then make it anew.
+ */
+function shareProtection(protect: () => Promise<ProtectedPaths>): WhileProtected {
+  let users = 0;
+  let held: Promise<ProtectedPaths> | null = null;
+  let before: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    users += 1;
+    held ??= before.then(protect);
+    const mine = held;
+    try {
+      return await work((await mine).paths);
+    } finally {
+      users -= 1;
+      if (users === 0) {
+        held = null;
+        // One that failed to protect has released already, and its error has been thrown above.
+        before = mine.then(({ release }) => release()).catch(() => {});
+        await before;
+      }
+    }
+  };
+}

@@ -1,0 +1,165 @@
+import type { RequestListener } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FETCH_LIMITS, type FetchLimits, fetchResource } from './fetch.ts';
+import { openWebScene, type WebScene } from './testing/web-scene.ts';
+
+async function serve(answer: RequestListener): Promise<WebScene> {
+  const scene = await openWebScene(answer);
+  onTestFinished(() => scene.close());
+  return scene;
+}
+
+const { signal } = new AbortController();
+
+function fetchFrom(scene: WebScene, path: string, limits: Partial<FetchLimits> = {}) {
+  const bounds = { ...FETCH_LIMITS, ports: [scene.port, 80, 443], ...limits };
+  return fetchResource(scene.url(path), bounds, signal, scene.rules());
+}
+
+describe('a fetch', () => {
+  it('[G06] reaches no server of this machine unless a test allows it', async () => {
+    const scene = await serve((_, response) => response.end('inside'));
+    const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
+      const fetched = fetchResource(scene.url('/', host), bounds, signal);
+      await expect(fetched).rejects.toMatchObject({ code: 'web-refused' });
+    }
+    expect(scene.asked).toHaveLength(0);
+  });
+
+  it('[G02] gives what the server has, and tells it nothing but what is asked for', async () => {
+    const scene = await serve((_, response) => {
+      response.setHeader('content-type', 'text/plain').end('hello');
+    });
+    const { bytes, contentType, url } = await fetchFrom(scene, '/a?b=c#d');
+    expect([bytes.toString(), contentType, url.href]).toEqual([
+      'hello',
+      'text/plain',
+      scene.url('/a?b=c'),
+    ]);
+    const headers = scene.asked[0]?.headers ?? {};
+    expect(Object.keys(headers).toSorted()).toEqual([
+      'accept',
+      'accept-encoding',
+      'connection',
+      'host',
+      'user-agent',
+    ]);
+    expect(headers.host).toBe(`page.example:${scene.port}`);
+  });
+
+  it('[G06] goes to the address that was checked, though the name leads elsewhere a moment later', async () => {
+    const scene = await serve((_, response) => response.end('first'));
+    const answers = [['127.0.0.1'], ['10.0.0.1']];
+    let lookups = 0;
+    const rules = {
+      ...scene.rules(),
+      resolve: async () => answers[lookups++] ?? [],
+    };
+    const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
+    // This name cannot be looked up by the system: only the checked address can have been used.
+    const { bytes } = await fetchResource(
+      scene.url('/', 'rebinding.example'),
+      bounds,
+      signal,
+      rules,
+    );
+    expect([bytes.toString(), lookups]).toEqual(['first', 1]);
+  });
+
+  it.each([
+    'http://127.0.0.2/',
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::1]/',
+    'http://localhost/',
+    'http://inside.example/',
+    'http://user:pass@page.example/',
+    'http://page.example:22/',
+    'file:///etc/passwd',
+    '//10.0.0.1/',
+    'http://0x0a000001/',
+  ])('[G06] follows no redirect to %s', async (location) => {
+    const scene = await serve((_, response) => response.writeHead(302, { location }).end());
+    const bounds = { ...FETCH_LIMITS, ports: [scene.port, 80] };
+    const rules = scene.rules({ 'inside.example': ['192.168.1.1'] });
+    const fetched = fetchResource(scene.url('/'), bounds, signal, rules);
+    await expect(fetched).rejects.toMatchObject({ code: 'web-refused' });
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('[G02] follows five redirects and not six', async () => {
+    const scene = await serve(({ url = '' }, response) => {
+      const left = Number(url.slice(1));
+      if (left === 0) response.end('there');
+      else response.writeHead(301, { location: `/${left - 1}` }).end();
+    });
+    expect((await fetchFrom(scene, '/5')).url.pathname).toBe('/0');
+    await expect(fetchFrom(scene, '/6')).rejects.toMatchObject({ code: 'web-redirects' });
+  });
+
+  it('[G02] stops at 5 MB, also of what is small until it is unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(60_000_000));
+    const scene = await serve(({ url }, response) => {
+      if (url === '/bomb') response.setHeader('content-encoding', 'gzip').end(bomb);
+      else response.end(Buffer.alloc(5_000_001));
+    });
+    expect(bomb.length).toBeLessThan(100_000);
+    for (const path of ['/bomb', '/long']) {
+      await expect(fetchFrom(scene, path)).rejects.toMatchObject({ code: 'web-large' });
+    }
+  });
+
+  it('[G02] stops when the time is up: before the headers, between bytes, in a lookup', async () => {
+    const scene = await serve(({ url }, response) => {
+      if (url === '/drip') response.write('.');
+    });
+    for (const path of ['/silent', '/drip']) {
+      const fetched = fetchFrom(scene, path, { timeoutMs: 300 });
+      await expect(fetched).rejects.toMatchObject({ code: 'web-slow', retryable: true });
+    }
+    const rules = { ...scene.rules(), resolve: () => new Promise<never>(() => {}) };
+    const fetched = fetchResource(
+      'http://slow.example/',
+      { ...FETCH_LIMITS, timeoutMs: 100 },
+      signal,
+      rules,
+    );
+    await expect(fetched).rejects.toMatchObject({ code: 'web-slow' });
+  });
+
+  it('[G01] ends with the turn', async () => {
+    const scene = await serve(() => {});
+    const stop = new AbortController();
+    const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
+    const fetched = fetchResource(scene.url('/'), bounds, stop.signal, scene.rules());
+    stop.abort(new Error('stopped'));
+    await expect(fetched).rejects.toThrow('stopped');
+  });
+
+  it.each([
+    [404, 'no such page'],
+    [403, 'not open to everybody'],
+    [429, 'asked too often'],
+    [503, 'the server has a problem'],
+    [304, 'that is no page'],
+  ])('[G02] says what status %i means', async (status, words) => {
+    const scene = await serve((_, response) => response.writeHead(status).end());
+    const fetched = fetchFrom(scene, '/');
+    await expect(fetched).rejects.toMatchObject({
+      code: 'web-status',
+      message: expect.stringContaining(words),
+    });
+  });
+
+  it('[G02] says that nobody is there, and that an answer broke off', async () => {
+    const scene = await serve(({ socket, url }, response) => {
+      if (url === '/half') response.writeHead(200, { 'content-length': 100 }).write('half');
+      setTimeout(() => socket.destroy(), 50);
+    });
+    for (const path of ['/none', '/half']) {
+      await expect(fetchFrom(scene, path)).rejects.toMatchObject({ code: 'web-unreachable' });
+    }
+  });
+});

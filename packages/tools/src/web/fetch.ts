@@ -1,0 +1,221 @@
+import type { IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { reasonOf } from '@parley/contracts';
+import {
+  type AddressRules,
+  checkUrl,
+  type HostAddress,
+  PUBLIC_ONLY,
+  resolveHost,
+  WebError,
+} from './addresses.ts';
+
+/** Bounds of one fetch. */
+export interface FetchLimits {
+  /** Of everything together, in ms. */
+  readonly timeoutMs: number;
+  /** Unpacked. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+  readonly ports: readonly number[];
+}
+
+/** 20 s, 5 MB, 5 redirects, the two usual ports. */
+export const FETCH_LIMITS: FetchLimits = {
+  timeoutMs: 20_000,
+  maxBytes: 5_000_000,
+  maxRedirects: 5,
+  ports: [80, 443],
+};
+
+/** What came from the web. */
+export interface Resource {
+  /** Where it was in the end. */
+  readonly url: URL;
+  readonly bytes: Buffer;
+  /** As the server says; empty when it says nothing. */
+  readonly contentType: string;
+}
+
+/**
+ * Fetches from the public internet (G06). Every hop is checked as the first was: its form, its name,
+ * and the address that the name leads to. Throws WebError, or what `signal` fired with.
+ */
+export async function fetchResource(
+  address: string,
+  limits: FetchLimits,
+  signal: AbortSignal,
+  rules: AddressRules = PUBLIC_ONLY,
+): Promise<Resource> {
+  const slow = AbortSignal.timeout(limits.timeoutMs);
+  const either = AbortSignal.any([signal, slow]);
+  try {
+    return await follow(address, limits, either, rules);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!slow.aborted) throw error;
+    const message = `The page did not come within ${limits.timeoutMs / 1_000} s.`;
+    throw new WebError('web-slow', message, error);
+  }
+}
+
+async function follow(
+  address: string,
+  limits: FetchLimits,
+  signal: AbortSignal,
+  rules: AddressRules,
+): Promise<Resource> {
+  let checked = checkUrl(address, limits.ports);
+  for (let hop = 0; hop <= limits.maxRedirects; hop += 1) {
+    const { url } = checked;
+    const at = await raced(resolveHost(checked, rules), signal);
+    const response = await requestOnce(url, at, signal);
+    const { statusCode: status = 0, headers } = response;
+    if (status < 300) {
+      const bytes = await readBody(response, url, limits.maxBytes, signal);
+      return { url, bytes, contentType: headers['content-type'] ?? '' };
+    }
+    response.destroy();
+    if (status >= 400 || headers.location === undefined) throw saidNo(url, status);
+    checked = checkUrl(headers.location, limits.ports, url);
+  }
+  throw new WebError(
+    'web-redirects',
+    `${checked.url.host} leads on and on: more than ${limits.maxRedirects} redirects.`,
+  );
+}
+
+/** A lookup knows no signal; a slow one is left behind. */
+function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
+function saidNo({ host }: URL, status: number): WebError {
+  const why =
+    status === 404 || status === 410
+      ? 'there is no such page'
+      : status === 401 || status === 403
+        ? 'the page is not open to everybody'
+        : status === 429
+          ? 'it is asked too often; try later'
+          : status >= 500
+            ? 'the server has a problem; try later'
+            : 'that is no page';
+  return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
+}
+
+/** What is asked for: text in its plainest form first. */
+const HEADERS = {
+  'user-agent': 'Mozilla/5.0 (compatible; Parley)',
+  accept:
+    'text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5',
+  'accept-encoding': 'gzip, br, deflate',
+};
+
+/**
+ * Sends one GET to this address and to no other, whatever the name leads to by now, and gives the
+ * response when its headers are there. No cookies, no kept connections, no proxy.
+ */
+function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Loaded here: an import of `node:http` would load Node's whole `fetch` at every start.
+  const { Agent, request } =
+    url.protocol === 'https:'
+      ? process.getBuiltinModule('node:https')
+      : process.getBuiltinModule('node:http');
+  const sent = request(url, {
+    headers: HEADERS,
+    lookup: pinned(at),
+    // Of its own: the usual one keeps connections, and may go through a proxy.
+    agent: new Agent({ keepAlive: false }),
+    signal,
+  });
+  sent.once('response', resolve);
+  sent.on('error', (cause) => {
+    signal.aborted ? reject(signal.reason) : reject(unreachable(url, cause));
+  });
+  sent.end();
+  return promise;
+}
+
+function pinned({ address, family }: HostAddress): LookupFunction {
+  return (_host, options, found) => {
+    if (options.all === true) found(null, [{ address, family }]);
+    else found(null, address, family);
+  };
+}
+
+/** The connection did not come to be, or broke. */
+function unreachable(url: URL, cause: unknown): WebError {
+  const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
+  return new WebError('web-unreachable', message, cause);
+}
+
+/**
+ * Reads a response to its end, unpacked, and stops as soon as it is more than `maxBytes`: what it
+ * claims of its length is not believed, and a small file can unpack to a very large one.
+ */
+async function readBody(
+  response: IncomingMessage,
+  url: URL,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of unpacked(response)) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > maxBytes) throw tooLarge(url, maxBytes);
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof WebError ? error : unreachable(url, error);
+  } finally {
+    response.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  const unpack = unpackerOf(response.headers['content-encoding']);
+  // Its errors come out of the end that is read.
+  return unpack === null ? response : pipeline(response, unpack, () => {});
+}
+
+function unpackerOf(encoding: string | undefined): Transform | null {
+  switch (encoding?.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'br':
+      return createBrotliDecompress();
+    case 'deflate':
+      return createInflate();
+    case undefined:
+    case '':
+    case 'identity':
+      return null;
+    default:
+      throw new WebError(
+        'web-format',
+        `The page is packed in a way that is not known (${encoding?.slice(0, 40)}).`,
+      );
+  }
+}
+
+function tooLarge({ host }: URL, maxBytes: number): WebError {
+  const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
+  return new WebError(
+    'web-large',
+    `The page of ${host} is not read: it is larger than ${megabytes} MB.`,
+  );
+}

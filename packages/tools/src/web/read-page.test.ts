@@ -1,0 +1,117 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createPageReader, type PageReaderOptions } from './read-page.ts';
+import { openWebScene, type WebScene } from './testing/web-scene.ts';
+import { cleanText } from './text.ts';
+
+const { signal } = new AbortController();
+let scene: WebScene | undefined;
+afterEach(() => scene?.close());
+
+/** Reads what a server gives out with these headers. */
+async function read(
+  body: string | Buffer,
+  headers: OutgoingHttpHeaders,
+  options: PageReaderOptions = {},
+) {
+  scene = await openWebScene((_, response) => response.writeHead(200, headers).end(body));
+  const reader = createPageReader({
+    rules: scene.rules(),
+    ...options,
+    limits: { ports: [scene.port] },
+  });
+  return reader(scene.url('/a/b'), signal);
+}
+const html = (body: string, options?: PageReaderOptions) =>
+  read(body, { 'content-type': 'text/html; charset=utf-8' }, options);
+
+const SENTENCE =
+  '<p>Tea is <b>very</b> good, <a href="../green" title="HIDDEN">green</a> most of all, and it is drunk hot.</p>';
+
+describe('a page', () => {
+  it('[G02] is read as Markdown: its text, whole links, tables and code', async () => {
+    const page = await html(`<html><head><title>All
+      about tea</title></head><body><nav><a href="/">Home</a></nav><article>${SENTENCE.repeat(8)}
+      <table><tr><th>Kind</th><th>°C</th></tr><tr><td>Green</td><td>70</td></tr></table>
+      <pre><code>a\n  b</code></pre><img src="x.png" alt="A cup"></article></body></html>`);
+    expect(page.title).toBe('All about tea');
+    expect(page.url).toBe(scene?.url('/a/b'));
+    expect(page.text).toContain(
+      `Tea is **very** good, [green](${scene?.url('/green')}) most of all`,
+    );
+    expect(page.text).toContain('| Kind | °C |\n| --- | --- |\n| Green | 70 |');
+    expect(page.text).toContain('```\na\n  b\n```');
+    expect(page.text).toContain('(picture: A cup)');
+    expect(page.text).not.toContain('Home');
+  });
+
+  it('[G02] without a main text is read as a whole', async () => {
+    expect((await html('<p>Closed <i>today</i>.')).text).toBe('Closed *today*.');
+  });
+
+  it.each([
+    ['text/markdown', '# Tea\n\n- hot'],
+    ['text/plain', 'a < b\n  c'],
+    ['application/json', '{"a": [1]}'],
+    ['application/ld+json', '{}'],
+    ['', 'no type'],
+    ['text/csv', 'a,b'],
+  ])('[G02] of type "%s" passes through', async (type, text) => {
+    const headers = type === '' ? {} : { 'content-type': type };
+    expect((await read(text, headers)).text).toBe(text);
+  });
+
+  it.each([
+    ['application/pdf', '%PDF-1.7', 'PDF'],
+    ['image/png', 'x', 'no text'],
+    ['text/plain', 'a\0b', 'no text'],
+    ['application/octet-stream', 'a\0b', 'no text'],
+  ])('[G02] of type %s is refused in words', async (type, body, words) => {
+    const reading = read(body, { 'content-type': type });
+    await expect(reading).rejects.toMatchObject({
+      code: 'web-format',
+      message: expect.stringContaining(words),
+    });
+  });
+
+  it('[G02] is read in its own encoding', async () => {
+    const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
+    expect((await read(gbk, { 'content-type': 'text/plain; charset=GBK' })).text).toBe('你好');
+    await scene?.close();
+    const page = Buffer.concat([Buffer.from('<html><meta charset="gb2312"><p>'), gbk]);
+    expect((await read(page, { 'content-type': 'text/html' })).text).toBe('你好');
+  });
+
+  it('[M06] that stalls or breaks the parser is refused, and nobody waits meanwhile', async () => {
+    let beats = 0;
+    const timer = setInterval(() => {
+      beats += 1;
+    }, 20);
+    const deep = '<div>'.repeat(300_000);
+    await expect(html(deep, { convertMs: 2_000 })).rejects.toMatchObject({ code: 'web-format' });
+    clearInterval(timer);
+    expect(beats).toBeGreaterThan(5);
+  });
+});
+
+describe('text of a page', () => {
+  it('[P18] has no characters that nobody sees', () => {
+    const text =
+      'a\u202eb\u200bc\u2066d\u{e0041}e\ufeff\u0007\u001b[31mf\u{e0100}g\u00adh\r\ni\u3164';
+    expect(cleanText(text)).toBe('abcde[31mfgh\ni');
+    expect(cleanText('👩‍🚀 ❤️ 你好 é')).toBe('👩‍🚀 ❤️ 你好 é');
+  });
+
+  it('[P18] is the same when it is cleaned twice, and never has such a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const clean = cleanText(text);
+        expect(clean.replace(/[\n\t]/g, '')).not.toMatch(
+          /\p{Cc}|[\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u,
+        );
+        expect(cleanText(clean)).toBe(clean);
+      }),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '@parley/contracts/installation';
+import { type AddressRules, WebError } from './addresses.ts';
+import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
+import type { ReadablePage } from './html-to-markdown.ts';
+import type { PageOrder } from './page-thread.ts';
+import { cleanText, decodeText } from './text.ts';
+
+/** A page of the web as text. All of it was written by strangers. */
+export interface WebPage {
+  /** Where it was in the end. */
+  readonly url: string;
+  /** Empty where it has none. */
+  readonly title: string;
+  /** Markdown, or the text as it was; never cut. */
+  readonly text: string;
+}
+
+/** How pages are read. */
+export interface PageReaderOptions {
+  readonly limits?: Partial<FetchLimits>;
+  /** Longest time to make Markdown of a page, in ms. */
+  readonly convertMs?: number;
+  /** For tests alone: without it nothing but the public internet is asked. */
+  readonly rules?: AddressRules;
+}
+
+/** Reads one page. Throws WebError, or what `signal` fired with. */
+export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
+
+const CONVERT_MS = 10_000;
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
+const TEXT =
+  /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:ndjson|yaml|javascript|toml))$)/;
+
+/** Makes a reader of pages. Loads nothing until a page comes. */
+export function createPageReader(options: PageReaderOptions = {}): ReadPage {
+  const limits = { ...FETCH_LIMITS, ...options.limits };
+  const { convertMs = CONVERT_MS, rules } = options;
+  return async (address, signal) => {
+    const resource = await fetchResource(address, limits, signal, rules);
+    const url = resource.url.href;
+    const type = typeOf(resource);
+    const text = decodeText(resource.bytes, resource.contentType);
+    if (HTML.test(type)) {
+      const page = await convertPage({ html: text, url }, convertMs, signal);
+      return { url, title: oneLine(page.title), text: cleanText(page.markdown) };
+    }
+    if (!TEXT.test(type) || text.includes('\0')) throw noText(type);
+    return { url, title: '', text: cleanText(text) };
+  };
+}
+
+/** As the server says; where it says nothing or nothing of use, as it looks. */
+function typeOf({ contentType, bytes }: Resource): string {
+  const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (said !== '' && said !== 'application/octet-stream') return said;
+  if (bytes.includes(0)) return said || 'application/octet-stream';
+  const start = bytes.subarray(0, 512).toString('latin1');
+  return /^\s*<(?:!doctype html|html|head|body)/i.test(start) ? 'text/html' : 'text/plain';
+}
+
+function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').slice(0, 300).toWellFormed();
+}
+
+function noText(type: string): WebError {
+  const message =
+    type === 'application/pdf'
+      ? 'It is a PDF, and PDFs are not read from the web. Somebody can send the file in the chat instead.'
+      : `It is no text that can be read (${cleanText(type).slice(0, 80)}).`;
+  return new WebError('web-format', message);
+}
+
+const SOURCE = new URL('./page-thread.ts', import.meta.url);
+/** Of the thread's own objects, in megabytes. */
+const MEMORY = { maxOldGenerationSizeMb: 256 };
+
+/**
+ * Makes Markdown of a page in a thread of its own: a hostile page can be stopped in the middle of a
+ * loop, holds up nobody, and the libraries are loaded there and nowhere else. Throws WebError
+ * `web-format`, or what `signal` fired with.
+ */
+async function convertPage(
+  order: PageOrder,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ReadablePage> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<ReadablePage>();
+  const thread = new Worker(moduleUrl('page-thread', SOURCE), {
+    workerData: order,
+    resourceLimits: MEMORY,
+    // What libraries print about a page is nobody's business.
+    stdout: true,
+    stderr: true,
+  });
+  const fail = (why: string, cause?: unknown): void => {
+    reject(new WebError('web-format', `The page cannot be read: ${why}.`, cause));
+  };
+  const stop = (): void => reject(signal.reason);
+  const timer = setTimeout(
+    () => fail(`making sense of it took longer than ${timeoutMs / 1_000} s`),
+    timeoutMs,
+  );
+  signal.addEventListener('abort', stop, { once: true });
+  thread.once('message', resolve);
+  thread.on('error', (cause) => fail('it is too large or too deeply nested', cause));
+  thread.once('exit', () => fail('making sense of it ended without a result'));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    void thread.terminate();
+  }
+}

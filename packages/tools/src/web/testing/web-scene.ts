@@ -1,0 +1,41 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { type AddressRules, isPublicAddress } from '../addresses.ts';
+
+/** For tests: a server on this machine, and rules that allow its address and no other private one. */
+export interface WebScene {
+  readonly port: number;
+  /** `http://page.example:PORT/path`, a name that leads to the server. */
+  url(path: string, host?: string): string;
+  readonly asked: IncomingMessage[];
+  /** Names lead to the server, or to what stands in `names`; the last of several is used for good. */
+  rules(names?: Readonly<Record<string, readonly string[]>>): AddressRules;
+  close(): Promise<void>;
+}
+
+/** The loopback address that tests may reach; all others stay closed. */
+const OPEN = '127.0.0.1';
+
+/** Starts one. */
+export async function openWebScene(answer: RequestListener): Promise<WebScene> {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, OPEN, resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    port,
+    asked,
+    url: (path, host = 'page.example') => `http://${host}:${port}${path}`,
+    rules: (names = {}) => ({
+      resolve: async (host) => names[host] ?? [OPEN],
+      isAllowed: (ip) => ip === OPEN || isPublicAddress(ip),
+    }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
