@@ -20,14 +20,17 @@ describe('a start on the default settings', () => {
     ['[D09] the library of Redis', /node_modules\/(ioredis|@redis)\//],
     ['[D09] the library of PostgreSQL', /node_modules\/pg\//],
     ['[G01] the libraries of models', /node_modules\/(ai|@ai-sdk)\//],
-    ['[G03] what talks to MCP servers', /node_modules\/@modelcontextprotocol\/|packages\/mcp\//],
+    [
+      '[G03] what talks to MCP servers',
+      /node_modules\/@modelcontextprotocol\/|packages\/tools\/src\/mcp\//,
+    ],
     ['[P16] what loads plugins', /packages\/plugins\//],
     ['[M01] what parses and prints Markdown', /node_modules\/(mdast|micromark|unist)-?/],
     [
       '[F10] what reads documents',
-      /node_modules\/(unpdf|fflate|read-excel-file)|packages\/media\/src\/(formats|read-in-process)/,
+      /node_modules\/(unpdf|fflate|read-excel-file)|packages\/tools\/src\/documents\/(office|extract-text|read-in-process)/,
     ],
-    ['[G06] what runs commands', /packages\/sandbox\//],
+    ['[G06] what runs commands', /packages\/tools\/src\/sandbox\//],
     ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
     ['Kysely in the form with dearer modules', /node_modules\/kysely\/dist\/esm\//],
   ])('does without %s', (_what, pattern) => {

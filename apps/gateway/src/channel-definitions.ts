@@ -1,8 +1,8 @@
 import { discord } from '@parley/channel-discord';
 import { telegram } from '@parley/channel-telegram';
-import { terminal, web } from '@parley/channels/web';
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelDefinition } from '@parley/channels';
+import { terminal, web } from '@parley/channels/web';
 
 /** Every channel this gateway knows. Cheap to import: a platform's library comes with `load` (F03). */
 export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
