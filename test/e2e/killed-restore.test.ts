@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type DataFolder, locateDataFolder } from '@parley/cli';
-import { tidyUp } from '@parley/cli/work-folder';
+import { tidyUp } from '@parley/cli/exchange';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';

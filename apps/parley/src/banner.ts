@@ -1,7 +1,6 @@
 import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
-import { commandLine } from './command-line.ts';
-import type { DataFolder } from './data-folder.ts';
+import { commandLine, type DataFolder } from './data-folder.ts';
 
 /** What a person wants to know when Parley has started. */
 export interface BannerFacts {

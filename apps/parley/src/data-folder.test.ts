@@ -1,16 +1,34 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  announceHere,
+  commandLine,
   createDataFolder,
   type DataFolder,
+  defaultDataFolder,
+  findInstance,
+  liveToken,
   locateDataFolder,
   lockDataFolder,
+  readOrMakeToken,
+  readToken,
+  removeInstance,
+  replaceToken,
+  writeInstance,
 } from './data-folder.ts';
-import { writeInstance } from './instance-file.ts';
+import { reachableAddress } from './running-gateway.ts';
 
 let parent: string;
 let folder: DataFolder;
@@ -113,5 +131,123 @@ describe('the lock on the data folder', () => {
     expect(() => lockDataFolder(folder)).toThrow(
       expect.objectContaining({ code: 'data-unwritable' }),
     );
+  });
+});
+
+describe('the file of the running gateway', () => {
+  const ADDRESS = 'http://127.0.0.1:7411';
+  let folder: DataFolder;
+  beforeEach(() => {
+    folder = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-instance-')), {});
+  });
+  afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
+
+  describe('finding the gateway of a data folder', () => {
+    it('finds one that runs, until it has ended', () => {
+      const instance = { pid: process.pid, address: ADDRESS };
+      writeInstance(folder, instance);
+      expect(findInstance(folder)).toEqual(instance);
+      expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
+      removeInstance(folder, instance);
+      expect(findInstance(folder)).toBeNull();
+      removeInstance(folder, instance);
+    });
+
+    it('finds nobody where a killed process has left its file', () => {
+      const { pid } = spawnSync(process.execPath, ['--version']);
+      writeInstance(folder, { pid, address: ADDRESS });
+      expect(findInstance(folder)).toBeNull();
+    });
+
+    it.each(['', '{"pid":', '{"pid":"x","address":"y"}', 'null'])(
+      'finds nobody in a file that holds %j',
+      (content) => {
+        writeFileSync(folder.instanceFile, content);
+        expect(findInstance(folder)).toBeNull();
+      },
+    );
+
+    it('[D09] is not looked for here when it runs on another machine that shares the folder', () => {
+      writeInstance(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
+      expect(findInstance(folder)).toBeNull();
+    });
+
+    it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
+      const end = announceHere(folder, ADDRESS);
+      const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
+      writeInstance(folder, later);
+      end();
+      expect(findInstance(folder)).toEqual(later);
+    });
+  });
+});
+
+describe('the file of the token', () => {
+  let path: string;
+  let folder: { readonly tokenFile: string };
+  beforeEach(() => {
+    path = mkdtempSync(join(tmpdir(), 'parley-token-'));
+    folder = { tokenFile: join(path, 'token') };
+  });
+  afterEach(() => rmSync(path, { recursive: true, force: true }));
+
+  const mode = () => (statSync(folder.tokenFile).mode & 0o777).toString(8);
+
+  describe('the token', () => {
+    it('[U03] is made once, long, and readable by its owner alone', () => {
+      expect(readToken(folder)).toBeNull();
+      const token = readOrMakeToken(folder);
+      expect(token).toMatch(/^[\w-]{32}$/);
+      expect(mode()).toBe('600');
+      chmodSync(folder.tokenFile, 0o644);
+      expect(readOrMakeToken(folder)).toBe(token);
+      expect(mode()).toBe('600');
+    });
+
+    it('is made again when the file holds half of one', () => {
+      writeFileSync(folder.tokenFile, 'half');
+      const token = readOrMakeToken(folder);
+      expect(token).toHaveLength(32);
+      expect(readToken(folder)).toBe(token);
+      expect(mode()).toBe('600');
+    });
+
+    it('[U03] of a running process is the new one as soon as it was replaced', () => {
+      const token = liveToken(folder);
+      const before = token();
+      const after = replaceToken(folder);
+      expect(after).not.toBe(before);
+      expect(token()).toBe(after);
+      expect(mode()).toBe('600');
+      expect(readdirSync(path)).toEqual(['token']);
+      rmSync(folder.tokenFile);
+      expect(token()).toBe(after);
+    });
+  });
+});
+
+describe('a command as a person types it', () => {
+  it('is short where the data folder is the usual one', () => {
+    expect(commandLine('chat', { path: defaultDataFolder() })).toBe('npm run parley -- chat');
+  });
+
+  it.each([
+    ['/srv/parley', '/srv/parley'],
+    ['/my data', "'/my data'"],
+    ["/it's mine", "'/it'\\''s mine'"],
+    ['/a;rm -rf b', "'/a;rm -rf b'"],
+  ])('names any other folder so that a shell reads it as it is: %s', (path, written) => {
+    expect(commandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
+  });
+});
+
+describe('the address that is shown', () => {
+  it.each([
+    ['http://0.0.0.0:7411', 'http://127.0.0.1:7411'],
+    ['http://[::]:7411', 'http://[::1]:7411'],
+    ['http://127.0.0.1:7411', 'http://127.0.0.1:7411'],
+    ['http://10.0.0.0:80', 'http://10.0.0.0:80'],
+  ])('of %s is %s', (address, shown) => {
+    expect(reachableAddress(address)).toBe(shown);
   });
 });

@@ -1,11 +1,22 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { reasonOf } from '@parley/contracts';
-import { CliError } from './cli-error.ts';
-import { commandLine } from './command-line.ts';
-import { findInstance } from './instance-file.ts';
+import { ParleyError, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
 
 /** Where everything an installation keeps is found. All paths are absolute. */
 export interface DataFolder {
@@ -128,5 +139,126 @@ export function printOf(file: string): string {
   } catch (error) {
     // Reading it says the same, in the log.
     return reasonOf(error);
+  }
+}
+
+/**
+ * A command as a person types it in the folder that Parley was installed in; `--data` is repeated
+ * where the data folder is not the one that would be found without it.
+ */
+export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
+  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quoted(folder.path)}`;
+  return `npm run parley -- ${command}${data}`;
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** How the commands of another terminal find the gateway that runs on a data folder. */
+const Instance = z.object({ pid: z.int(), address: z.url(), host: z.string().exactOptional() });
+export type Instance = z.infer<typeof Instance>;
+
+/** Says where the gateway of this process is reached; what it gives back takes that back. */
+export function announceHere(folder: DataFolder, address: string): () => void {
+  const instance = { pid: process.pid, address, host: hostname() };
+  writeInstance(folder, instance);
+  return () => removeInstance(folder, instance);
+}
+
+/** Says where a gateway is reached. */
+export function writeInstance(folder: DataFolder, instance: Instance): void {
+  writeFileSync(folder.instanceFile, lineOf(instance), { mode: 0o600 });
+}
+
+/**
+ * Removed at a clean end, unless another gateway on the same folder has come since; after a kill it
+ * stays, which `findInstance` copes with.
+ */
+export function removeInstance(folder: DataFolder, instance: Instance): void {
+  const { instanceFile } = folder;
+  if (!existsSync(instanceFile) || readFileSync(instanceFile, 'utf8') !== lineOf(instance)) return;
+  rmSync(instanceFile, { force: true });
+}
+
+function lineOf(instance: Instance): string {
+  return `${JSON.stringify(instance)}\n`;
+}
+
+/** The running gateway of a data folder, or null: a file left by a killed process does not count. */
+export function findInstance(folder: DataFolder): Instance | null {
+  try {
+    const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
+    if (!parsed.success) return null;
+    const { pid, host = hostname() } = parsed.data;
+    // On another machine that shares the folder the number is that of somebody else.
+    return host === hostname() && isAlive(pid) ? parsed.data : null;
+  } catch {
+    // No file, or half a file of a process that was killed while writing it: nobody is there.
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+type TokenFile = Pick<DataFolder, 'tokenFile'>;
+
+/** Shorter ones are halves. */
+const SHORTEST = 32;
+
+/** The token of the page and the API; made at the first start, readable by its owner alone. */
+export function readOrMakeToken(folder: TokenFile): string {
+  const token = readToken(folder);
+  if (token === null) return replaceToken(folder);
+  chmodSync(folder.tokenFile, 0o600);
+  return token;
+}
+
+/** The token of a data folder; null where none was made yet. */
+export function readToken({ tokenFile }: TokenFile): string | null {
+  if (!existsSync(tokenFile)) return null;
+  const token = readFileSync(tokenFile, 'utf8').trim();
+  return token.length >= SHORTEST ? token : null;
+}
+
+/** Makes another token. In one step: a process that reads the file finds the old one or the new one. */
+export function replaceToken({ tokenFile }: TokenFile): string {
+  const token = randomBytes(24).toString('base64url');
+  const draft = `${tokenFile}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeFileSync(draft, `${token}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, tokenFile);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return token;
+}
+
+/** The token as it is when it is asked for: `parley token rotate` of another process counts at once. */
+export function liveToken(folder: TokenFile): () => string {
+  let token = readOrMakeToken(folder);
+  let seen = printOf(folder.tokenFile);
+  return () => {
+    const print = printOf(folder.tokenFile);
+    if (print !== seen) {
+      seen = print;
+      // A file that is gone opens nothing and shuts nobody out.
+      token = readToken(folder) ?? token;
+    }
+    return token;
+  };
+}
+
+/** Something a person typed or asked for that cannot be done; shown without a stack trace. */
+export class CliError extends ParleyError {
+  constructor(code: string, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
   }
 }

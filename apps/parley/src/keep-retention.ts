@@ -1,28 +1,14 @@
 import { startSweep } from '@parley/queue';
-import type { RetentionAges, RetentionBounds } from '@parley/store';
+import type { RetentionBounds } from '@parley/store';
 import type { Parts } from './open-parts.ts';
-import type { LoadedSettings } from './read-settings.ts';
+import { type LoadedSettings, retentionAges } from './read-settings.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 /** Of the time between two steps at least so much is for everything else. */
 const SHARE_OF_OTHERS = 4;
 const SHORTEST_PAUSE_MS = 5;
 
-type Kept = Pick<LoadedSettings['settings'], 'retention' | 'inspector'>;
-
-/** How old rows may become. */
-export function retentionAges({ retention, inspector }: Kept): RetentionAges {
-  const ms = (days: number | 'forever') =>
-    days === 'forever' ? Number.POSITIVE_INFINITY : days * DAY_MS;
-  return {
-    messages: ms(retention.messageDays),
-    history: ms(retention.historyDays),
-    decisions: ms(retention.decisionDays),
-    prompts: ms(inspector.keepDays),
-    spend: ms(retention.spendDays),
-  };
-}
+export type Kept = Pick<LoadedSettings['settings'], 'retention' | 'inspector'>;
 
 /**
  * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what

@@ -1,6 +1,6 @@
 import type { Logger } from '@parley/contracts';
 import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/telemetry';
-import { liveToken } from './access-token.ts';
+import { liveToken } from './data-folder.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
 

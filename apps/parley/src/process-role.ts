@@ -1,5 +1,5 @@
 import type { ProcessRole } from '@parley/store';
-import { CliError } from './cli-error.ts';
+import { CliError } from './data-folder.ts';
 import type { LoadedSettings } from './read-settings.ts';
 
 type Settings = LoadedSettings['settings'];

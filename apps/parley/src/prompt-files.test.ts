@@ -9,7 +9,7 @@ import type { ClaimedTurn } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalsOf } from './approval-settings.ts';
 import { locateDataFolder } from './data-folder.ts';
-import { hypotheticalTurn } from './inspector/hypothetical-turn.ts';
+import { hypotheticalTurn } from './inspector/request.ts';
 import { openAgent } from './open-agent.ts';
 import { plugIn } from './plug-in.ts';
 import { readSettings } from './read-settings.ts';

@@ -2,9 +2,8 @@ import type { ChannelDefinition } from '@parley/channels';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
-import { CliError } from './cli-error.ts';
-import { commandLine } from './command-line.ts';
-import type { DataFolder } from './data-folder.ts';
+import type { RetentionAges } from '@parley/store';
+import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 
 /** Settings that passed every check but those of single channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
@@ -41,6 +40,24 @@ export function readSettings(
     'settings-invalid',
     `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "${commandLine('config check', folder)}" checks it without starting.`,
   );
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How old rows may become. */
+export function retentionAges({
+  retention,
+  inspector,
+}: Pick<LoadedSettings['settings'], 'retention' | 'inspector'>): RetentionAges {
+  const ms = (days: number | 'forever') =>
+    days === 'forever' ? Number.POSITIVE_INFINITY : days * DAY_MS;
+  return {
+    messages: ms(retention.messageDays),
+    history: ms(retention.historyDays),
+    decisions: ms(retention.decisionDays),
+    prompts: ms(inspector.keepDays),
+    spend: ms(retention.spendDays),
+  };
 }
 
 /** `1 problem`, `2 problems`. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { type Hold, localLock, type WorkspaceLock } from '@parley/workspace';
-import { CliError } from './cli-error.ts';
+import { CliError } from './data-folder.ts';
 import { newId } from './new-id.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import { type LeaseDeps, whileHeld } from './while-held.ts';

@@ -1,7 +1,7 @@
 import { nameOf, originOf, type SoulKeeper, scoreWords, standingOf } from '@parley/agent';
 import type { SoulAction, SoulPage } from '@parley/gateway';
 import type { SoulVersion } from '@parley/store';
-import { CliError } from './cli-error.ts';
+import { CliError } from './data-folder.ts';
 import { newId } from './new-id.ts';
 
 type LocalTime = Parameters<typeof standingOf>[1];

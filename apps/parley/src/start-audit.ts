@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './data-folder.ts';
 import type { OpenLog } from './open-log.ts';
 import type { LoadedSettings } from './read-settings.ts';
 import type { StartOptions } from './start-parley.ts';
@@ -20,7 +20,7 @@ export interface AuditHereDeps
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
 export async function auditHere({ folder, env, clock, loaded, store, promptFiles }: AuditHereDeps) {
   const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
-    import('./audit/audit.ts'),
+    import('./commands/audit.ts'),
     import('./audit/facts.ts'),
   ]);
   const isPromptFile = (path: string) => promptFiles.includes(path);

@@ -10,19 +10,19 @@ import { composeGateway } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
 import { containErrors } from './contain-errors.ts';
 import {
+  announceHere,
   createDataFolder,
   type DataFolder,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
 import { firstStates } from './first-states.ts';
-import { announceHere } from './instance-file.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openParts, type Parts } from './open-parts.ts';
 import { type PluggedIn, plugIn } from './plug-in.ts';
 import { checkRole, isShared } from './process-role.ts';
-import { reachableAddress } from './reachable-address.ts';
 import { type LoadedSettings, readSettings } from './read-settings.ts';
+import { reachableAddress } from './running-gateway.ts';
 import { watchSettings } from './watch-settings.ts';
 
 /** A running process of an installation: gateway, worker, or both. */
@@ -69,8 +69,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  if (hasUnfinishedWork(folder))
-    await (await import('./backup/work-folder.ts')).tidyUp(folder, env);
+  if (hasUnfinishedWork(folder)) await (await import('./backup/exchange.ts')).tidyUp(folder, env);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);

@@ -9,8 +9,7 @@ import {
   type Store,
 } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
-import { CliError } from './cli-error.ts';
-import type { DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder } from './data-folder.ts';
 import { newId } from './new-id.ts';
 import type { LoadedSettings } from './read-settings.ts';
 

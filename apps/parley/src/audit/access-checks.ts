@@ -1,6 +1,5 @@
 import { strangerCap } from '@parley/settings';
-import type { Check, Graded } from './audit.ts';
-import type { AuditFacts } from './facts.ts';
+import type { AuditFacts, Check, Graded } from './facts.ts';
 
 /** Longer without a use is forgotten: it should be given again on purpose. */
 const UNUSED_DAYS = 90;

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { auditOf, auditText, CHECKS, exitCodeOf } from '../commands/audit.ts';
 import { locateDataFolder } from '../data-folder.ts';
 import { readSettings } from '../read-settings.ts';
-import { auditOf, auditText, CHECKS, exitCodeOf, type Severity } from './audit.ts';
-import type { AuditFacts, FileFact } from './facts.ts';
+import type { AuditFacts, FileFact, Severity } from './facts.ts';
 import { modesToFix } from './file-checks.ts';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');

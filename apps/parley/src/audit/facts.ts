@@ -1,16 +1,15 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { reasonOf } from '@parley/contracts';
 import { clearSecretsIn } from '@parley/settings';
 import type { JournalledWrite, KnownPerson, Store } from '@parley/store';
-import { skillFolders } from '@parley/workspace';
+import { readInside, type SurveyedEntry, skillFolders, surveyFolder } from '@parley/workspace';
 import { z } from 'zod';
 import type { DataFolder } from '../data-folder.ts';
 import type { LoadedSettings } from '../read-settings.ts';
 import { type McpChange, readMcpChanges } from './mcp-accepted.ts';
-import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
 /** A file or folder whose rights matter. */
 export interface FileFact {
@@ -57,10 +56,29 @@ export interface AuditFacts {
   readonly workspace: WorkspaceFacts;
 }
 
-export type { OpenFile } from './workspace-facts.ts';
+/** `critical`: somebody else can get in or read along now. `warning`: a guard is weaker than it could be. */
+export type Severity = 'critical' | 'warning' | 'info';
+
+/** One check of `parley audit` (U05). Ids never change: people and scripts refer to them. */
+export interface Check {
+  readonly id: string;
+  readonly severity: Severity;
+  /** What must hold, for docs/audit.md. */
+  readonly holds: string;
+  /** What to do where it does not. */
+  readonly remedy: string;
+  /** One sentence for each violation; never a secret itself. */
+  readonly find: (facts: AuditFacts) => readonly (string | Graded)[];
+}
+
+/** A violation whose severity differs from that of its check. */
+export interface Graded {
+  readonly found: string;
+  readonly severity: Severity;
+}
 
 /** What gathering needs; `store` null: there is no database yet. */
-export interface GatherDeps {
+interface GatherDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly loaded: LoadedSettings;
@@ -265,5 +283,77 @@ async function trySandbox(): Promise<AuditFacts['sandbox']> {
     return { kind: 'fails', reason: reasonOf(error) };
   } finally {
     await rm(workspace, { recursive: true, force: true });
+  }
+}
+
+/** A file that everybody's turns can read. */
+export interface OpenFile {
+  /** Path inside the workspace. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What the audit knows of the workspace. */
+interface WorkspaceFacts {
+  readonly openFiles: readonly OpenFile[];
+  /** The texts of MEMORY.md and memory/. */
+  readonly memory: readonly string[];
+  readonly symlinks: readonly string[];
+  readonly hardlinks: readonly string[];
+  /** Changes that an agent made to files that become prompt text, newest first. */
+  readonly promptWrites: readonly (Omit<JournalledWrite, 'input'> & { readonly path: string })[];
+  /** There is more than was read. */
+  readonly isCut: boolean;
+}
+
+/** Notes are small; what is larger is no note and is not read here. In bytes. */
+const LARGEST = 256_000;
+const MOST_NOTES = 1_000;
+
+/** Reads the workspace; a folder that is not there has nothing. */
+async function gatherWorkspace(
+  folder: string,
+  { promptWrites, now }: { readonly now: number } & Pick<WorkspaceFacts, 'promptWrites'>,
+): Promise<WorkspaceFacts> {
+  const survey = await surveyFolder(folder, () => now).catch(() => null);
+  const entries = survey?.entries ?? [];
+  const openFiles: OpenFile[] = [];
+  const memory: string[] = [];
+  const symlinks: string[] = [];
+  const hardlinks: string[] = [];
+  let read = 0;
+  for (const entry of entries) {
+    const stat = await lstat(join(folder, entry.name)).catch(() => null);
+    if (stat?.isSymbolicLink()) symlinks.push(entry.name);
+    const hasTwin = stat?.isFile() === true && stat.nlink > 1;
+    if (hasTwin) hardlinks.push(entry.name);
+    const place = placeOf(entry);
+    // Such a file may be MEMORY.md by another name, so only owners are shown it.
+    const isPrivate = place === 'private' || (place === 'open' && hasTwin);
+    if (isPrivate || entry.bytes > LARGEST || read >= MOST_NOTES) continue;
+    read += 1;
+    const text = await textOf(survey?.folder ?? folder, entry.name);
+    if (place === 'memory') memory.push(text);
+    else openFiles.push({ name: entry.name, text });
+  }
+  const isCut = (survey?.isCut ?? false) || read >= MOST_NOTES;
+  return { openFiles, memory, symlinks, hardlinks, promptWrites, isCut };
+}
+
+/** Files of groups/ are shown to one conversation each, and to nobody else. */
+function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
+  if (/^(memory\/.*|memory\.md)$/i.test(name)) return 'memory';
+  if (/^groups\//i.test(name)) return 'private';
+  if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
+  return content.kind === 'other' ? 'open' : 'private';
+}
+
+/** Empty for what is no text, or went away meanwhile. */
+async function textOf(folder: string, name: string): Promise<string> {
+  try {
+    const bytes = await readInside(folder, name.split('/'));
+    return bytes.includes(0) ? '' : new TextDecoder().decode(bytes);
+  } catch {
+    return '';
   }
 }

@@ -1,6 +1,5 @@
 import { hostOf, isLoopback } from './access-checks.ts';
-import type { Check } from './audit.ts';
-import type { AuditFacts } from './facts.ts';
+import type { AuditFacts, Check } from './facts.ts';
 
 /** They run what they are given, so no prefix of their arguments makes a call harmless. */
 const INTERPRETERS: ReadonlySet<string> = new Set([

@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeBackup } from '../commands/backup.ts';
+import { type RestoreOrder, restoreBackup } from '../commands/restore.ts';
 import { type DataFolder, locateDataFolder } from '../data-folder.ts';
-import { checkBackup } from './check-backup.ts';
-import { makeBackup } from './make-backup.ts';
-import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
-import { openWorkFolder, tidyUp } from './work-folder.ts';
-import { writeArchive } from './write-archive.ts';
+import { writeArchive } from './archive.ts';
+import { checkBackup } from './contents.ts';
+import { openWorkFolder, tidyUp } from './exchange.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
 const LONG = `${'a-long-name-'.repeat(12)}.md`;

@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   findProgram,
@@ -18,12 +22,12 @@ import {
 } from '@parley/cli/bundle';
 import { openPageFiles } from '@parley/console';
 import { bundleModules } from './bundle-modules.ts';
-import { fillCache } from './fill-cache.ts';
 
 /** Of bundles, besides those that a process runs: one may be about to start. */
 const KEPT = 2;
 /** The kernel's clock, which dates files, may be this much behind. */
 const CLOCK_STEP_MS = 100;
+const TRIES = 3;
 
 /**
  * Makes the bundle of the sources under `root` in `dist/<hash>/`, unless there is one of them. Its folder
@@ -47,17 +51,37 @@ export async function buildBundle(root: string): Promise<'built' | 'there'> {
   return 'built';
 }
 
-/** Again when a source has changed meanwhile, as the bundle may be of what it was before. */
-async function writeBundle(root: string, part: string): Promise<Manifest> {
-  for (;;) {
-    const begun = Date.now() - CLOCK_STEP_MS;
+function writeBundle(root: string, part: string): Promise<Manifest> {
+  const write = async (): Promise<Manifest> => {
     rmSync(part, { recursive: true, force: true });
     const { inputs } = await bundleModules(root, part);
     await writePage(join(part, 'page'));
     const files = sourcesOf(root, Object.keys(inputs));
-    const manifest = { hash: hashOf(root, files), stamp: stampOf(root, files), files };
-    if (files.every((file) => statSync(join(root, file)).ctimeMs < begun)) return manifest;
+    return { hash: hashOf(root, files), stamp: stampOf(root, files), files };
+  };
+  return untilUnchanged(write, ({ files }, startedAt) =>
+    files.find((file) => statSync(join(root, file)).ctimeMs >= startedAt),
+  );
+}
+
+/**
+ * Builds again when a source has changed meanwhile, as the bundle may be of what it was before. Throws
+ * after `TRIES`: something writes all the time, or the clock was put back and a file dates from the future.
+ */
+export async function untilUnchanged<Built>(
+  write: () => Promise<Built>,
+  changedSince: (built: Built, startedAt: number) => string | undefined,
+): Promise<Built> {
+  let changed: string | undefined;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const startedAt = Date.now() - CLOCK_STEP_MS;
+    const built = await write();
+    changed = changedSince(built, startedAt);
+    if (changed === undefined) return built;
   }
+  throw new Error(
+    `${changed} changed during each of ${TRIES} builds, or its date lies in the future; check the clock and build again.`,
+  );
 }
 
 /**
@@ -99,4 +123,33 @@ export function removeOld(dist: string, current: string): void {
     .sort((a, b) => b.at - a.at);
   const old = others.slice(KEPT - 1).filter(({ path }) => !isRunning(path));
   for (const { path } of old) rmSync(path, { recursive: true, force: true });
+}
+
+/** A start that takes longer has failed, and the first one fills the cache itself. */
+const WITHIN_MS = 20_000;
+/** Nothing listens at this port: the library of Telegram is loaded, and reaches nobody. */
+const SETTINGS = {
+  model: 'offline',
+  http: { port: 0 },
+  channels: { telegram: { token: '1:none', apiRoot: 'http://127.0.0.1:9' } },
+};
+
+/**
+ * Starts the program once and ends it, on a data folder of its own: Node then keeps what it compiled
+ * beside the bundle, so that the first start is as fast as those after it.
+ */
+async function fillCache(root: string): Promise<void> {
+  const data = mkdtempSync(join(tmpdir(), 'parley-build-'));
+  writeFileSync(join(data, 'parley.yaml'), JSON.stringify(SETTINGS));
+  const args = ['--max-semi-space-size=4', join(root, 'apps/parley/bin/parley.js')];
+  const child = spawn(process.execPath, [...args, '--data', data, 'start'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: WITHIN_MS,
+    killSignal: 'SIGKILL',
+  });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (text.includes('Stop with Ctrl-C')) child.kill('SIGTERM');
+  });
+  await once(child, 'close');
+  rmSync(data, { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { removeOld } from './build.ts';
+import { removeOld, untilUnchanged } from './build.ts';
 
 const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
 let root = '';
@@ -82,5 +82,29 @@ describe('bundles of earlier sources', () => {
     const kept = ['before', 'ended', 'running', 'never-run'].filter(isKept);
     expect(kept).toEqual(['before', 'running']);
     expect(existsSync(folder())).toBe(true);
+  });
+});
+
+describe('a build while sources change', () => {
+  it('[U06] is done again until none has changed meanwhile', async () => {
+    const changes = ['main.ts', undefined];
+    let builds = 0;
+    const built = untilUnchanged(
+      async () => {
+        builds += 1;
+        return builds;
+      },
+      () => changes.shift(),
+    );
+    expect(await built).toBe(2);
+  });
+
+  it('[U06] ends where a file dates from the future, and names it', async () => {
+    const inAnHour = Date.now() + 3_600_000;
+    const built = untilUnchanged(
+      async () => {},
+      (_, startedAt) => (inAnHour >= startedAt ? 'main.ts' : undefined),
+    );
+    await expect(built).rejects.toThrow('main.ts changed during each of 3 builds');
   });
 });

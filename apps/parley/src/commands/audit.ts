@@ -1,13 +1,14 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { ParleyError, reasonOf, silentLogger } from '@parley/contracts';
-import { openStore, type Store } from '@parley/store';
-import { auditOf, auditText, countsOf, exitCodeOf } from '../audit/audit.ts';
+import type { Store } from '@parley/store';
+import { ACCESS_CHECKS } from '../audit/access-checks.ts';
+import type { Check, Severity } from '../audit/facts.ts';
 import { type AuditFacts, gatherFacts } from '../audit/facts.ts';
-import { modesToFix, octal } from '../audit/file-checks.ts';
+import { FILE_CHECKS, modesToFix, octal, WORKSPACE_CHECKS } from '../audit/file-checks.ts';
 import { acceptMcp } from '../audit/mcp-accepted.ts';
-import { CliError } from '../cli-error.ts';
-import { commandLine } from '../command-line.ts';
-import type { DataFolder } from '../data-folder.ts';
+import { TOOL_CHECKS } from '../audit/tool-checks.ts';
+import { type Cli, hasDatabase, jsonText, withStore } from '../cli.ts';
+import { CliError, commandLine, type DataFolder } from '../data-folder.ts';
 import { openAgent } from '../open-agent.ts';
 import { type LoadedSettings, readSettings } from '../read-settings.ts';
 
@@ -21,11 +22,9 @@ export interface AuditFlags {
 const COULD_NOT_RUN = 3;
 
 /** `parley audit` (U05): 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run. */
-export async function auditCommand(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
+export async function audit(
+  { folder, env, print }: Cli,
   { json = false, fix = false }: AuditFlags,
-  print: (text: string) => void,
 ): Promise<number> {
   try {
     checkPlace(folder);
@@ -38,7 +37,7 @@ export async function auditCommand(
     if (json) {
       const report = { version: 1, dataFolder: folder.path, at: new Date(facts.now).toISOString() };
       const counts = countsOf(findings);
-      print(JSON.stringify({ ...report, counts, fixed, findings }, null, 2));
+      print(jsonText({ ...report, counts, fixed, findings }));
     } else {
       for (const { path, from, to } of fixed) print(`fixed     ${path}: ${from} → ${to}`);
       if (fix && fixed.length === 0) print('No mode had to be fixed.');
@@ -53,11 +52,7 @@ export async function auditCommand(
 }
 
 /** `parley audit accept SERVER`: what its tools say of themselves now is as it should be. */
-export async function acceptCommand(
-  folder: DataFolder,
-  server: string,
-  print: (text: string) => void,
-): Promise<number> {
+export async function auditAccept({ folder, print }: Cli, server: string): Promise<number> {
   if (!acceptMcp(folder, server, Date.now())) {
     print(`Nothing has changed about the tools of the server ${server}, or there is none.`);
     return 1;
@@ -86,7 +81,12 @@ function checkPlace(folder: DataFolder): void {
     const words = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user who runs Parley.`;
     throw new CliError('audit-unreadable', words, error);
   }
-  if ([settingsFile, tokenFile, databaseFile(folder)].some((file) => existsSync(file))) return;
+  if (
+    [settingsFile, tokenFile, folder.storeUrl.replace(/^sqlite:/, '')].some((file) =>
+      existsSync(file),
+    )
+  )
+    return;
   const words = `${path} is no data folder of Parley: it has neither settings nor a database. Start Parley there with "${start}", or name another one with --data FOLDER.`;
   throw new CliError('audit-nothing', words);
 }
@@ -96,23 +96,11 @@ async function lookAt(
   env: NodeJS.ProcessEnv,
   loaded: LoadedSettings,
 ): Promise<AuditFacts> {
-  const store = await storeOf(folder, loaded);
-  try {
+  const look = async (store: Store | null): Promise<AuditFacts> => {
     const isPromptFile = await promptFilesOf(folder, env, loaded);
-    return await gatherFacts({ folder, env, loaded, store, isPromptFile, now: Date.now() });
-  } finally {
-    await store?.close();
-  }
-}
-
-/** Null before the first start: looking must not make a database. */
-async function storeOf(folder: DataFolder, { settings }: LoadedSettings): Promise<Store | null> {
-  if (settings.store.url === undefined && !existsSync(databaseFile(folder))) return null;
-  return openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
-}
-
-function databaseFile({ storeUrl }: DataFolder): string {
-  return storeUrl.replace(/^sqlite:/, '');
+    return gatherFacts({ folder, env, loaded, store, isPromptFile, now: Date.now() });
+  };
+  return hasDatabase(folder, loaded) ? withStore({ folder, env }, look) : look(null);
 }
 
 /** A workspace that is not there yet has none, and is not made. */
@@ -136,4 +124,73 @@ function fixModes(facts: AuditFacts) {
     }
     return { path, from: octal(from), to: octal(to) };
   });
+}
+
+/** One violation. */
+export interface Finding {
+  readonly id: string;
+  readonly severity: Severity;
+  readonly found: string;
+  readonly remedy: string;
+}
+
+/** All checks, in the order in which their findings are listed within a severity. */
+export const CHECKS: readonly Check[] = [
+  ...FILE_CHECKS,
+  ...WORKSPACE_CHECKS,
+  ...ACCESS_CHECKS,
+  ...TOOL_CHECKS,
+];
+
+const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'info'];
+
+/** What is wrong with an installation, the worst first. */
+export function auditOf(facts: AuditFacts, checks: readonly Check[] = CHECKS): readonly Finding[] {
+  const findings = checks.flatMap(({ id, severity, remedy, find }) =>
+    find(facts).map((one): Finding => {
+      const graded = typeof one === 'string' ? { found: one, severity } : one;
+      return { id, remedy, ...graded };
+    }),
+  );
+  return SEVERITIES.flatMap((severity) => findings.filter((one) => one.severity === severity));
+}
+
+/** How many findings there are of each severity. */
+export function countsOf(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
+  const count = (severity: Severity) =>
+    findings.filter((finding) => finding.severity === severity).length;
+  return { critical: count('critical'), warning: count('warning'), info: count('info') };
+}
+
+/** The exit code of `parley audit`: 2 with a critical finding, 1 with a warning, else 0. */
+export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
+  const { critical, warning } = countsOf(findings);
+  if (critical > 0) return 2;
+  return warning > 0 ? 1 : 0;
+}
+
+const NOUNS = { critical: 'critical', warning: 'warning', info: 'note' } as const;
+
+/** `1 critical, 2 warnings, 3 notes`. */
+function summaryOf(findings: readonly Finding[]): string {
+  const counts = countsOf(findings);
+  return SEVERITIES.map((severity) => {
+    const isOne = counts[severity] === 1 || severity === 'critical';
+    return `${counts[severity]} ${NOUNS[severity]}${isOne ? '' : 's'}`;
+  }).join(', ');
+}
+
+/** The findings for people, those of one check together with its remedy. */
+export function auditText(findings: readonly Finding[]): string {
+  const isSame = (one: Finding, other: Finding | undefined) =>
+    one.id === other?.id && one.severity === other.severity;
+  const lines = findings.flatMap((finding, at) => {
+    const { id, severity, found, remedy } = finding;
+    return [
+      ...(isSame(finding, findings[at - 1]) ? [] : [`${severity.toUpperCase().padEnd(8)}  ${id}`]),
+      `          ${found}`,
+      ...(isSame(finding, findings[at + 1]) ? [] : [`          → ${remedy}`, '']),
+    ];
+  });
+  return [...lines, `${CHECKS.length} checks: ${summaryOf(findings)}.`].join('\n');
 }

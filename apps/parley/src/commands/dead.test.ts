@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DataFolder, locateDataFolder } from '../data-folder.ts';
-import { type DeadCommand, deadCommand } from './dead.ts';
+import { type DeadWork, dead } from './dead.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
@@ -25,9 +25,9 @@ async function giveUp(...texts: readonly string[]): Promise<void> {
   }
   await store.close();
 }
-async function run(command: DeadCommand) {
+async function run(command: DeadWork) {
   const lines: string[] = [];
-  const code = await deadCommand(folder, {}, command, (text) => lines.push(text));
+  const code = await dead({ folder, env: {}, print: (text) => lines.push(text) }, command);
   return { code, out: lines.join('\n') };
 }
 const settle = (action: 'replay' | 'drop', ids: readonly string[], more: object = {}) =>

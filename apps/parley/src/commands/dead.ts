@@ -1,11 +1,20 @@
-import { type DeadDesk, DeadOrder, type DeadOutcome } from '@parley/gateway/dead-desk';
-import { CliError } from '../cli-error.ts';
-import type { DataFolder } from '../data-folder.ts';
-import { type OpenDeadDesk, openDeadDesk } from './dead-desk.ts';
-import { letterText, listText, missingText, nearest, outcomeText } from './dead-text.ts';
+import { silentLogger } from '@parley/contracts';
+import {
+  createDeadDesk,
+  type DeadDesk,
+  DeadList,
+  DeadOrder,
+  DeadOutcome,
+} from '@parley/gateway/dead-desk';
+import { ShownLetter } from '@parley/gateway/shown-letter';
+import { z } from 'zod';
+import { type Cli, jsonText, withStore } from '../cli.ts';
+import { CliError } from '../data-folder.ts';
+import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import { secondText, visible } from '../terminal/text.ts';
 
 /** What `parley dead` is to do; numbers as they were typed. */
-export type DeadCommand = { readonly json?: boolean | undefined } & (
+export type DeadWork = { readonly json?: boolean | undefined } & (
   | { readonly action: 'list'; readonly last: string; readonly before?: string }
   | { readonly action: 'show'; readonly id: string }
   | {
@@ -17,8 +26,6 @@ export type DeadCommand = { readonly json?: boolean | undefined } & (
     }
 );
 
-type Print = (text: string) => void;
-
 /** The most that a list shows at once. */
 const LARGEST_PAGE = 50;
 
@@ -26,19 +33,27 @@ const LARGEST_PAGE = 50;
  * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. A running gateway does it at once; without
  * one it is done in the database, and carried out by whoever starts.
  */
-export async function deadCommand(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
-  command: DeadCommand,
-  print: Print,
-): Promise<number> {
+export async function dead(cli: Cli, command: DeadWork): Promise<number> {
   // What was typed is checked before anything is opened.
-  const task = taskOf(command, { json: command.json === true, print });
-  await using open = await openDeadDesk(folder, env);
-  return await task(open);
+  const task = taskOf(command, { json: command.json === true, print: cli.print });
+  const gateway = await findGateway(cli.folder, cli.env);
+  if (gateway !== null) return task({ desk: deskOf(gateway), isRunning: true });
+  return withStore(cli, (store) => {
+    // The next start looks for what is due.
+    const wake = async () => {};
+    const desk = createDeadDesk({ store, wake, clock: Date.now, log: silentLogger });
+    return task({ desk, isRunning: false });
+  });
 }
 
-function taskOf(command: DeadCommand, shown: Shown): (open: OpenDeadDesk) => Promise<number> {
+/** Where dead letters are settled: by the running gateway, else in the database itself. */
+interface OpenDesk {
+  readonly desk: DeadDesk;
+  /** A gateway runs and takes up at once what is replayed. */
+  readonly isRunning: boolean;
+}
+
+function taskOf(command: DeadWork, shown: Shown): (open: OpenDesk) => Promise<number> {
   switch (command.action) {
     case 'list': {
       const { last, before } = command;
@@ -64,13 +79,13 @@ async function list(
   { json, print }: Shown,
 ): Promise<number> {
   const found = await desk.list(page);
-  print(json ? jsonOf(found) : listText(found));
+  print(json ? jsonText(found) : listText(found));
   return 0;
 }
 
 async function show(desk: DeadDesk, id: number, { json, print }: Shown): Promise<number> {
   const letter = await desk.letter(id);
-  if (json) print(jsonOf({ letter }));
+  if (json) print(jsonText({ letter }));
   else
     print(letter === null ? missingText(id, nearest(id, await known(desk))) : letterText(letter));
   return letter === null ? 1 : 0;
@@ -78,11 +93,11 @@ async function show(desk: DeadDesk, id: number, { json, print }: Shown): Promise
 
 interface Shown {
   readonly json: boolean;
-  readonly print: Print;
+  readonly print: Cli['print'];
 }
 
 async function settle(
-  { desk, isRunning }: OpenDeadDesk,
+  { desk, isRunning }: OpenDesk,
   order: DeadOrder,
   { json, print }: Shown,
 ): Promise<number> {
@@ -94,7 +109,7 @@ async function settle(
     rest = behind(order, outcome.next);
   }
   if (json) {
-    print(jsonOf({ results }));
+    print(jsonText({ results }));
   } else {
     const near = results.some(({ result }) => result === 'missing') ? await known(desk) : [];
     print(outcomeText(results, isRunning, (id) => nearest(id, near)));
@@ -110,7 +125,7 @@ function behind(order: DeadOrder, next: number | null): DeadOrder | null {
 }
 
 /** All means all but these. */
-async function tellLeftAlone(desk: DeadDesk, order: DeadOrder, print: Print): Promise<void> {
+async function tellLeftAlone(desk: DeadDesk, order: DeadOrder, print: Cli['print']): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
   const { counts } = await desk.list({ limit: 1 });
   if (counts.uncertain === 0) return;
@@ -130,7 +145,7 @@ function orderOf({
   all,
   kind,
   evenTwice,
-}: Extract<DeadCommand, { action: 'replay' | 'drop' }>): DeadOrder {
+}: Extract<DeadWork, { action: 'replay' | 'drop' }>): DeadOrder {
   if ((all === true) === ids.length > 0) {
     throw new CliError('usage', `Say which: "parley dead ${action} 17 18", or --all.`);
   }
@@ -156,6 +171,117 @@ function numberOf(text: string): number {
   throw new CliError('usage', `A number such as 17 is wanted, not ${JSON.stringify(text)}.`);
 }
 
-function jsonOf(value: object): string {
-  return JSON.stringify(value, null, 2);
+const OneLetter = z.object({ letter: ShownLetter.nullable() });
+
+/** The desk of a running gateway. */
+function deskOf(gateway: FoundGateway): DeadDesk {
+  return {
+    list({ before, limit }) {
+      const page = before === undefined ? '' : `&before=${before}`;
+      return askRunning(gateway, { path: `/api/dead?limit=${limit}${page}`, answer: DeadList });
+    },
+    async letter(id) {
+      const asked = await askRunning(gateway, { path: `/api/dead/${id}`, answer: OneLetter });
+      return asked.letter;
+    },
+    settle: (order) => askRunning(gateway, { path: '/api/dead', body: order, answer: DeadOutcome }),
+  };
+}
+
+type Result = DeadOutcome['results'][number];
+
+/** A list for the terminal. Texts of strangers command no terminal. */
+function listText({ letters, counts, next }: DeadList): string {
+  const all = counts.refused + counts.uncertain + counts.unanswered;
+  if (all === 0) return 'Nothing was given up. All is delivered, or on its way.';
+  const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
+  const more = next === null ? [] : [`Older ones: parley dead list --before ${next}`];
+  return [...letters.map(letterText), ...more, kinds].join('\n');
+}
+
+/** One letter: number, when, what it is, where, why, and its words. */
+function letterText(letter: ShownLetter): string {
+  const { id, diedAt, kind, chat, reason, settled } = letter;
+  const then = settled === null ? '' : `; ${settled.how} ${secondText(settled.at)}`;
+  const lines = [
+    `${id}  ${secondText(diedAt)}  ${kind}  ${chat}${then}`,
+    ...(reason === '' ? [] : [`    because: ${oneLine(reason)}`]),
+    ...facts(letter).map((words) => `    ${words}`),
+    ...wordsOf(letter).map((line) => `    | ${line}`),
+  ];
+  return lines.map(visible).join('\n');
+}
+
+function facts(letter: ShownLetter): readonly string[] {
+  if (letter.kind === 'unanswered') {
+    const { count, messages, steps } = letter;
+    return [
+      ...(steps === 0
+        ? []
+        : [`its turn had done ${steps} steps; asked again, tools may do them again`]),
+      ...(count > messages.length ? [`${count} messages; the first ${messages.length}:`] : []),
+    ];
+  }
+  const { part, file, state } = letter;
+  return [
+    ...(part === null ? [] : [`part ${part} of an answer`]),
+    ...(file === '' ? [] : [`with the file ${file}`]),
+    ...(letter.settled?.how === 'replayed' ? [`now: ${state}`] : []),
+  ];
+}
+
+function wordsOf(letter: ShownLetter): readonly string[] {
+  if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
+  return letter.messages.flatMap(({ from, text, at }) => [
+    `${oneLine(from)}, ${secondText(at)}:`,
+    ...text.split('\n'),
+  ]);
+}
+
+/** What came of a wish, in words. `near` finds a number that is there for one that is not. */
+function outcomeText(
+  results: readonly Result[],
+  isRunning: boolean,
+  near: (id: number) => number | null,
+): string {
+  const of = (result: Result['result']) =>
+    results.filter((one) => one.result === result).map(({ id }) => id);
+  const [replayed, dropped, settled] = [of('replayed'), of('dropped'), of('settled')];
+  const uncertain = of('uncertain');
+  const waits = isRunning ? '' : ' Parley does not run here; it is done as soon as it does.';
+  return [
+    ...(results.length === 0 ? ['There is nothing to do.'] : []),
+    ...(replayed.length === 0 ? [] : [`Replayed: ${numbers(replayed)}.${waits}`]),
+    ...(dropped.length === 0 ? [] : [`Dropped: ${numbers(dropped)}.`]),
+    ...(settled.length === 0 ? [] : [`Done already: ${numbers(settled)}.`]),
+    ...(uncertain.length === 0
+      ? []
+      : [
+          `Left alone, for it may have arrived: ${numbers(uncertain)}. With --even-twice it is sent, and may come twice.`,
+        ]),
+    ...of('missing').map((id) => missingText(id, near(id))),
+  ].join('\n');
+}
+
+/** That there is no such letter, and which one might be meant. */
+function missingText(id: number, near: number | null): string {
+  const hint = near === null ? 'There is none to be settled.' : `Did you mean ${near}?`;
+  return `There is no dead letter ${id}. ${hint}`;
+}
+
+/** The number that is nearest. */
+function nearest(id: number, known: readonly number[]): number | null {
+  const byDistance = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
+  return byDistance[0] ?? null;
+}
+
+const MOST_NUMBERS = 20;
+
+function numbers(ids: readonly number[]): string {
+  const rest = ids.length - MOST_NUMBERS;
+  return `${ids.slice(0, MOST_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   linkSync,
   mkdirSync,
@@ -57,14 +56,17 @@ function put(path: string, text: string): void {
 }
 
 const run = (yes: boolean, path = from): Promise<number> =>
-  importOpenClaw(data(), path, yes, {
-    env: {},
-    print: (text) => {
-      printed += `${text}\n`;
+  importOpenClaw(
+    {
+      folder: data(),
+      env: {},
+      print: (text) => {
+        printed += `${text}\n`;
+      },
     },
-    clock: Date.now,
-    newId: (prefix) => `${prefix}-${randomUUID()}`,
-  });
+    path,
+    yes,
+  );
 
 /** Every file below a folder: its bytes, mode and time. */
 function pictureOf(folder: string): readonly string[] {

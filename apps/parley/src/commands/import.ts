@@ -1,46 +1,43 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
-import { join, sep } from 'node:path';
-import type { Clock, NewId } from '@parley/contracts';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { join, resolve, sep } from 'node:path';
 import { copyIntoWorkspace, markedCopy, surveyFolder } from '@parley/workspace';
-import { CliError } from '../cli-error.ts';
-import type { DataFolder } from '../data-folder.ts';
-import { findWorkspace } from '../import/find-workspace.ts';
-import { planText } from '../import/import-text.ts';
+import type { Cli } from '../cli.ts';
+import { CliError } from '../data-folder.ts';
+import { newId } from '../new-id.ts';
+import { countOf, readSettings } from '../read-settings.ts';
+import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 import {
   type ImportPlan,
   isMarkedInCopy,
   planImport,
+  planText,
   type Standing,
-} from '../import/plan-import.ts';
-import { readSettings } from '../read-settings.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
-
-/** What importing needs from outside. */
-export interface ImportDeps {
-  readonly env: NodeJS.ProcessEnv;
-  readonly print: (text: string) => void;
-  readonly clock: Clock;
-  readonly newId: NewId;
-}
+} from './import-plan.ts';
 
 /**
  * `parley import openclaw FOLDER`: says what of an OpenClaw workspace is used and as what; with `yes`
  * copies it into the workspace, over nothing. The original is only read. 0 unless a copy failed.
  */
 export async function importOpenClaw(
-  folder: DataFolder,
+  { folder, env, print }: Cli,
   path: string,
-  yes: boolean,
-  deps: ImportDeps,
+  yes = false,
 ): Promise<number> {
-  const { print } = deps;
   const { folder: from, beside } = findWorkspace(path);
-  const { workspace } = readSettings(folder, deps.env).settings.agent;
+  const { workspace } = readSettings(folder, env).settings.agent;
   assertApart(from, workspace);
-  const survey = await surveyFolder(from, deps.clock);
+  const survey = await surveyFolder(from, Date.now);
   const plan = planImport(survey, beside, (name) => standingOf(survey.folder, workspace, name));
   print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
-  if (yes) return copyAll(plan, survey.folder, workspace, deps);
+  if (yes) return copyAll(plan, survey.folder, workspace, print);
   print(
     `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked: others can read USER.md until its front matter says "audience: owner".`,
   );
@@ -51,7 +48,7 @@ async function copyAll(
   plan: ImportPlan,
   from: string,
   to: string,
-  { print, newId }: ImportDeps,
+  print: Cli['print'],
 ): Promise<number> {
   let copied = 0;
   let failed = 0;
@@ -62,9 +59,7 @@ async function copyAll(
     if (result.kind === 'failed') failed += 1;
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   }
-  print(
-    `Copied into ${to}: ${copied === 1 ? '1 file' : `${copied} files`}. The original is as it was.`,
-  );
+  print(`Copied into ${to}: ${countOf(copied, 'file')}. The original is as it was.`);
   return failed === 0 ? 0 : 1;
 }
 
@@ -114,4 +109,38 @@ function isCopy(path: string, original: string, name: string): boolean {
 
 function isSame(path: string, other: string): boolean {
   return existsSync(other) && readFileSync(path).equals(readFileSync(other));
+}
+
+/** The files that make a folder a workspace of OpenClaw. */
+const MARKS = ['AGENTS.md', 'SOUL.md'];
+
+/** A workspace of OpenClaw, and what lies beside it where a whole state folder was named. */
+interface FoundWorkspace {
+  readonly folder: string;
+  readonly beside: readonly string[];
+}
+
+/**
+ * The workspace that a person means: the folder itself, or the one inside a state folder such as
+ * `~/.openclaw`. Throws CliError `import-folder`.
+ */
+function findWorkspace(path: string): FoundWorkspace {
+  const folder = resolve(path);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+    throw new CliError('import-folder', `There is no folder ${folder}. Check the path.`);
+  }
+  if (isWorkspace(folder)) return { folder, beside: [] };
+  const inside = join(folder, 'workspace');
+  if (isWorkspace(inside)) {
+    const beside = readdirSync(folder).filter((name) => name !== 'workspace');
+    return { folder: inside, beside: beside.sort() };
+  }
+  throw new CliError(
+    'import-folder',
+    `${folder} is no workspace of OpenClaw: it holds neither ${MARKS.join(' nor ')}. By default the workspace is ~/.openclaw/workspace.`,
+  );
+}
+
+function isWorkspace(folder: string): boolean {
+  return MARKS.some((mark) => existsSync(join(folder, mark)));
 }

@@ -1,13 +1,16 @@
-import { createMemoryKeeper, type MemoryKeeper } from '@parley/agent';
+import { createMemoryKeeper, localTimeIn, type MemoryKeeper, soulDiff } from '@parley/agent';
 import { type Reader, silentLogger } from '@parley/contracts';
-import { openStore } from '@parley/store';
-import { openMemorySearch, openWorkspace, type Workspace } from '@parley/workspace';
-import type { DataFolder } from '../data-folder.ts';
-import { readSettings } from '../read-settings.ts';
+import {
+  type MemoryVersions,
+  openMemorySearch,
+  openWorkspace,
+  VERSIONS_FOLDER,
+  type Workspace,
+} from '@parley/workspace';
+import { type Cli, withStore } from '../cli.ts';
 import { lockForCommand } from '../shared-lock.ts';
-import { visible } from '../terminal/visible-text.ts';
+import { visible } from '../terminal/text.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
-import { type VersionOrder, versionsCommand } from './memory-versions.ts';
 
 /** What `parley memory` is to do. */
 export type MemoryOrder =
@@ -15,8 +18,6 @@ export type MemoryOrder =
   | { readonly kind: 'search'; readonly words: string }
   | { readonly kind: 'rebuild' }
   | VersionOrder;
-
-type Print = (text: string) => void;
 
 /** Whoever can read the data folder sees what its owner sees; what belongs to single chats is shown there. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
@@ -26,15 +27,8 @@ const HITS = 10;
  * `parley memory list|search|rebuild|versions|diff|restore` (G14, H07): 0 fine, 1 nothing was found. It works
  * on files and database, so it does not matter whether a gateway runs.
  */
-export async function memoryCommand(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
-  order: MemoryOrder,
-  print: Print,
-): Promise<number> {
-  const { settings } = readSettings(folder, env);
-  const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
-  try {
+export function memory(cli: Cli, order: MemoryOrder): Promise<number> {
+  return withStore(cli, async (store, { settings }) => {
     const lock = lockForCommand(settings, store);
     const workspace = await openWorkspace({
       folder: settings.agent.workspace,
@@ -43,22 +37,20 @@ export async function memoryCommand(
       ...(lock !== undefined && { lock }),
     });
     const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
-    return await carryOut(order, { workspace, keeper, settings }, print);
-  } finally {
-    await store.close();
-  }
+    return runMemory(
+      order,
+      { workspace, keeper },
+      { print: cli.print, timeZone: settings.agent.timeZone },
+    );
+  });
 }
 
-interface Known extends Pick<ReturnType<typeof readSettings>, 'settings'> {
-  readonly workspace: Workspace;
-  readonly keeper: MemoryKeeper;
-}
-
-async function carryOut(
+async function runMemory(
   order: MemoryOrder,
-  { workspace, keeper, settings }: Known,
-  print: Print,
+  { workspace, keeper }: { readonly workspace: Workspace; readonly keeper: MemoryKeeper },
+  screen: Screen,
 ): Promise<number> {
+  const { print } = screen;
   const view = workspace.for(OWNER);
   switch (order.kind) {
     case 'list': {
@@ -84,11 +76,105 @@ async function carryOut(
       return 0;
     }
     default: {
-      if (view.versions !== undefined) {
-        return versionsCommand(view.versions, order, { print, timeZone: settings.agent.timeZone });
-      }
+      if (view.versions !== undefined) return runVersions(view.versions, order, screen);
       print('Memory is switched off in the settings (agent.memory).');
       return 1;
     }
   }
+}
+
+/** What is asked of the versions of MEMORY.md. */
+type VersionOrder =
+  | { readonly kind: 'versions' }
+  | { readonly kind: 'diff'; readonly version: string | undefined }
+  | { readonly kind: 'restore'; readonly version: string };
+
+/** Where it is printed, and in which time zone. */
+interface Screen {
+  readonly print: (text: string) => void;
+  readonly timeZone: string;
+}
+
+/**
+ * `parley memory versions|diff|restore` (H07): 0 fine, 1 it was not done or there is nothing, and why is
+ * printed. `diff` without a version: since the one before. Throws what the disk says.
+ */
+async function runVersions(
+  versions: MemoryVersions,
+  order: VersionOrder,
+  screen: Screen,
+): Promise<number> {
+  switch (order.kind) {
+    case 'versions':
+      return list(versions, screen);
+    case 'diff':
+      return diff(versions, order.version, screen);
+    case 'restore':
+      return restore(versions, order.version, screen);
+  }
+}
+
+async function list(versions: MemoryVersions, { print, timeZone }: Screen): Promise<number> {
+  const localTime = localTimeIn(timeZone);
+  const all = await versions.list();
+  if (all.length === 0) print('No version of MEMORY.md is kept yet.');
+  for (const { name, at } of all) {
+    const { date, time } = localTime(at);
+    const [why = 'as it was written by hand', ...changes] = await versions.why(name);
+    print(visible([name, `${date} ${time}`, why].join('  ')));
+    for (const change of changes) print(visible(`  ${change}`));
+  }
+  return 0;
+}
+
+/** From a version to what stands there now; the newest is mostly just that, so another one is meant. */
+async function diff(
+  versions: MemoryVersions,
+  asked: string | undefined,
+  { print }: Screen,
+): Promise<number> {
+  const current = (await versions.current()) ?? '';
+  const version = asked ?? (await lastOther(versions, current));
+  if (version === undefined) {
+    print('No other version of MEMORY.md is kept yet.');
+    return 1;
+  }
+  const old = await versions.read(version);
+  if (old === null) return missing(version, print);
+  print(`${visible(version)} → MEMORY.md`);
+  const changes = old.text === current ? 'Nothing differs.' : soulDiff(old.text, current);
+  print(visible(changes));
+  return 0;
+}
+
+async function lastOther(versions: MemoryVersions, current: string): Promise<string | undefined> {
+  for (const { name } of await versions.list()) {
+    if ((await versions.read(name))?.text !== current) return name;
+  }
+  return undefined;
+}
+
+async function restore(
+  versions: MemoryVersions,
+  version: string,
+  { print }: Screen,
+): Promise<number> {
+  if ((await versions.read(version)) === null) return missing(version, print);
+  const done = await versions.restore(version);
+  if (done.kind === 'written') {
+    print(
+      `MEMORY.md is again as it was in ${visible(version)}. What stood there before is kept, too.`,
+    );
+    return 0;
+  }
+  const why = done.kind === 'refused' ? done.detail : 'somebody changed it just now';
+  print(`MEMORY.md stays as it is: ${visible(why)}.`);
+  return 1;
+}
+
+function missing(version: string, print: Screen['print']): number {
+  print(
+    `There is no version ${visible(version)} of MEMORY.md. "parley memory versions" lists those in ${VERSIONS_FOLDER}.`,
+  );
+  return 1;
 }

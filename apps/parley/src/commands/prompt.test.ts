@@ -152,7 +152,7 @@ describe('parley prompt: a turn that was', () => {
     ['one turn to compare', ['--diff', 't1'], '--diff takes two turns'],
     ['a bad limit', ['--list', '--limit', '0'], '--limit is a number from 1 to 1000'],
     ['two questions at once', ['--last', '--turn', 't1'], 'do not go together'],
-    ['a turn that was and one that might be', ['--last', '--heartbeat'], '--last and --heartbeat'],
+    ['a past turn and a preview', ['--last', '--heartbeat'], '--last and --heartbeat'],
   ])('[P17] says what to do about %s', async (_what, args, words) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt(...args)).toBe(1);
@@ -173,7 +173,7 @@ describe('parley prompt: a turn that was', () => {
   });
 });
 
-describe('parley prompt: a turn that might be', () => {
+describe('parley prompt: a preview', () => {
   it('[P17] [W06] tells the SOUL.md that is in use, not what somebody has written into the file since', async () => {
     expect(await main(['--data', folder, 'soul'])).toBe(0);
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Be a pirate.');

@@ -1,18 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '@parley/contracts';
+import { type BackupRows, type RestoredStore, restoreStore } from '@parley/store/backup';
 import { z } from 'zod';
-import { askRunning } from '../ask-gateway.ts';
-import type { ExchangePlan, ExchangeResult } from '../backup/exchange-files.ts';
-import { restoreBackup } from '../backup/restore-backup.ts';
-import { outcomeOf, planFile } from '../backup/restore-here.ts';
-import { restoreText } from '../backup/restore-text.ts';
-import { CliError } from '../cli-error.ts';
-import type { DataFolder } from '../data-folder.ts';
-import { type FoundGateway, findGateway } from '../find-gateway.ts';
-import { findInstance } from '../instance-file.ts';
+import { readArchive } from '../backup/archive.ts';
+import {
+  type CheckedBackup,
+  checkBackup,
+  entryKind,
+  FOLDERS,
+  type Manifest,
+  manifestOf,
+  rowsOf,
+} from '../backup/contents.ts';
+import {
+  announceExchange,
+  type Exchange,
+  type ExchangePlan,
+  type ExchangeResult,
+  exchangeHere,
+  openWorkFolder,
+  outcomeOf,
+  planFile,
+  settingsBeside,
+  tidyUp,
+} from '../backup/exchange.ts';
+import type { Cli } from '../cli.ts';
+import {
+  CliError,
+  commandLine,
+  createDataFolder,
+  type DataFolder,
+  findInstance,
+} from '../data-folder.ts';
 import { isShared } from '../process-role.ts';
-import { readSettings } from '../read-settings.ts';
+import { countOf, readSettings } from '../read-settings.ts';
+import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import { minuteText } from '../terminal/text.ts';
 
 /** What a person may say about a restore. */
 export interface RestoreFlags {
@@ -30,12 +56,10 @@ const EXCHANGED_WITHIN_MS = 10 * 60_000;
  * starts. Processes that share a PostgreSQL go on running: there it is one transaction, which fences what
  * they were doing.
  */
-export async function restoreCommand(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
+export async function restore(
+  { folder, env, print }: Cli,
   name: string,
   { goOn = false, withSettings = false }: RestoreFlags,
-  print: (text: string) => void,
 ): Promise<number> {
   const gateway = await ownProcess(folder, env);
   const done = await restoreBackup({
@@ -80,4 +104,206 @@ async function askFor(
       ? `Process ${gateway.pid} was asked to take over the restored state and says nothing; what it writes in its terminal or log tells more.`
       : `Process ${gateway.pid} could not take over the restored state: ${outcome.error}`,
   );
+}
+
+/** What is put back, and where. */
+export interface RestoreOrder {
+  readonly file: string;
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** `go-on`: nothing has run since the backup was made, so what waits in it may be done. */
+  readonly unfinished: 'hold' | 'go-on';
+  /** The settings of the backup take the place of those that are there; where there are none they always do. */
+  readonly withSettings: boolean;
+  /** Who exchanges what is ready in `staging`; this process, where it is absent. */
+  readonly exchange?: (plan: ExchangePlan, staging: string) => Promise<ExchangeResult>;
+}
+
+/** What is there now. `asideFolder`: the old files; `aside` the old tables on PostgreSQL. */
+export interface RestoreDone extends RestoredStore, CheckedBackup {
+  readonly asideFolder: string | null;
+  readonly usedSettings: boolean;
+}
+
+/**
+ * How far adapters had read, where they ask the platform for what came later: that was answered before the
+ * restore, and would be once more.
+ */
+const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
+
+/**
+ * Puts a backup back. The backup is read through first; the new state is made beside the old one, which is
+ * moved aside in the end. Throws BackupError, StoreError or CliError, having changed nothing.
+ */
+export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
+  const { file, folder, env } = order;
+  const checked = await checkBackup(file);
+  createDataFolder(folder);
+  await tidyUp(folder, env);
+  const usedSettings =
+    checked.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
+  const work = openWorkFolder(folder, 'restoring-');
+  const staging = work.path;
+  const settings = settingsBeside(folder, staging);
+  try {
+    await stageFiles(file, { folder: staging, settings: usedSettings ? settings : null });
+    const done = await putBack(order, {
+      checked,
+      staging,
+      settings: usedSettings ? settings : folder.settingsFile,
+    });
+    return { ...checked, ...done, usedSettings };
+  } finally {
+    // What is half exchanged is finished with it by the next start.
+    if (!existsSync(folder.restoreMarker)) {
+      rmSync(settings, { force: true });
+      work.remove();
+    }
+  }
+}
+
+interface Prepared {
+  readonly checked: CheckedBackup;
+  readonly staging: string;
+  readonly settings: string;
+}
+
+async function putBack(
+  { file, folder, env, clock, unfinished, exchange }: RestoreOrder,
+  { checked: { manifest }, staging, settings: settingsFile }: Prepared,
+): Promise<RestoredStore & Pick<RestoreDone, 'asideFolder'>> {
+  const { settings } = readSettings({ ...folder, settingsFile }, env);
+  const isOurs = !isShared(settings);
+  const database = join(staging, 'parley.db');
+  const stamp = new Date(clock()).toISOString().replaceAll(/\D/g, '');
+  const exchanges = [
+    ...(isOurs ? databaseFiles(folder, database) : []),
+    ...stagedFolders(folder, settings.agent.workspace, staging),
+    ...(settingsFile === folder.settingsFile
+      ? []
+      : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
+  ];
+  const from = databasePath(folder);
+  const plan: ExchangePlan = {
+    file,
+    staging,
+    exchanges,
+    newAside: join(folder.path, `before-restore-${stamp}`),
+    carry: isOurs ? { from, to: database, unfinished, forget: READ_SO_FAR } : null,
+    commit: null,
+  };
+  const store = await restoreStore({
+    url: settings.store.url ?? `sqlite:${database}`,
+    clock,
+    schema: manifest,
+    rows: rowsIn(file, manifest),
+    unfinished,
+    forget: READ_SO_FAR,
+    beforeCommit: (transaction) =>
+      announceExchange(folder, { ...plan, commit: { transaction, settings: settingsFile } }),
+  });
+  const { aside, carried } = exchange
+    ? await exchange(plan, staging)
+    : await exchangeHere(folder, plan);
+  return { ...store, carried: carried ?? store.carried, asideFolder: aside };
+}
+
+/** Folders that the backup lacks are moved aside all the same. */
+function stagedFolders(folder: DataFolder, workspace: string, staging: string): Exchange[] {
+  const places = [
+    { name: 'workspace', path: workspace },
+    ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
+  ];
+  return places.map(({ name, path }) => {
+    const staged = join(staging, name);
+    return { name, path, staged: existsSync(staged) ? staged : null };
+  });
+}
+
+function databasePath({ storeUrl }: DataFolder): string {
+  return storeUrl.slice('sqlite:'.length);
+}
+
+/** What SQLite keeps beside the old file belongs to it. */
+function databaseFiles(folder: DataFolder, staged: string): readonly Exchange[] {
+  const path = databasePath(folder);
+  return ['', '-wal', '-shm'].map((end) => ({
+    name: `parley.db${end}`,
+    path: `${path}${end}`,
+    staged: end === '' ? staged : null,
+  }));
+}
+
+async function* rowsIn(file: string, manifest: Manifest): AsyncIterable<BackupRows> {
+  for await (const entry of readArchive(file)) {
+    if (entry.name === 'manifest.json') await manifestOf(file, entry);
+    else if (entry.name.startsWith('database/')) yield await rowsOf(file, entry, manifest);
+  }
+}
+
+/** What was put back, where the old state is, and what has to be known. */
+function restoreText(done: RestoreDone, folder: DataFolder): string {
+  const { manifest, rows, files, jobs, aside, asideFolder, carried } = done;
+  const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
+  const [turns, parts] = [done.turns - gone.unanswered, done.parts - gone.uncertain];
+  const made = minuteText(manifest.madeAt);
+  const held = [
+    ...(turns > 0 ? [countOf(turns, 'unanswered conversation')] : []),
+    ...(parts > 0 ? [`${countOf(parts, 'part')} of answers`] : []),
+  ];
+  return [
+    `Restored what was there at ${made} UTC: ${countOf(rows, 'row')} and ${countOf(files, 'file')}.`,
+    ...(asideFolder === null ? [] : [`The files from before are in ${asideFolder}.`]),
+    ...(aside === null
+      ? []
+      : [`The tables from before are in the schema ${aside} of the database.`]),
+    ...(done.usedSettings || !done.hasSettings
+      ? []
+      : ['The settings were left as they are; --with-settings takes those of the backup.']),
+    ...carriedText(carried),
+    ...(held.length === 0
+      ? []
+      : [
+          `Held back, since it may have been done after the backup: ${held.join(' and ')}. "${commandLine('dead list', folder)}" shows it.`,
+        ]),
+    ...(jobs > 0 ? [`Paused, since they were due meanwhile: ${countOf(jobs, 'reminder')}.`] : []),
+    'What was written since the backup is not known any more; WhatsApp may have to be linked again.',
+  ].join('\n');
+}
+
+function carriedText(carried: RestoreDone['carried']): readonly string[] {
+  if (carried === null) return [];
+  if (carried.kind === 'unreadable') {
+    return [
+      `What waited in the database from before could not be carried over (${carried.reason}): who waits for an answer has to ask again.`,
+    ];
+  }
+  const { messages, parts } = carried;
+  if (messages + parts === 0) return [];
+  const what = [
+    ...(messages > 0 ? [countOf(messages, 'unanswered message')] : []),
+    ...(parts > 0 ? [`${countOf(parts, 'part')} of answers`] : []),
+  ];
+  return [`Carried over, since people wait for it: ${what.join(' and ')}.`];
+}
+
+/** Where the settings of a backup are put; null: they are not wanted. */
+interface Staged {
+  readonly folder: string;
+  readonly settings: string | null;
+}
+
+/** Takes the files out of a backup into a folder of their own. */
+async function stageFiles(file: string, { folder, settings }: Staged): Promise<void> {
+  for await (const entry of readArchive(file)) {
+    const is = entryKind(entry.name);
+    if (is?.kind === 'settings' && settings !== null) await write(settings, entry.chunks());
+    if (is?.kind === 'file') await write(join(folder, is.folder, ...is.path), entry.chunks());
+  }
+}
+
+async function write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await pipeline(chunks, createWriteStream(path, { mode: 0o600, flush: true }));
 }

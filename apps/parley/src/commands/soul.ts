@@ -10,15 +10,15 @@ import {
   standingOf,
 } from '@parley/agent';
 import { reasonOf, silentLogger } from '@parley/contracts';
-import { openStore, type SoulVersion } from '@parley/store';
+import type { SoulVersion } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
-import { CliError } from '../cli-error.ts';
-import type { DataFolder } from '../data-folder.ts';
+import { type Cli, withStore } from '../cli.ts';
+import { CliError } from '../data-folder.ts';
 import { newId } from '../new-id.ts';
 import { openSoul } from '../open-soul.ts';
-import { type LoadedSettings, readSettings } from '../read-settings.ts';
+import type { LoadedSettings } from '../read-settings.ts';
 import { lockForCommand } from '../shared-lock.ts';
-import { visible } from '../terminal/visible-text.ts';
+import { visible } from '../terminal/text.ts';
 import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
 /** What `parley soul` is to do; `number` as it was typed. */
@@ -30,8 +30,6 @@ export type SoulOrder =
     }
   | { readonly kind: 'propose'; readonly file: string; readonly reason: string };
 
-type Print = (text: string) => void;
-
 /** Whoever can write the data folder. */
 const BY = 'the command line';
 
@@ -39,36 +37,27 @@ const BY = 'the command line';
  * `parley soul …` (W06): 0 fine, 1 it was not done, and why is printed. It works on database and file, so it
  * does not matter whether a gateway runs; the next message is answered accordingly.
  */
-export async function soulCommand(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
-  order: SoulOrder,
-  print: Print,
-): Promise<number> {
-  const { settings } = readSettings(folder, env);
-  const store = await openStore({ url: settings.store.url ?? folder.storeUrl, clock: Date.now });
-  try {
+export function soul({ folder, env, print }: Cli, order: SoulOrder): Promise<number> {
+  return withStore({ folder, env }, async (store, { settings }) => {
     const lock = lockForCommand(settings, store);
-    const soul = openSoul(settings, { folder, store, lock, clock: Date.now, log: silentLogger });
+    const opened = openSoul(settings, { folder, store, lock, clock: Date.now, log: silentLogger });
     const { workspace } = settings.agent;
     await openWorkspace({
       folder: workspace,
       templates: WORKSPACE_TEMPLATES,
       ...(lock !== undefined && { lock }),
     });
-    await soul.begin();
-    return await carryOut(order, soul.keeper, { settings, print });
-  } finally {
-    await store.close();
-  }
+    await opened.begin();
+    return runSoul(order, opened.keeper, { settings, print });
+  });
 }
 
 interface Screen {
   readonly settings: LoadedSettings['settings'];
-  readonly print: Print;
+  readonly print: Cli['print'];
 }
 
-async function carryOut(order: SoulOrder, keeper: SoulKeeper, screen: Screen): Promise<number> {
+async function runSoul(order: SoulOrder, keeper: SoulKeeper, screen: Screen): Promise<number> {
   switch (order.kind) {
     case 'list': {
       await keeper.look();
@@ -86,7 +75,7 @@ async function carryOut(order: SoulOrder, keeper: SoulKeeper, screen: Screen): P
         screen.print(visible(`  ${rule}: ${words}${points > 0 ? ` (-${points})` : ''}`));
       }
       const body = order.kind === 'show' ? version.text : version.diff;
-      screen.print(`\n${body.split('\n').map(visible).join('\n')}`);
+      screen.print(`\n${visible(body)}`);
       return 0;
     }
     case 'apply':

@@ -25,7 +25,7 @@ export async function start(
   const options = { folder, env, clock: Date.now, pass, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore') {
-    const { restoreHere } = await import('../backup/restore-here.ts');
+    const { restoreHere } = await import('../backup/exchange.ts');
     const { error, aside } = await restoreHere(ending.wish, folder);
     const words = error === null ? `A backup was restored; what was before is in ${aside}.` : error;
     process.stdout.write(`${words}\n\n`);

@@ -1,19 +1,22 @@
-import { askRunning } from '../ask-gateway.ts';
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { whyAnswerText } from '@parley/channels/timeline-text';
+import { shortDuration } from '@parley/contracts/short-duration';
+import { WhyAnswer } from '@parley/contracts/timeline';
+import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { channelLine } from '../banner.ts';
-import { commandLine } from '../command-line.ts';
-import type { DataFolder } from '../data-folder.ts';
-import { type FoundGateway, findGateway } from '../find-gateway.ts';
+import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
+import { commandLine, type DataFolder } from '../data-folder.ts';
 import { drawCode } from '../pairing-screen.ts';
+import { retentionAges } from '../read-settings.ts';
+import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
 import { GatewayStatus } from '../status-report.ts';
+import { tableText, visible } from '../terminal/text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
-export async function status(
-  folder: DataFolder,
-  env: NodeJS.ProcessEnv,
-  print: (text: string) => void,
-): Promise<number> {
+export async function status({ folder, env, print }: Cli): Promise<number> {
   const gateway = await findGateway(folder, env);
   if (gateway === null) {
     print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
@@ -84,4 +87,113 @@ function deadLines({ dead }: GatewayStatus, folder: DataFolder): readonly string
 /** Prices are not always known. */
 function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
+}
+
+/**
+ * `parley why MESSAGE` (D08): 0 it is told, 1 it is not clear which message is meant, or there is none.
+ * It asks the gateway that runs, else it reads the database itself.
+ */
+export async function why(cli: Cli, message: string, json = false): Promise<number> {
+  const path = `/api/why?message=${encodeURIComponent(message)}`;
+  const { answer } = await askOr(cli, { path, answer: WhyAnswer }, (store) =>
+    store.why.ask({ message }, Date.now()),
+  );
+  cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
+  return answer.kind === 'found' ? 0 : 1;
+}
+
+/** `parley storage` (D15): what takes how much, what bounds it, and what the next round would remove. */
+export function storage(cli: Cli, json = false): Promise<number> {
+  return withStore(cli, async (store, { settings }) => {
+    const ages = retentionAges(settings);
+    const use = await store.retention.use(ages, Date.now());
+    const lastRun = await store.retention.last();
+    const workspace = filesIn(settings.agent.workspace);
+    const { maxMegabytes } = settings.retention;
+    const found = { use, maxMegabytes, workspace, lastRun };
+    cli.print(
+      json
+        ? jsonText({ ...use, maxMegabytes, workspace, lastRun })
+        : storageText({ ...found, ages }, Date.now()),
+    );
+    return 0;
+  });
+}
+
+interface Files {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+function filesIn(folder: string): Files {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    return { files: 0, bytes: 0 };
+  }
+  const sizes = entries.flatMap((entry) => {
+    const stat = lstatSync(join(folder, entry), { throwIfNoEntry: false });
+    return stat?.isFile() ? [stat.size] : [];
+  });
+  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+interface Shown {
+  readonly use: StorageUse;
+  readonly ages: RetentionAges;
+  readonly maxMegabytes: number | 'unlimited';
+  readonly workspace: Files;
+  readonly lastRun: RetentionRun | null;
+}
+
+function storageText({ use, ages, maxMegabytes, workspace, lastRun }: Shown, now: number): string {
+  const free = use.freeBytes === null ? '' : `, ${size(use.freeBytes)} of it free for new rows`;
+  const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
+  const old = use.tables.reduce((sum, table) => sum + table.old.bytes, 0);
+  return [
+    `database   ${size(use.bytes)} (${bound})${free}`,
+    `workspace  ${size(workspace.bytes)} in ${workspace.files} files; kept`,
+    `old now    ${size(old)}, removed by the next rounds`,
+    `last round ${lastText(lastRun, now)}`,
+    '',
+    tableText(
+      [['table', 'size', 'rows', 'old', 'kept'], ...use.tables.map((table) => rowOf(table, ages))],
+      [1, 2, 3],
+    ),
+  ].join('\n');
+}
+
+function lastText(run: RetentionRun | null, now: number): string {
+  if (run === null) return 'none yet';
+  const size = run.cutoff === null ? '' : `; because of the size, all before ${day(run.cutoff)}`;
+  return `${shortDuration(now - run.endedAt)} ago: ${run.removed} rows in ${shortDuration(run.tookMs)}${size}`;
+}
+
+function rowOf({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
+  const kept = typeof bound === 'string' ? bound : boundText(bound, ages);
+  return [table, size(bytes), String(rows), String(old.rows), kept];
+}
+
+const SETTINGS: Readonly<Record<keyof RetentionAges, string>> = {
+  messages: 'retention.messageDays',
+  history: 'retention.historyDays',
+  decisions: 'retention.decisionDays',
+  prompts: 'inspector.keepDays',
+  spend: 'retention.spendDays',
+};
+
+function boundText(bound: readonly (keyof RetentionAges)[], ages: RetentionAges): string {
+  return bound
+    .map((name) => {
+      const days = ages[name] / (24 * 60 * 60_000);
+      return `${Number.isFinite(days) ? `${days} days` : 'forever'} (${SETTINGS[name]})`;
+    })
+    .join(', at least ');
+}
+
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+function size(bytes: number): string {
+  return bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

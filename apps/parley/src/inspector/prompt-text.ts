@@ -1,6 +1,7 @@
 import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/contracts';
+import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import type { PromptSummary, StoredPrompt } from '@parley/store';
-import { visible } from '../terminal/visible-text.ts';
+import { tableText, visible } from '../terminal/text.ts';
 
 /** Who may see a text, in a word. */
 function audienceWord(audience: Audience): string {
@@ -27,7 +28,7 @@ export function listText(prompts: readonly PromptSummary[]): string {
     count(tokens),
   ]);
   const heads = ['turn', 'time', 'chat', 'where', 'person', 'layout', 'tokens'];
-  return tableText([heads, ...rows]);
+  return table([heads, ...rows]);
 }
 
 /** What the model was told, layer by layer; with `full` every word of it. */
@@ -37,8 +38,8 @@ export function promptText(prompt: SentPrompt, options: { readonly full: boolean
   const characters = parts.reduce((sum, { text }) => sum + text.length, 0);
   return [
     `layout ${layout}, about ${count(tokens)} tokens, ${count(characters)} characters`,
-    tableText([HEADS, ...layerRows(parts)]),
-    ...(unsent.length === 0 ? [] : [`not in the prompt\n${tableText(unsent.map(unsentRow))}`]),
+    table([HEADS, ...layerRows(parts)]),
+    ...(unsent.length === 0 ? [] : [`not in the prompt\n${table(unsent.map(unsentRow))}`]),
     ...(options.full ? parts.map(fullText) : []),
   ].join('\n\n');
 }
@@ -80,21 +81,13 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** Columns that line up; sizes stand to the right, a row of one cell across. */
-function tableText(rows: readonly (readonly string[])[]): string {
-  const shown = rows.map((row) => row.map((cell) => visible(cell).replaceAll('\n', ' ')));
-  const [heads = []] = shown;
-  const widths = heads.map((_, at) =>
-    Math.max(...shown.map((row) => (row.length === 1 ? 0 : (row[at]?.length ?? 0)))),
+/** Indented; columns of sizes are aligned to the right. */
+function table(rows: readonly (readonly string[])[]): string {
+  const sizes = (rows[0] ?? []).flatMap((head, at) => (SIZES.has(head) ? [at + 1] : []));
+  return tableText(
+    rows.map((row) => (row.length === 1 ? row : ['', ...row])),
+    sizes,
   );
-  const line = (row: readonly string[]) =>
-    row.map((cell, at) => {
-      const width = widths[at] ?? 0;
-      return SIZES.has(heads[at] ?? '') ? cell.padStart(width) : cell.padEnd(width);
-    });
-  return shown
-    .map((row) => (row.length === 1 ? row : ['', ...line(row)]).join('  ').trimEnd())
-    .join('\n');
 }
 
 const SIZES = new Set(['characters', 'tokens']);
@@ -108,6 +101,61 @@ function moment(at: number): string {
 }
 
 /** With commas between the thousands. */
-export function count(number: number): string {
+function count(number: number): string {
   return number.toLocaleString('en-US');
+}
+
+/** Two prompts as text: what they share from the beginning on, and what differs, line by line. */
+export function comparisonText(
+  comparison: PromptComparison,
+  options: { readonly full: boolean },
+): string {
+  const { before, after, prefix, share, parts } = comparison;
+  const percent = (Math.floor(share * 1_000) / 10).toFixed(1);
+  return [
+    `first   ${count(before.characters)} characters, about ${count(before.tokens)} tokens`,
+    `second  ${count(after.characters)} characters, about ${count(after.tokens)} tokens`,
+    `shared  the first ${count(prefix.characters)} characters (${count(prefix.bytes)} bytes), about ${count(prefix.tokens)} tokens: ${percent} % of the second`,
+    '',
+    ...parts.flatMap((part, index) => partLines(part, endsHere(parts, index), options.full)),
+  ].join('\n');
+}
+
+/** The first part that is not in the shared beginning to its end. */
+function endsHere(parts: readonly PartComparison[], index: number): boolean {
+  return parts.findIndex((part) => part.shared < lengthOf(part)) === index;
+}
+
+function lengthOf({ change, pieces }: PartComparison): number {
+  const without = change === 'removed' ? 'added' : 'removed';
+  return pieces.reduce((sum, { kind, text }) => sum + (kind === without ? 0 : text.length), 0);
+}
+
+function partLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
+  const { layer, change, pieces, shared } = part;
+  const end = isEnd ? `   ◄ the shared beginning ends here, after ${count(shared)} characters` : '';
+  const lines = full ? pieces.flatMap((piece) => marked(piece)) : changesOf(pieces);
+  return [`${SIGNS[change]} ${visible(layer)}${end}`, ...(change === 'same' && !full ? [] : lines)];
+}
+
+const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
+  same: '=',
+  changed: '~',
+  added: '+',
+  removed: '-',
+};
+const MARKS: Readonly<Record<TextPiece['kind'], string>> = { same: ' ', removed: '-', added: '+' };
+
+function marked({ kind, text }: TextPiece): string[] {
+  const lines = visible(text).replace(/\n$/, '').split('\n');
+  return lines.map((line) => `    ${MARKS[kind]} ${line}`);
+}
+
+/** What is the same is told by its length. */
+function changesOf(pieces: readonly TextPiece[]): string[] {
+  return pieces.flatMap((piece) => {
+    if (piece.kind !== 'same') return marked(piece);
+    const lines = marked(piece).length;
+    return [`      … ${lines === 1 ? 'one line' : `${count(lines)} lines`} the same`];
+  });
 }

@@ -1,0 +1,79 @@
+import type { Approval } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import { approvalsText } from './access.ts';
+
+const ASKED: Approval = {
+  code: 'ABC234',
+  turnId: 't1',
+  callKey: 't1.0.0',
+  conversationId: 'c',
+  tool: 'write',
+  shown: 'path: "a.md"\ntext:\n| one\n|\n| two',
+  askedBy: 'telegram:42',
+  place: 'telegram group -5',
+  askedIn: 'c',
+  approvers: ['telegram:7'],
+  state: 'pending',
+  askedAt: Date.UTC(2026, 10, 21, 13, 5),
+  expiresAt: Date.UTC(2026, 10, 21, 13, 20),
+  decidedBy: null,
+  decidedAt: null,
+  result: null,
+};
+const decided = { decidedBy: 'telegram:7', decidedAt: ASKED.askedAt + 9_000 };
+const HEAD = '2026-11-21 13:05:00Z  ABC234  write for telegram:42 (telegram group -5): ';
+
+describe('the record of questions', () => {
+  it.each<[Partial<Approval>, string]>([
+    [{}, 'waits until 2026-11-21 13:20:00Z for an owner or telegram:7'],
+    [
+      { ...decided, state: 'approved', result: 'done' },
+      'allowed by telegram:7 at 2026-11-21 13:05:09Z; the call worked',
+    ],
+    [
+      { ...decided, state: 'approved', result: 'failed' },
+      'allowed by telegram:7 at 2026-11-21 13:05:09Z; the call failed or was cut off',
+    ],
+    [
+      { ...decided, state: 'approved' },
+      'allowed by telegram:7 at 2026-11-21 13:05:09Z; of an end of the call nothing is known yet',
+    ],
+    [
+      { ...decided, state: 'denied' },
+      'refused by telegram:7 at 2026-11-21 13:05:09Z; the call was not run',
+    ],
+    [
+      { state: 'expired', decidedAt: ASKED.expiresAt },
+      'nobody answered at 2026-11-21 13:20:00Z; the call was not run',
+    ],
+    [
+      { ...decided, state: 'withdrawn' },
+      'stopped by telegram:7 at 2026-11-21 13:05:09Z; the call was not run',
+    ],
+    [
+      { state: 'auto', decidedAt: ASKED.askedAt, result: 'done' },
+      'allowed by the settings at 2026-11-21 13:05:00Z; the call worked',
+    ],
+  ])('[G05] says who, what, when, and how it ended: %j', (change, words) => {
+    const [head, ...shown] = approvalsText([{ ...ASKED, ...change }]).split('\n');
+    expect(head).toBe(`${HEAD}${words}`);
+    expect(shown).toEqual(
+      ['path: "a.md"', 'text:', '| one', '|', '| two'].map((line) => `    ${line}`),
+    );
+  });
+
+  it('[G05] prints all of a long call, and nothing that a terminal would obey', () => {
+    const shown = `text:\n${'| x\n'.repeat(3_000)}| the end`;
+    const place = 'telegram group \x1b[2K\u2800-5';
+    const text = approvalsText([{ ...ASKED, shown, place }]);
+    expect(text.match(/\| x$/gm)).toHaveLength(3_000);
+    expect(text).toContain('| the end');
+    expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
+  });
+
+  it('[G05] is oldest first, and says so when there is none', () => {
+    const text = approvalsText([{ ...ASKED, code: 'NEW234' }, ASKED]);
+    expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
+    expect(approvalsText([])).toContain('Nobody has been asked');
+  });
+});

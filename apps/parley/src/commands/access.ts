@@ -1,0 +1,144 @@
+import { writtenOut } from '@parley/agent';
+import { pair } from '@parley/gateway';
+import type { Approval, PageSession } from '@parley/store';
+import { signInAddress } from '../banner.ts';
+import { type Cli, withStore } from '../cli.ts';
+import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
+import { countOf, readSettings } from '../read-settings.ts';
+import { findGateway, reachableAddress } from '../running-gateway.ts';
+import { minuteText, secondText, visible } from '../terminal/text.ts';
+
+/**
+ * `parley pair [CODE]`: lets a stranger in, or lists who waits; 1 when nobody waits with that code. It
+ * works on the database, so it does not matter whether a gateway runs.
+ */
+export async function pairCommand(cli: Cli, code: string): Promise<number> {
+  const { ok, text } = await withStore(cli, (store) => pair(store, code, Date.now));
+  cli.print(text);
+  return ok ? 0 : 1;
+}
+
+/** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
+export async function showToken({ folder, env, print }: Cli): Promise<number> {
+  const { http } = readSettings(folder, env).settings;
+  const gateway = await findGateway(folder, env);
+  const token = http.token ?? readToken(folder);
+  if (token === null) {
+    print(`There is no token yet; the first "${commandLine('start', folder)}" makes one.`);
+    return 3;
+  }
+  const host = http.host.includes(':') ? `[${http.host}]` : http.host;
+  const address = gateway?.address ?? reachableAddress(`http://${host}:${http.port}`);
+  print(signInAddress(address, token));
+  return 0;
+}
+
+/**
+ * `parley token rotate`: another token, and no session of the old one. Gateways on this data folder see
+ * the file change; one that is named in the settings is changed there.
+ */
+export async function rotateToken(cli: Cli): Promise<number> {
+  const { folder, env, print } = cli;
+  if (readSettings(folder, env).settings.http.token !== undefined) {
+    throw new CliError(
+      'token-in-settings',
+      `The token is http.token of ${folder.settingsFile}: put another one there ("openssl rand -hex 24" makes it) and start the gateways again. The sessions that it opened end with it.`,
+    );
+  }
+  replaceToken(folder);
+  const ended = await withStore(cli, (store) => store.pageSessions.end('all'));
+  print(
+    `There is a new token, and the old one opens nothing any more; ${countOf(ended, 'session')} ended.\n` +
+      `"${commandLine('token show', folder)}" prints the new address.`,
+  );
+  return 0;
+}
+
+/** `parley sessions`: who is signed in. Works on the database, so no gateway has to run. */
+export async function listSessions(cli: Cli): Promise<number> {
+  const sessions = await withStore(cli, (store) => store.pageSessions.list(Date.now()));
+  cli.print(sessions.length === 0 ? 'No browser is signed in.' : sessions.map(lineOf).join('\n'));
+  return 0;
+}
+
+/** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
+export async function endSessions(cli: Cli, which: string | undefined): Promise<number> {
+  if (which === undefined) {
+    throw new CliError('usage', 'Name a session as "parley sessions" lists it, or say --all.');
+  }
+  const ended = await withStore(cli, (store) => store.pageSessions.end(which));
+  if (ended === 0 && which !== 'all') {
+    cli.print(`There is no session ${which}; it may have ended already.`);
+    return 1;
+  }
+  cli.print(`${countOf(ended, 'session')} ended.`);
+  return 0;
+}
+
+const FROM: Readonly<Record<PageSession['network'], string>> = {
+  'this-machine': 'from this machine',
+  'local-network': 'from the local network',
+  internet: 'from the internet',
+  proxy: 'by a proxy',
+};
+
+function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: PageSession): string {
+  return [
+    `${id}  used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
+    `              ${visible(userAgent) || 'a browser that does not say what it is'}`,
+  ].join('\n');
+}
+
+/** `parley approvals`: who was asked what, who decided and what came of it. Needs no running gateway. */
+export async function approvals(cli: Cli, last: string): Promise<number> {
+  const limit = Number(last);
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new CliError('usage', `--last takes a number from 1 on, not ${JSON.stringify(last)}.`);
+  }
+  cli.print(approvalsText(await withStore(cli, (store) => store.approvals.recent(limit))));
+  return 0;
+}
+
+const STATES: Readonly<Record<Approval['state'], string>> = {
+  pending: 'waits',
+  approved: 'allowed',
+  denied: 'refused',
+  expired: 'nobody answered',
+  withdrawn: 'stopped',
+  auto: 'allowed by the settings',
+};
+
+/** The record of questions for people, oldest first: when, what, for whom, who decided, what came of it. */
+export function approvalsText(newestFirst: readonly Approval[]): string {
+  if (newestFirst.length === 0) return 'Nobody has been asked for an approval yet.';
+  return [...newestFirst].reverse().map(entry).join('\n');
+}
+
+function entry(approval: Approval): string {
+  const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
+  const by = decidedBy === null ? '' : ` by ${decidedBy}`;
+  const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
+  // Ids and names come from outside, and a terminal obeys what it prints.
+  const head = writtenOut(
+    `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${ending(approval)}`,
+  );
+  return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
+}
+
+/** How long it is waited for, whoever else may decide, or what came of the call. */
+function ending({ state, expiresAt, approvers, result }: Approval): string {
+  switch (state) {
+    case 'pending':
+      return ` until ${secondText(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;
+    case 'approved':
+    case 'auto':
+      if (result === 'done') return '; the call worked';
+      // What was cut off in the middle is no success either, and nobody knows more.
+      if (result === 'failed') return '; the call failed or was cut off';
+      return '; of an end of the call nothing is known yet';
+    case 'denied':
+    case 'expired':
+    case 'withdrawn':
+      return '; the call was not run';
+  }
+}

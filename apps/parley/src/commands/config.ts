@@ -1,0 +1,69 @@
+import { silentLogger } from '@parley/contracts';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { describeProblem } from '@parley/settings';
+import { upgradeSettings } from '@parley/settings/upgrade';
+import type { Cli } from '../cli.ts';
+import { endSoon } from '../end-soon.ts';
+import { plugIn } from '../plug-in.ts';
+import { checkSettings, countOf } from '../read-settings.ts';
+
+/** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
+export async function configCheck(cli: Cli): Promise<number> {
+  const { folder, print } = cli;
+  const { result, report } = await checkWithPlugins(cli);
+  const broken =
+    result.kind === 'ok' ? Object.values(result.channels).filter((c) => c.kind === 'broken') : [];
+  const problems =
+    result.kind === 'invalid' ? result.problems : broken.flatMap((channel) => channel.problems);
+  for (const warning of result.warnings) print(`warning: ${describeProblem(warning)}\n`);
+  for (const { works, line } of report) if (!works) print(`warning: the plugin ${line}\n`);
+  for (const problem of problems) print(`${describeProblem(problem)}\n`);
+  if (result.kind === 'invalid') {
+    print(`${folder.settingsFile}: ${countOf(problems.length, 'problem')}; Parley will not start.`);
+    return 1;
+  }
+  if (broken.length > 0) {
+    const names = broken.map(({ channel, account }) => `${channel}/${account}`).join(', ');
+    print(`${folder.settingsFile}: Parley will start, but without ${names}.`);
+    return 1;
+  }
+  const origin = result.origin === 'file' ? 'is fine' : 'does not exist; the defaults apply';
+  print(`${folder.settingsFile} ${origin}.`);
+  return 0;
+}
+
+/** Plugins know channels of their own; they are loaded for a look where the settings name some. */
+async function checkWithPlugins({ folder, env }: Cli) {
+  const first = checkSettings(folder, env);
+  if (first.kind === 'invalid' || first.settings.plugins.length === 0) {
+    return { result: first, report: [] };
+  }
+  const known = { channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
+  const { definitions, report } = await plugIn(first, { folder, env, ...known });
+  endSoon();
+  return { result: checkSettings(folder, env, definitions), report };
+}
+
+/**
+ * `parley config upgrade`: writes an older settings file as this Parley has it; 0 when it is up to date
+ * now. Without it an older file works as well: it is brought up to date in memory at each start.
+ */
+export async function configUpgrade({ folder: { settingsFile }, print }: Cli): Promise<number> {
+  const result = upgradeSettings(settingsFile);
+  if (result.kind === 'upgraded') {
+    const { from, to, kept } = result;
+    print(
+      `${settingsFile} was of version ${from} and is of version ${to} now; ${kept} is as it was.`,
+    );
+    return 0;
+  }
+  if (result.kind === 'current') print(`${settingsFile} is up to date.`);
+  if (result.kind === 'missing') print(`${settingsFile} does not exist; the defaults apply.`);
+  if (result.kind === 'current' || result.kind === 'missing') return 0;
+  const reason =
+    result.kind === 'newer'
+      ? `is of version ${result.version}, of ${result.writtenBy === null ? 'a newer Parley' : `Parley ${result.writtenBy}`}; update Parley`
+      : 'is not valid YAML; "parley config check" says where';
+  print(`${settingsFile} ${reason}. It was left as it is.`);
+  return 1;
+}

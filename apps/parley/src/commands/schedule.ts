@@ -1,0 +1,157 @@
+import {
+  type CronAnswer,
+  type CronOrder,
+  type CronWish,
+  type InboundMessage,
+  silentLogger,
+} from '@parley/contracts';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import {
+  createCronDesk,
+  createFindTarget,
+  createHeartbeat,
+  HeartbeatAnswer,
+  HeartbeatReport,
+  makeReport,
+} from '@parley/proactive';
+import type { Store } from '@parley/store';
+import { openWorkspace } from '@parley/workspace';
+import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
+import { commandLine } from '../data-folder.ts';
+import { LOCAL_OWNERS } from '../local-owners.ts';
+import { servedBy } from '../message-settings.ts';
+import { newId } from '../new-id.ts';
+import { cronDeskDeps } from '../open-cron.ts';
+import { planAccounts } from '../plan-accounts.ts';
+import type { LoadedSettings } from '../read-settings.ts';
+import { askRunning, findGateway } from '../running-gateway.ts';
+import { visible } from '../terminal/text.ts';
+import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
+
+/** What `parley cron` is to do. `to`: whose chat it is for; the owner’s when absent. */
+export type CronWork =
+  | Extract<CronOrder, { readonly id: string } | { readonly action: 'list' }>
+  | { readonly action: 'add'; readonly wish: CronWish; readonly to: string | undefined };
+
+/**
+ * `parley cron …` (H08): 0 done, 1 not, and why is printed. It works on the database, so it does not matter
+ * whether a gateway runs; one that does sees it within 15 seconds.
+ */
+export async function cron(cli: Cli, work: CronWork): Promise<number> {
+  const { ok, words } = await withStore(cli, (store, loaded) => runCron(loaded, store, work));
+  cli.print(visible(words.replaceAll('`', '')));
+  return ok ? 0 : 1;
+}
+
+async function runCron(
+  loaded: LoadedSettings,
+  store: Store,
+  command: CronWork,
+): Promise<CronAnswer> {
+  const { settings } = loaded;
+  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
+  const parts = { store, accounts, clock: Date.now, log: silentLogger };
+  const ask = createCronDesk(cronDeskDeps(settings, parts));
+  if (command.action !== 'add') return ask(command, { kind: 'operator' });
+  const findTarget = createFindTarget({
+    ...parts,
+    owners,
+    serves: servedBy(accounts),
+    tell: 'last',
+    chats: settings.tools.message.chats,
+  });
+  const { to, wish } = command;
+  const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
+  if (target.kind === 'none') return { ok: false, words: `Not added: ${target.reason}` };
+  const { route, last, isOwners } = target;
+  const origin = isOwners ? last : withoutPerson(last);
+  const askedBy = `command:${newId('order')}`;
+  return ask({ action: 'add', askedBy, origin, route, wish }, { kind: 'operator' });
+}
+
+/** A job that nobody in a group has asked for is none of theirs. */
+function withoutPerson(message: InboundMessage): InboundMessage {
+  return { ...message, sender: { id: 'operator', name: 'the operator', isBot: false } };
+}
+
+/** `parley heartbeat`: 0 fine, 1 HEARTBEAT.md needs a fix. A stopped installation is read from its files. */
+export async function heartbeat(cli: Cli, json = false): Promise<number> {
+  const question = { path: '/api/heartbeat', answer: HeartbeatReport };
+  const { answer: report, isRunning } = await askOr(cli, question, reportOfStopped);
+  cli.print(json ? jsonText({ running: isRunning, ...report }) : heartbeatText(report, isRunning));
+  return report.problems.length === 0 ? 0 : 1;
+}
+
+/**
+ * `parley heartbeat now`: 1 no task was started, 3 nothing runs that could run a task. `task` empty: the one
+ * that is due.
+ */
+export async function heartbeatNow(
+  { folder, env, print }: Cli,
+  task: string,
+  json = false,
+): Promise<number> {
+  const gateway = await findGateway(folder, env);
+  if (gateway === null) {
+    const start = commandLine('start', folder);
+    print(`No Parley runs on ${folder.path}, so nothing can run a task. Start it with "${start}".`);
+    return 3;
+  }
+  const answer = await askRunning(gateway, {
+    path: '/api/heartbeat/now',
+    body: { id: newId('wish'), ...(task !== '' && { task }) },
+    answer: HeartbeatAnswer,
+  });
+  print(json ? jsonText(answer) : answer.words);
+  return answer.task === null ? 1 : 0;
+}
+
+async function reportOfStopped(
+  store: Store,
+  { settings }: LoadedSettings,
+): Promise<HeartbeatReport> {
+  const clock = Date.now;
+  const log = silentLogger;
+  const { heartbeat, owners, tools } = settings;
+  const agent = { id: settings.agent.id, timeZone: settings.agent.timeZone };
+  const workspace = await openWorkspace({
+    folder: settings.agent.workspace,
+    templates: WORKSPACE_TEMPLATES,
+  });
+  const findTarget = createFindTarget({
+    store,
+    owners: [...owners, ...LOCAL_OWNERS],
+    // Which accounts work shows when it is started.
+    serves: () => true,
+    chats: tools.message.chats,
+    tell: heartbeat.tell,
+    log,
+  });
+  const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
+  const idle = async () => {};
+  const parts = { store, agent, settings: heartbeat, findTarget, clock };
+  const made = createHeartbeat({ ...parts, view, log, wake: idle, deliver: idle });
+  return makeReport({ ...parts, heartbeat: made, isRunning: false });
+}
+
+/** A report for the terminal: one task after the other, then what needs mending. */
+export function heartbeatText(report: HeartbeatReport, isRunning: boolean): string {
+  const { plan, tokens, tasks, problems, timeZone } = report;
+  return [
+    `heartbeat  ${plan.words.replaceAll('`', '')} (${timeZone})`,
+    ...(isRunning ? [] : ['           Parley does not run: times are as if it were started now']),
+    ...(plan.lastWords === null ? [] : [`last beat  ran nothing: ${plan.lastWords}`]),
+    `today      ${tokens.today} of ${tokens.perDay} tokens`,
+    ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),
+    ...tasks.flatMap(({ name, schedule, tell, last, next }) => [
+      `\n${name}  ${schedule}${tell === null ? '' : `, tells ${tell}`}`,
+      `  last     ${last.words}`,
+      `  next     ${next.words}`,
+    ]),
+    ...(problems.length === 0 ? [] : ['', ...problems]),
+  ]
+    .flatMap((text) => text.split('\n'))
+    .map(visible)
+    .join('\n');
+}

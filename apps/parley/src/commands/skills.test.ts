@@ -1,0 +1,65 @@
+import type { SkillStatus } from '@parley/workspace';
+import { describe, expect, it } from 'vitest';
+import { skillPage, skillTable } from './skills.ts';
+
+const LIMITS = { max: 150, maxCharacters: 30_000 };
+const READY: SkillStatus = {
+  name: 'plan-trip',
+  source: 'bundled',
+  state: 'ready',
+  reason: null,
+  location: '~/skills/plan-trip/SKILL.md',
+  description: 'Plans a trip.',
+  emoji: '🧳',
+  install: [],
+  audience: { kind: 'everyone' },
+  forModel: true,
+  command: 'plan_trip',
+  commandProblem: null,
+  tokens: 42,
+};
+
+describe('the table of skills', () => {
+  it('[S09] has what can be used first, in columns that fit', () => {
+    const unfit: SkillStatus = {
+      ...READY,
+      name: 'a',
+      emoji: null,
+      state: 'not-eligible',
+      reason: 'needs the program "x"',
+      install: ['brew install x'],
+      command: null,
+      tokens: 0,
+    };
+    expect(skillTable([unfit, READY], LIMITS).split('\n')).toEqual([
+      'SKILL         SOURCE   STATE         COMMAND     TOKENS  REMARK',
+      'plan-trip 🧳  bundled  ready         /plan_trip  42',
+      'a             bundled  not-eligible  -           -       needs the program "x"; to install: brew install x',
+      '',
+      '1 of 2 ready; the list costs about 42 tokens a prompt (at most 150 skills, 30000 characters).',
+    ]);
+  });
+
+  it('[S08] [S09] tells who may see one, and why one has no command', () => {
+    const audience = { kind: 'owner' } as const;
+    const commandProblem = 'no command: /help is one of Parley’s own';
+    const told = skillTable(
+      [{ ...READY, audience, command: null, commandProblem, forModel: false }],
+      LIMITS,
+    );
+    expect(told).toContain(
+      'no command: /help is one of Parley’s own; for the owner only; not shown to the model',
+    );
+  });
+
+  it('[S01] lets no text of a skill command the terminal', () => {
+    const told = skillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
+    expect(told).not.toContain('\u001b');
+    expect(told.split('\n')).toHaveLength(4);
+    expect(skillPage({ ...READY, description: 'x\u001b]0;y\u0007z' })).not.toContain('\u001b');
+  });
+
+  it('says where skills go when there are none', () => {
+    expect(skillTable([], LIMITS)).toContain('docs/skills.md');
+  });
+});

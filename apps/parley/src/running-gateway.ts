@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import {
+  CliError,
+  type DataFolder,
+  findInstance,
+  type Instance,
+  readToken,
+} from './data-folder.ts';
+import { checkSettings, type LoadedSettings } from './read-settings.ts';
+
+/** A running gateway, and the secret that opens it. */
+export interface FoundGateway extends Instance {
+  readonly token: string;
+}
+
+/**
+ * Finds the gateway of an installation on this machine, or null: the one that runs on the data folder,
+ * else one that works on the same database.
+ */
+export async function findGateway(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+): Promise<FoundGateway | null> {
+  const checked = checkSettings(folder, env);
+  const settings = checked.kind === 'ok' ? checked.settings : undefined;
+  const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
+  if (instance === null) return null;
+  // Without a token of its own the folder has never had a gateway; the one found says that it is wrong.
+  return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
+}
+
+async function findNeighbour(
+  url: LoadedSettings['settings']['store']['url'],
+): Promise<Instance | null> {
+  if (url === undefined) return null;
+  // Most installations keep their database in the data folder and never need this.
+  const { openStore, PROCESS_GONE_AFTER_MS } = await import('@parley/store');
+  const store = await openStore({ url, clock: Date.now });
+  try {
+    const here = hostname();
+    const running = await store.processes.list(Date.now() - PROCESS_GONE_AFTER_MS);
+    const gateway = running.find(({ host, role }) => host === here && role !== 'worker');
+    if (gateway === undefined) return null;
+    const { pid, address } = gateway;
+    return { pid, address: address.replace(`//${here}:`, '//127.0.0.1:') };
+  } finally {
+    await store.close();
+  }
+}
+
+const ANSWER_WITHIN_MS = 5_000;
+
+/** A path of the gateway’s API; with `body` it is posted, as JSON. */
+export interface GatewayQuestion<Answer> {
+  readonly path: string;
+  readonly body?: object;
+  readonly answer: z.ZodType<Answer>;
+}
+
+/**
+ * Asks a running gateway. Throws CliError (`status-unanswered`) when it does not
+ * answer, or not as a Parley of this version does.
+ */
+export async function askRunning<Answer>(
+  { pid, address, token }: FoundGateway,
+  { path, body, answer }: GatewayQuestion<Answer>,
+): Promise<Answer> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const response = await request({ address, token }, path, signal, body);
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    return answer.parse(await response.json());
+  } catch (error) {
+    throw new CliError(
+      'status-unanswered',
+      `Process ${pid} should be a Parley at ${address}, but does not tell how it is (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
+      error,
+    );
+  }
+}
+
+/** One request to a gateway; with `body` it is posted, as JSON. */
+function request(
+  { address, token }: Pick<FoundGateway, 'address' | 'token'>,
+  path: string,
+  signal: AbortSignal,
+  body?: object,
+): Promise<Response> {
+  return fetch(`${address}${path}`, {
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    signal,
+  });
+}
+
+const Part = z.object({
+  type: z.literal('part'),
+  partId: z.string(),
+  turnId: z.string().nullable(),
+  text: z.string(),
+});
+const Inbound = z.object({
+  type: z.literal('inbound'),
+  messageId: z.string(),
+  /** Null while it waits for its turn. */
+  outcome: z.string().nullable().default(null),
+});
+
+/** What the terminal makes use of; events of other kinds are passed over. */
+const Event = z.discriminatedUnion('type', [
+  Part,
+  Inbound,
+  z.object({ type: z.literal('typing') }),
+  z.object({ type: z.literal('stream'), turnId: z.string(), text: z.string() }),
+  z.object({ type: z.literal('stream-end'), turnId: z.string() }),
+]);
+export type ChatEvent = z.infer<typeof Event>;
+
+const History = z.object({ entries: z.array(z.discriminatedUnion('type', [Part, Inbound])) });
+export type ChatHistory = z.infer<typeof History>['entries'];
+
+const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
+
+/** Where the gateway is now, or null while none runs; asked again at every try. */
+export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
+
+/** A gateway as the terminal sees it: it may go away and come back at any time. */
+export interface GatewayClient {
+  /** Sends until the gateway says that it has the message; the same id each time, so that it counts once. */
+  send(
+    text: string,
+  ): Promise<{ readonly id: string; readonly kind: string; readonly reason: string | undefined }>;
+  history(): Promise<ChatHistory>;
+  /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
+  watch(listener: GatewayListener): Promise<void>;
+}
+
+/** What watching tells. */
+export interface GatewayListener {
+  /** At each (re)connection, before its first event. */
+  linked(): Promise<void>;
+  /** The gateway is away; it is looked for again and again. */
+  lost(): void;
+  event(event: ChatEvent): void;
+}
+
+const RETRY_MS = 500;
+
+/** Talks to the terminal channel of a gateway until `signal` fires. */
+export function createGatewayClient(find: FindGateway, signal: AbortSignal): GatewayClient {
+  return {
+    async send(text) {
+      const id = randomUUID();
+      const taken = await insist(() => json(find, signal, '/messages', { id, text }), signal);
+      const { outcome } = Answer.parse(taken);
+      return { id, kind: outcome.kind, reason: outcome.reason };
+    },
+    async history() {
+      return History.parse(await insist(() => json(find, signal, '/history'), signal)).entries;
+    },
+    async watch(listener) {
+      while (!signal.aborted) {
+        try {
+          await watchOnce(find, signal, listener);
+        } catch (error) {
+          if (error instanceof CliError) throw error;
+        }
+        if (signal.aborted) return;
+        listener.lost();
+        // The gateway may be restarting; an abort ends the wait and the loop.
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Tries until it works: the gateway may be restarting. A refusal is final and thrown. */
+async function insist<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof CliError || signal.aborted) throw error;
+      await sleep(RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
+async function json(...asked: Parameters<typeof askTerminal>): Promise<unknown> {
+  return (await askTerminal(...asked)).json();
+}
+
+/** A request to the terminal channel. Throws CliError when the gateway refuses it. */
+async function askTerminal(
+  find: FindGateway,
+  signal: AbortSignal,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  const gateway = await find();
+  if (gateway === null) throw new Error('no gateway is running just now');
+  const response = await request(gateway, `/channels/terminal/default${path}`, signal, body);
+  if (response.ok) return response;
+  const said = (await response.text()).trim();
+  if (response.status >= 500) throw new Error(said);
+  throw new CliError('chat-refused', `The gateway at ${gateway.address} refused: ${said}`);
+}
+
+async function watchOnce(
+  find: FindGateway,
+  signal: AbortSignal,
+  listener: GatewayListener,
+): Promise<void> {
+  const response = await askTerminal(find, signal, '/events');
+  if (response.body === null) return;
+  await listener.linked();
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!line.startsWith('data:')) continue;
+      const event = Event.safeParse(JSON.parse(line.slice('data:'.length)));
+      if (event.success) listener.event(event.data);
+    }
+  }
+}
+
+/**
+ * The address under which this machine reaches a server that listens on all of its addresses:
+ * `http://0.0.0.0:7411` cannot be opened in every browser. Other addresses stay as they are.
+ */
+export function reachableAddress(address: string): string {
+  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}

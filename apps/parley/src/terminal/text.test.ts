@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { rowsOf, visible, wrapWords } from './text.ts';
+
+describe('text of others on the terminal', () => {
+  it.each([
+    ['clears the screen', 'a\u001b[2Jb', 'ab'],
+    ['renames the window', 'a\u001b]0;owned\u0007b', 'ab'],
+    ['answers as if typed', 'a\u001b[6nb', 'ab'],
+    ['goes back over what was said', 'good\rbad\b!', 'goodbad!'],
+    ['rings', 'a\u0007b', 'ab'],
+    ['uses eight-bit orders', 'a\u009b2Jb', 'ab'],
+    ['has line ends of Windows and tabs', 'a\r\n\tb', 'a\n    b'],
+  ])('[U03] cannot command it: %s', (_what, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it.each([
+    ['abcdef', 4, ['abcd', 'ef']],
+    ['abcd', 4, ['abcd']],
+    ['a\n\nb', 4, ['a', '', 'b']],
+    ['日本語', 4, ['日本', '語']],
+    ['👋👋👋', 4, ['👋👋', '👋']],
+    ['ééé'.normalize('NFD'), 4, ['ééé'.normalize('NFD')]],
+  ])('%j takes rows of %i columns as a terminal would', (text, columns, rows) => {
+    expect(rowsOf(text, columns)).toEqual(rows);
+  });
+
+  it('breaks between words, and leaves a long address whole so that it can be copied', () => {
+    expect(wrapWords('one two three', 8)).toBe('one two\nthree');
+    expect(wrapWords('see https://example.com/long/path ok', 10)).toBe(
+      'see\nhttps://example.com/long/path\nok',
+    );
+    expect(wrapWords('  indented stays', 40)).toBe('  indented stays');
+  });
+});

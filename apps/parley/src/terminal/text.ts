@@ -1,0 +1,103 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * A text that a stranger or a model wrote, without what would command the terminal: move, erase,
+ * rename the window, answer as if somebody typed.
+ */
+export function visible(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '    ');
+  return stripVTControlCharacters(lines).replace(/(?!\n)\p{Cc}/gu, '');
+}
+
+const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
+const TWO_COLUMNS =
+  /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+/** Breaks long lines between words; a word that is too long stays whole, so that it can be copied. */
+export function wrapWords(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => (columnsOf(line) <= columns ? line : wrapLine(line, columns)))
+    .join('\n');
+}
+
+function wrapLine(line: string, columns: number): string {
+  let wrapped = '';
+  let used = 0;
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    const width = columnsOf(word);
+    if (used > 0 && used + width > columns) {
+      wrapped += `\n${word.trimStart()}`;
+      used = width - (word.length - word.trimStart().length);
+    } else {
+      wrapped += word;
+      used += width;
+    }
+  }
+  return wrapped;
+}
+
+/** How many columns of a terminal a line takes. */
+function columnsOf(text: string): number {
+  return [...text].reduce((sum, character) => sum + widthOf(character), 0);
+}
+
+/** The rows a text takes on a screen of so many columns, cut as a terminal cuts them. */
+export function rowsOf(text: string, columns: number): string[] {
+  return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
+}
+
+function cutLine(line: string, columns: number): string[] {
+  const rows: string[] = [];
+  let row = '';
+  let width = 0;
+  for (const character of line) {
+    const wide = widthOf(character);
+    if (width + wide > columns) {
+      rows.push(row);
+      row = '';
+      width = 0;
+    }
+    row += character;
+    width += wide;
+  }
+  return [...rows, row];
+}
+
+/** Columns of one code point; in doubt more, since a row cut early does no harm. */
+function widthOf(character: string): number {
+  if (NO_WIDTH.test(character)) return 0;
+  return TWO_COLUMNS.test(character) ? 2 : 1;
+}
+
+/**
+ * Columns that line up, those at `right` with their ends; a row of one cell goes across. Cells may hold
+ * what strangers wrote: nothing of it moves the cursor.
+ */
+export function tableText(
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): string {
+  const shown = rows.map((row) => row.map((cell) => visible(cell).replaceAll('\n', ' ')));
+  const aligned = shown.filter((row) => row.length > 1);
+  const widths = aligned[0]?.map((_, at) =>
+    Math.max(...aligned.map((row) => columnsOf(row[at] ?? ''))),
+  );
+  const pad = (cell: string, at: number): string => {
+    const blank = ' '.repeat((widths?.[at] ?? 0) - columnsOf(cell));
+    return right.includes(at) ? blank + cell : cell + blank;
+  };
+  return shown
+    .map((row) => (row.length === 1 ? row : row.map(pad)).join('  ').trimEnd())
+    .join('\n');
+}
+
+/** `2026-11-21 14:05`, in UTC. */
+export function minuteText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** `2026-11-21 14:05:09Z`. */
+export function secondText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
