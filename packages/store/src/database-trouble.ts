@@ -51,19 +51,20 @@ export function watchDatabase(
     trouble = null;
     log.info({ recovered: name }, 'the database works again');
   };
-  const watched = async <T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> => {
-    try {
-      const result = await work();
-      worked(kind);
-      return result;
-    } catch (reason) {
-      failed(reason);
-      throw reason;
-    }
-  };
-  const read: Database['read'] = (work) => watched('read', () => database.read(work));
+  const watched = <T>(kind: 'read' | 'write', result: Promise<T>): Promise<T> =>
+    result.then(
+      (value) => {
+        worked(kind);
+        return value;
+      },
+      (reason) => {
+        failed(reason);
+        throw reason;
+      },
+    );
+  const read: Database['read'] = (work) => watched('read', database.read(work));
   const write: Database['write'] = (work, durability) =>
-    watched('write', () => database.write(work, durability));
+    watched('write', database.write(work, durability));
   return {
     dialect: database.dialect,
     trouble: () => trouble,
@@ -78,9 +79,9 @@ export function watchDatabase(
     read,
     write,
     change: (durability, statement, ...params) =>
-      watched('write', () => database.change(durability, statement, ...params)),
-    writeUrgent: (work) => watched('write', () => database.writeUrgent(work)),
-    writeLong: (work) => watched('write', () => database.writeLong(work)),
+      watched('write', database.change(durability, statement, ...params)),
+    writeUrgent: (work) => watched('write', database.writeUrgent(work)),
+    writeLong: (work) => watched('write', database.writeLong(work)),
     rewritten: () => database.rewritten(),
     close: () => database.close(),
   };

@@ -2,7 +2,7 @@ import type { NewId, OutboundPart } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import type { Sql } from '../database.ts';
 import { toJson } from '../json-column.ts';
-import type { Lease, TurnCommit, TurnUsage } from '../rows.ts';
+import type { Lease, TranscriptEntry, TurnCommit, TurnUsage } from '../rows.ts';
 import { ofListItem, statement } from '../statement.ts';
 import type { TurnTable } from '../tables/lane-tables.ts';
 import { insertParts } from './new-parts.ts';
@@ -32,10 +32,7 @@ export async function commitTurn(
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
   const { conversationId } = lease;
-  if (commit.entries.length > 0) {
-    const entries = toJson(commit.entries.map(({ role, content }) => [role, toJson(content)]));
-    sql.send(REMEMBER, { conversationId, session: turn.session, turnId, entries, now });
-  }
+  remember(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
   if (commit.outcome === 'failed') {
     recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
@@ -75,15 +72,37 @@ const FINISH = statement(`
 const DONE = statement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
-// All entries in one statement, numbered in the order of the list.
-const REMEMBER = statement(`
-  insert into transcript (conversation_id, session, turn_id, role, content, created_at)
+// All entries in one statement, numbered in the order of the list; mostly a question and its answer.
+const REMEMBER =
+  'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
+const REMEMBER_TWO = statement(`${REMEMBER}
+  values (:conversationId, :session, :turnId, :firstRole, :first, :now),
+    (:conversationId, :session, :turnId, :secondRole, :second, :now)`);
+const REMEMBER_ALL = statement(`${REMEMBER}
   select :conversationId, cast(:session as integer), :turnId,
     ${ofListItem(0)}, ${ofListItem(1)}, cast(:now as bigint)
   from json_each(:entries)`);
 const PLAN = statement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );
+
+/** Puts entries at the end of the history of a conversation. */
+function remember(
+  sql: Sql,
+  entries: readonly TranscriptEntry[],
+  of: { conversationId: string; session: number; turnId: string; now: number },
+): void {
+  const [first, second] = entries;
+  if (first === undefined) return;
+  if (second !== undefined && entries.length === 2) {
+    const firstEntry = { firstRole: first.role, first: toJson(first.content) };
+    const secondEntry = { secondRole: second.role, second: toJson(second.content) };
+    sql.send(REMEMBER_TWO, { ...of, ...firstEntry, ...secondEntry });
+    return;
+  }
+  const all = toJson(entries.map(({ role, content }) => [role, toJson(content)]));
+  sql.send(REMEMBER_ALL, { ...of, entries: all });
+}
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 

@@ -98,12 +98,13 @@ export function promptRepository(
   };
 }
 
-/** In one order for everybody, so that two turns that share texts never wait for each other in a ring. */
+/** Two of one hash are one object, unless the memory of hashes turned over between them. */
 function distinct(texts: readonly HashedText[]): HashedText[] {
-  const found = new Map(texts.map((text) => [text.hash, text]));
-  return [...found.values()].sort(byHash);
+  const found = new Set<string>();
+  return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
 }
 
+/** In one order for all, so that two turns that share texts never wait for each other in a ring. */
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**

@@ -43,9 +43,8 @@ export function rowOf(
     tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
     place: toJson(place),
     message_ids: toJson(prompt.messageIds),
-    parts: toJson(
-      parts.map(({ text: _text, ...part }, at) => ({ ...part, hash: texts[at]?.hash })),
-    ),
+    // JSON leaves out what is undefined; so no part is copied twice.
+    parts: toJson(parts.map((part, at) => ({ ...part, text: undefined, hash: texts[at]?.hash }))),
     unsent: toJson(prompt.unsent),
     tools: toJson(prompt.tools),
     messages: messagesJson(prompt.messages, hashOf),

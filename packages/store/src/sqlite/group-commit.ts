@@ -49,10 +49,7 @@ export class GroupCommit {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#members.push({
       durability,
-      async work(sql) {
-        const value = await work(sql);
-        return () => resolve(value);
-      },
+      work: (sql) => work(sql).then((value) => () => resolve(value)),
       fail: reject,
     });
     this.#schedule();

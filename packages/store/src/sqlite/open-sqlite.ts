@@ -106,23 +106,27 @@ function sqliteDatabase(
     inTransaction: () => sqlite.isTransaction,
   });
   let open = true;
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!open) throw new StoreError('store-closed', `${options.name} is closed already.`);
-    try {
-      return await work();
-    } catch (reason) {
-      throw explain(reason);
-    }
+  const explained = (reason: unknown): never => {
+    throw explain(reason);
   };
+  const transact = <T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> =>
+    open ? transactions.transact(work, durability).catch(explained) : Promise.reject(closed());
+  const closed = () => new StoreError('store-closed', `${options.name} is closed already.`);
   return {
     dialect: 'sqlite',
-    read: (work) => guarded(() => work(reading)),
-    write: (work, durability = 'power-cut') =>
-      guarded(() => transactions.transact(work, durability)),
+    async read(work) {
+      if (!open) throw closed();
+      try {
+        return await work(reading);
+      } catch (reason) {
+        throw explain(reason);
+      }
+    },
+    write: (work, durability = 'power-cut') => transact(work, durability),
     change: (durability, statement, ...params) =>
-      guarded(() => transactions.transact((sql) => sql.run(statement, ...params), durability)),
-    writeUrgent: (work) => guarded(() => transactions.transact(work, 'process')),
-    writeLong: (work) => guarded(() => transactions.transact(work, 'power-cut')),
+      transact((sql) => sql.run(statement, ...params), durability),
+    writeUrgent: (work) => transact(work, 'process'),
+    writeLong: (work) => transact(work, 'power-cut'),
     rewritten() {
       // It changes with every commit of another process on the file, such as a command's.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
