@@ -61,24 +61,24 @@ function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
   switch (message.role) {
     case 'tool':
       return { ...message, content };
-    case 'assistant':
+    case 'assistant': {
+      const { toolCalls } = message;
+      if (toolCalls === undefined)
+        return content === message.content ? message : { ...message, content };
+      const clean = toolCalls.map((call) => ({ ...call, arguments: scrub(call.arguments) }));
+      return { ...message, content, toolCalls: clean };
+    }
+    case 'user': {
+      const { said, attached } = message;
+      if (said === undefined && attached === undefined && content === message.content)
+        return message;
       return {
         ...message,
         content,
-        ...(message.toolCalls !== undefined && {
-          toolCalls: message.toolCalls.map((call) => ({
-            ...call,
-            arguments: scrub(call.arguments),
-          })),
-        }),
+        ...(said !== undefined && { said: scrub(said) }),
+        ...(attached !== undefined && { attached: attached.map(scrub) }),
       };
-    case 'user':
-      return {
-        ...message,
-        content,
-        ...(message.said !== undefined && { said: scrub(message.said) }),
-        ...(message.attached !== undefined && { attached: message.attached.map(scrub) }),
-      };
+    }
   }
 }
 

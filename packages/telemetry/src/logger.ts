@@ -3,10 +3,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from '@parley/contracts';
 import pino from 'pino';
 import { OutageGate } from './outage-gate.ts';
-import { plainFacts } from './plain-error.ts';
-import { prettyLine } from './pretty-line.ts';
-import { scrubJsonLine } from './scrub-json.ts';
-import type { Scrub } from './scrubber.ts';
+import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
 /** From the most talkative; `silent` says nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -113,4 +110,122 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 
 function isSaid(own: LogLevel, level: LogLevel): boolean {
   return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
+}
+
+/** Causes of causes; deeper ones add nothing. */
+const DEEPEST_CAUSE = 4;
+
+/** An error as plain data for a log line. */
+interface PlainError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string | number;
+  readonly stack?: string;
+  readonly cause?: PlainError | string;
+}
+
+/**
+ * Takes from an error what operators need, and nothing else: client libraries hang whole requests,
+ * with people's messages and tokens in them, on their errors.
+ */
+function plainError(error: Error, depth = 0): PlainError {
+  const code = 'code' in error ? error.code : undefined;
+  const hasCode = typeof code === 'string' || typeof code === 'number';
+  return {
+    type: error.name,
+    message: error.message,
+    ...(hasCode ? { code } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined ? {} : { cause: plainCause(error.cause, depth + 1) }),
+  };
+}
+
+function plainCause(cause: unknown, depth: number): PlainError | string {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : typeof cause;
+  return depth > DEEPEST_CAUSE ? cause.message : plainError(cause, depth);
+}
+
+/** Keys that a line has anyway; a second one would hide the first. */
+const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
+
+/** The facts of a log line: errors made plain, and nothing in the place of the line's own keys. */
+function plainFacts(facts: object): Record<string, unknown> {
+  const entries = Object.entries(facts);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      TAKEN.has(key) ? `${key}_` : key,
+      value instanceof Error ? plainError(value) : value,
+    ]),
+  );
+}
+
+const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: number }>> = {
+  debug: { word: 'debug', colour: 90 },
+  info: { word: 'info ', colour: 36 },
+  warn: { word: 'warn ', colour: 33 },
+  error: { word: 'ERROR', colour: 31 },
+};
+
+/**
+ * One JSON log line as a line for people: `14:05:09.123 info  message key=value`. Everything that came
+ * from outside is escaped, so nobody can forge a line or move the cursor. The stack of an error that
+ * has no code, which nobody expected, follows indented.
+ */
+function prettyLine(jsonLine: string, colour: boolean): string {
+  const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;
+  const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
+  const pairs = Object.entries(facts).map(
+    ([key, value]) => `${paint(90, `${escaped(key)}=`)}${shown(value)}`,
+  );
+  const line = [
+    paint(90, clockTime(time)),
+    paint(shade, word),
+    escaped(String(msg ?? '')),
+    ...pairs,
+  ];
+  const stacks = Object.values(facts).flatMap((value) => (isError(value) ? stackOf(value) : []));
+  return `${[line.join(' '), ...stacks].join('\n')}\n`;
+}
+
+function clockTime(time: unknown): string {
+  const date = new Date(String(time));
+  const pad = (value: number, width = 2) => String(value).padStart(width, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((n) => pad(n))
+    .join(':');
+  return `${clock}.${pad(date.getMilliseconds(), 3)}`;
+}
+
+function shown(value: unknown): string {
+  if (isError(value)) return quoted(`${value.type}: ${messages(value)}`);
+  return typeof value === 'string' ? quoted(value) : escaped(JSON.stringify(value));
+}
+
+function messages({ message, cause }: PlainError): string {
+  if (cause === undefined) return message;
+  return `${message} ← ${typeof cause === 'string' ? cause : messages(cause)}`;
+}
+
+/** Words stand as they are; whatever could be mistaken for something else is quoted. */
+function quoted(text: string): string {
+  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escaped(JSON.stringify(text));
+}
+
+/** Control characters, line separators and marks that turn the writing direction, made visible. */
+function escaped(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function stackOf(error: PlainError): string[] {
+  if (error.code !== undefined || error.stack === undefined) return [];
+  const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
+  return frames.map((frame) => `    ${escaped(frame.trim())}`);
+}
+
+function isError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'type' in value && 'message' in value;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PARLEY_METRICS } from './metric-table.ts';
-import { processSamples } from './process-samples.ts';
+import { processSamples } from './metrics.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../docs/metrics.md');
 

@@ -1,8 +1,11 @@
+import { performance } from 'node:perf_hooks';
 import type { Meter } from '@parley/contracts';
-import { exposeGauge, exposeSample, exposeSeries, type GaugeReading } from './exposition.ts';
-import { type MetricDefinition, type MetricTable, PARLEY_METRICS } from './metric-table.ts';
-import { processSamples } from './process-samples.ts';
-import { SeriesSet } from './series.ts';
+import {
+  type MetricDefinition,
+  type MetricTable,
+  PARLEY_METRICS,
+  type RecordedDefinition,
+} from './metric-table.ts';
 
 /** A process's metrics: a meter to record with, and the text that `/metrics` answers. */
 export interface Metrics {
@@ -101,4 +104,159 @@ function mistakeIn(
   }
   if (!(amount >= 0)) return `${name} was given ${amount}, which is not a number of at least 0.`;
   return undefined;
+}
+
+/** The values of a metric's labels, in the order the metric declares them. */
+type LabelValues = readonly string[];
+
+/** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
+const MOST_SERIES = 200;
+
+/** What was counted or timed for one combination of label values. `sum` is in seconds. */
+interface Series {
+  readonly values: LabelValues;
+  count: number;
+  sum: number;
+  /** Observations per bucket, not cumulative; those above the last bound are only in `count`. */
+  readonly buckets: number[];
+}
+
+/** The recorded series of one metric. */
+class SeriesSet {
+  readonly definition: RecordedDefinition;
+  readonly #series = new Map<string, Series>();
+
+  constructor(definition: RecordedDefinition) {
+    this.definition = definition;
+    // A series that starts at zero lets a rate be computed from its first increase on.
+    if (definition.labels.length === 0) this.at([]);
+  }
+
+  /** The series for these values, made if need be. */
+  at(values: LabelValues): Series {
+    const key = JSON.stringify(values);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const full = this.#series.size >= MOST_SERIES && !values.every((value) => value === 'other');
+    if (full) return this.at(values.map(() => 'other'));
+    const bounds = this.definition.kind === 'histogram' ? this.definition.buckets : [];
+    const series = { values, count: 0, sum: 0, buckets: bounds.map(() => 0) };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  /** In the order of their first use. */
+  all(): Iterable<Series> {
+    return this.#series.values();
+  }
+}
+
+/** What `/metrics` answers as `content-type`: Prometheus's text format 0.0.4. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Values of one gauge of the table, read at the moment of the scrape. */
+export interface GaugeReading {
+  readonly name: string;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels?: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** A value of the process itself. */
+interface Sample {
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge';
+  readonly help: string;
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
+function exposeSeries(name: string, set: SeriesSet): string[] {
+  const { definition } = set;
+  const lines = header(name, definition.kind, definition.help);
+  for (const series of set.all()) {
+    const labels = definition.labels.map((label, i) => pair(label, series.values[i] ?? ''));
+    if (definition.kind === 'counter') {
+      lines.push(sampleLine(name, labels, series.count));
+      continue;
+    }
+    let cumulative = 0;
+    for (const [index, bound] of definition.buckets.entries()) {
+      cumulative += series.buckets[index] ?? 0;
+      lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', String(bound))], cumulative));
+    }
+    lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', '+Inf')], series.count));
+    lines.push(sampleLine(`${name}_sum`, labels, series.sum));
+    lines.push(sampleLine(`${name}_count`, labels, series.count));
+  }
+  return lines;
+}
+
+/** A gauge in Prometheus's text format; nothing where it has no value. */
+function exposeGauge({ name, values }: GaugeReading, help: string): string[] {
+  if (values.length === 0) return [];
+  const lines = values.map(({ value, labels = {} }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+    return sampleLine(name, pairs, value);
+  });
+  return [...header(name, 'gauge', help), ...lines];
+}
+
+/** A value read now in Prometheus's text format. */
+function exposeSample({ name, kind, help, value, labels = {} }: Sample): string[] {
+  const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+  return [...header(name, kind, help), sampleLine(name, pairs, value)];
+}
+
+function header(name: string, kind: string, help: string): string[] {
+  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
+}
+
+function pair(label: string, value: string): string {
+  const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+  return `${label}="${text}"`;
+}
+
+function sampleLine(name: string, labels: readonly string[], value: number): string {
+  return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${value}`;
+}
+
+/**
+ * The process's own state under the names every Prometheus dashboard knows. Read only when somebody
+ * scrapes: no timer runs for it.
+ */
+export function processSamples(): Sample[] {
+  const { user, system } = process.cpuUsage();
+  const memory = process.memoryUsage();
+  const gauge = (name: string, help: string, value: number): Sample => ({
+    name,
+    kind: 'gauge',
+    help,
+    value,
+  });
+  return [
+    {
+      name: 'process_cpu_seconds_total',
+      kind: 'counter',
+      help: 'User and system CPU time spent in seconds.',
+      value: (user + system) / 1e6,
+    },
+    gauge(
+      'process_start_time_seconds',
+      'Start time of the process since the Unix epoch in seconds.',
+      performance.timeOrigin / 1000,
+    ),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.rss),
+    gauge('nodejs_heap_size_total_bytes', 'Process heap size in bytes.', memory.heapTotal),
+    gauge('nodejs_heap_size_used_bytes', 'Process heap size used in bytes.', memory.heapUsed),
+    gauge('nodejs_external_memory_bytes', 'External memory size in bytes.', memory.external),
+    gauge(
+      'nodejs_eventloop_utilization',
+      'Share of time the event loop was busy since the start, 0 to 1.',
+      performance.eventLoopUtilization().utilization,
+    ),
+  ];
 }

@@ -1,5 +1,4 @@
 import { rememberTexts } from '@parley/contracts';
-import { secretForms } from './secret-forms.ts';
 
 /** Removes secrets from a text. Scrubbing twice changes nothing more. */
 export type Scrub = (text: string) => string;
@@ -28,7 +27,7 @@ export interface Secrets {
 }
 
 /** What stands where a secret stood. */
-export const HIDDEN = '[secret]';
+const HIDDEN = '[secret]';
 const HIDDEN_PHONE = '[phone]';
 
 /** What gives itself away by its look, also when nobody configured it. */
@@ -198,4 +197,97 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
   }
   if (open === undefined) return text;
   return clean + text.slice(done, open.start) + open.instead + text.slice(open.end);
+}
+
+/** Shorter values would blot out ordinary words. */
+const SHORTEST_SECRET = 6;
+/** Shorter base64 could be anything. */
+const SHORTEST_BASE64 = 8;
+/** A password that is one word of letters would take that word out of every answer. */
+const WORD = /^[a-z]{1,8}$/i;
+
+/**
+ * All spellings in which a secret may turn up in text: as it is, inside JSON (also JSON within JSON),
+ * in a URL, in HTML, in hexadecimal digits, and inside base64 of a longer text. Values shorter than 6
+ * characters and single words of at most 8 letters (`postgres`) are not treated as secrets.
+ */
+function secretForms(secrets: Iterable<string>): string[] {
+  const forms = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET || WORD.test(secret)) continue;
+    const inJson = jsonEscaped(secret);
+    const inUrl = encodeURIComponent(secret.toWellFormed());
+    const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
+    const encoded = [inUrl, lowerCaseEscapes(inUrl), ...hexForms(secret), ...base64Forms(secret)];
+    for (const form of [secret, ...escaped, ...encoded]) forms.add(form);
+  }
+  return [...forms];
+}
+
+function jsonEscaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function htmlEscaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** `%3a` is as good as `%3A`. */
+function lowerCaseEscapes(inUrl: string): string {
+  return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function hexForms(secret: string): string[] {
+  const hex = Buffer.from(secret, 'utf8').toString('hex');
+  return [hex, hex.toUpperCase()];
+}
+
+/**
+ * Base64 turns three bytes into four characters, so a secret within a longer text (`user:password`)
+ * has three spellings. Characters at the edges that also hold bits of neighbours are left out.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const forms = [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    const first = Math.ceil((shift * 8) / 6);
+    const last = Math.floor(((shift + bytes.length) * 8) / 6);
+    return text.slice(first, last);
+  });
+  const long = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/**
+ * Scrubs JSON so that it stays JSON: a secret made of digits may stand inside a number, where a
+ * replacement would break it.
+ */
+export function scrubJson(json: string, scrub: Scrub): string {
+  const clean = scrub(json);
+  if (clean === json || isJson(clean)) return clean;
+  return JSON.stringify(scrubValue(JSON.parse(json), scrub));
+}
+
+/** The same for a line of the log. */
+export function scrubJsonLine(line: string, scrub: Scrub): string {
+  const clean = scrubJson(line, scrub);
+  return clean.endsWith('\n') ? clean : `${clean}\n`;
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false; // That is the question, not a failure.
+  }
+}
+
+function scrubValue(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === 'string') return scrub(value);
+  if (typeof value === 'number') return scrub(String(value)) === String(value) ? value : HIDDEN;
+  if (Array.isArray(value)) return value.map((entry) => scrubValue(entry, scrub));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, entry]) => [scrub(key), scrubValue(entry, scrub)]));
 }

@@ -9,10 +9,8 @@ import {
 import { recordingLogger, silentLogger, type Tracer } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSecrets } from '../scrubber.ts';
-import { messageSampler } from './message-sampler.ts';
-import { openTracer } from './open-tracer.ts';
 import { openTracing } from './open-tracing.ts';
-import { plainExporter } from './plain-exporter.ts';
+import { messageSampler, openTracer, plainExporter } from './start-tracing.ts';
 
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
