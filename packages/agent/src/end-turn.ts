@@ -13,8 +13,7 @@ import { renderInSteps } from '@parley/markup';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, Store, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
-import { marked } from './answer/system-mark.ts';
-import { whatIsSeen } from './answer/what-is-seen.ts';
+import { marked, visibleText } from './answer/visible-text.ts';
 import { NOTHING_TO_SHOW } from './failure-words.ts';
 import type { FinalStep, StepUsage } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
@@ -53,7 +52,7 @@ export async function giveAnswer(
   { text, usage }: FinalStep,
 ): Promise<Ending> {
   const { turn } = seen;
-  const answer = whatIsSeen(text, quotableIn(turn, seen.journal.joined()));
+  const answer = visibleText(text, quotableIn(turn, seen.journal.joined()));
   const words = answer.kind === 'says' ? answer.text : text;
   const entries = [asked(seen), spoken('assistant', words)];
   const said = { ...kept(seen), entries, usage, account: accountIn(deps, turn) };

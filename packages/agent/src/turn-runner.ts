@@ -9,7 +9,7 @@ import {
 } from '@parley/queue';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
-import { whatIsSeen } from './answer/what-is-seen.ts';
+import { visibleText } from './answer/visible-text.ts';
 import { type ApprovalDeps, openGate } from './approvals/approval-gate.ts';
 import { TurnSuspendedError } from './approvals/turn-suspended-error.ts';
 import {
@@ -180,7 +180,7 @@ async function answerMessages(
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
   const ending = await giveAnswer(deps, seen, lease, answer);
-  const heard = whatIsSeen(answer.text, quotableIn(turn, journal.joined()));
+  const heard = visibleText(answer.text, quotableIn(turn, journal.joined()));
   const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerStream, type SeenPiece } from './answer-stream.ts';
-import { marked } from './system-mark.ts';
-import { whatIsSeen } from './what-is-seen.ts';
+import { marked, visibleText } from './visible-text.ts';
 
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6']) };
 
@@ -63,7 +62,7 @@ describe('an answer that grows', () => {
     fc.assert(
       fc.property(pieces, sizes, (all, cuts) => {
         const whole = all.join('');
-        const seen = whatIsSeen(whole, CHAT);
+        const seen = visibleText(whole, CHAT);
         const { shown, before } = streamed(cutAt(whole, cuts));
         const text = shown.map((piece) => piece.text).join('');
         expect(text).toBe(seen.kind === 'says' ? seen.text : '');
@@ -93,11 +92,11 @@ describe('what is seen', () => {
   it('[G08] [G09] [G10] has nothing left to take out', () => {
     fc.assert(
       fc.property(pieces, (all) => {
-        const seen = whatIsSeen(all.join(''), CHAT);
+        const seen = visibleText(all.join(''), CHAT);
         if (seen.kind === 'silent') return;
         expect(seen.text).not.toMatch(/\[\[ *reply_to_current *\]\]|^\s*⚙/i);
         expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
-        expect(whatIsSeen(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
+        expect(visibleText(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
       }),
       { numRuns: 2_000 },
     );
@@ -108,7 +107,7 @@ describe('what is seen', () => {
     fc.assert(
       fc.property(words, (text) => {
         fc.pre(!/⚙|\[\[|_reply|heartbeat/i.test(text));
-        expect(whatIsSeen(text, CHAT)).toEqual({ kind: 'says', text });
+        expect(visibleText(text, CHAT)).toEqual({ kind: 'says', text });
       }),
     );
   });

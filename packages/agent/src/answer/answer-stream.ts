@@ -1,7 +1,12 @@
-import { openFrameAt } from './injected-frame.ts';
-import { openTagAt } from './reply-tag.ts';
 import { isVisible, mayBecomeWhole, settledLength } from './silent-token.ts';
-import { type QuotableMessages, quotedBy, whatIsSeen, withoutBeginning } from './what-is-seen.ts';
+import {
+  openFrameAt,
+  openTagAt,
+  type QuotableMessages,
+  quotedBy,
+  visibleText,
+  withoutBeginning,
+} from './visible-text.ts';
 
 /** One more piece of what people see of a growing answer, and the message it quotes. */
 export interface SeenPiece {
@@ -9,7 +14,7 @@ export interface SeenPiece {
   readonly replyTo?: string;
 }
 
-/** What a growing answer shows. All pieces together are a beginning of what `whatIsSeen` says in the end. */
+/** What a growing answer shows. All pieces together are a beginning of what `visibleText` says in the end. */
 export interface AnswerStream {
   push(text: string): void;
   /** The answer is over: passes on what was held back. */
@@ -51,7 +56,7 @@ export function answerStream(
       if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
     },
     end() {
-      const seen = whatIsSeen(whole, quotable);
+      const seen = visibleText(whole, quotable);
       if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
     },
   };

@@ -1,6 +1,6 @@
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { leadingMessage } from '../turn-facts.ts';
-import type { QuotableMessages } from './what-is-seen.ts';
+import type { QuotableMessages } from './visible-text.ts';
 
 /**
  * The messages that the answer of a turn may quote: those it answers (`joined`: later ones) and those that they quote, of the

@@ -1,6 +1,6 @@
 import { shownBlock } from '@parley/contracts';
 import type { Approval } from '@parley/store';
-import { marked } from '../answer/system-mark.ts';
+import { marked } from '../answer/visible-text.ts';
 import { MOST_SHOWN } from './shown-arguments.ts';
 
 /** What a question says. `who` asked for it stands there only where they are not the ones who read it. */

@@ -3,8 +3,7 @@ import { type BeatVerdict, type JudgeBeat, silentTracer } from '@parley/contract
 import { renderInSteps } from '@parley/markup';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
 import type { BeatRun, BeatTurn, ClaimedTurn, Lease } from '@parley/store';
-import { marked } from '../answer/system-mark.ts';
-import { whatIsSeen } from '../answer/what-is-seen.ts';
+import { marked, visibleText } from '../answer/visible-text.ts';
 import type { Ending } from '../end-turn.ts';
 import { GAVE_UP } from '../failure-words.ts';
 import { spoken } from '../history.ts';
@@ -119,7 +118,7 @@ async function endOf(deps: BeatRunnerDeps, beating: Beating, answer: Found): Pro
 async function verdictOf(judge: JudgeBeat, text: string, run: BeatRun): Promise<BeatVerdict> {
   const verdict = await judge(text, run);
   if (verdict.state !== 'alerted') return verdict;
-  const seen = whatIsSeen(verdict.text, { known: new Set() });
+  const seen = visibleText(verdict.text, { known: new Set() });
   if (seen.kind === 'silent') return { state: 'quiet', reason: seen.reason };
   return { ...verdict, text: seen.text };
 }

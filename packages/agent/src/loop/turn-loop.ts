@@ -2,7 +2,7 @@ import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';
-import type { QuotableMessages } from '../answer/what-is-seen.ts';
+import type { QuotableMessages } from '../answer/visible-text.ts';
 import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
 import type { HistoryFill } from '../context/history-budget.ts';
 import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, ReplyRoute } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
 import type { Post, PostResult, Store } from '@parley/store';
-import { marked } from '../answer/system-mark.ts';
-import { whatIsSeen } from '../answer/what-is-seen.ts';
+import { marked, visibleText } from '../answer/visible-text.ts';
 
 /** What posting needs. */
 export interface PostDeps {
@@ -33,7 +32,7 @@ export async function postMessage(
   { store, deliver, clock }: PostDeps,
   { route, markdown, isMarked, ...post }: NewMessage,
 ): Promise<PostedMessage> {
-  const seen = whatIsSeen(markdown, { known: new Set() });
+  const seen = visibleText(markdown, { known: new Set() });
   if (seen.kind === 'silent') return { kind: 'nothing' };
   const words = isMarked ? marked(seen.text) : seen.text;
   const bodies = seen.text.trim() === '' ? [] : await render(words, route);

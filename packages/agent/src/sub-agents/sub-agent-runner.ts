@@ -3,7 +3,7 @@ import type { RunTurn } from '@parley/queue';
 import type { ClaimedTurn, Lease, Store, SubAgentRun, TurnCommit } from '@parley/store';
 import { SUB_AGENT_LANE } from '@parley/store';
 import { cutText } from '@parley/workspace';
-import { whatIsSeen } from '../answer/what-is-seen.ts';
+import { visibleText } from '../answer/visible-text.ts';
 import { GAVE_UP } from '../failure-words.ts';
 import type { FinalStep } from '../final-step.ts';
 import { spoken, textOf } from '../history.ts';
@@ -118,7 +118,7 @@ function taskSource({ task }: SubAgentRun): ContextSource {
 
 function endOf(answer: Found): SubAgentEnd {
   if ('words' in answer) return { kind: 'failed', reason: answer.words };
-  const seen = whatIsSeen(answer.text, { known: new Set() });
+  const seen = visibleText(answer.text, { known: new Set() });
   const text = seen.kind === 'says' ? seen.text : 'It found nothing to say.';
   return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
 }

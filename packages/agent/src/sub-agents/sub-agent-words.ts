@@ -1,5 +1,5 @@
 import { quotedLines } from '@parley/contracts';
-import { marked } from '../answer/system-mark.ts';
+import { marked } from '../answer/visible-text.ts';
 
 /** Longest result that a parent is told, in characters; about 5,000 tokens. */
 export const RESULT_CHARACTERS = 20_000;

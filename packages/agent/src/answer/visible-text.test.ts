@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { whatIsSeen } from './what-is-seen.ts';
+import { visibleText } from './visible-text.ts';
 
 /** The chat of the table: `m7` is answered, `m5` and `m6` are known, and `x1` is of another chat. */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
 /** As the table writes it: `∅` nothing is sent; `↩ id` the answer quotes that message. */
 function written(answer: string): string {
-  const seen = whatIsSeen(answer, CHAT);
+  const seen = visibleText(answer, CHAT);
   if (seen.kind === 'silent') return '∅';
   return seen.replyTo === undefined ? seen.text : `↩ ${seen.replyTo}  ${seen.text}`;
 }

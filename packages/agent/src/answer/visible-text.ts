@@ -1,0 +1,164 @@
+import {
+  holdsToken,
+  isVisible,
+  wholeToken,
+  withoutFirstToken,
+  withoutLastToken,
+  withoutTokenParagraphs,
+} from './silent-token.ts';
+
+/** The messages that an answer may quote: all of the chat it goes to. */
+export interface QuotableMessages {
+  /** The one being answered; absent where it is of another chat, or nobody wrote it. */
+  readonly current?: string;
+  readonly known: ReadonlySet<string>;
+}
+
+/** What people see of the model's last answer. */
+type VisibleAnswer =
+  | { readonly kind: 'silent'; readonly reason: string }
+  | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
+
+/**
+ * What people see of an answer (G08–G10): nothing where it is the silent token; else its text, without
+ * tokens at their edges, reply tags, repeated frames and the system's mark. A token in the middle of a
+ * sentence is somebody's subject, and all other text stays as it is, character for character.
+ */
+export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
+  let text = answer;
+  for (let before = ''; text !== before; ) {
+    before = text;
+    const begun = withoutOpenFrames(withoutBeginning(text));
+    const token = wholeToken(text) ?? wholeToken(begun);
+    if (token !== null) return { kind: 'silent', reason: `it answered ${token}` };
+    const next = withoutLastToken(begun) ?? begun;
+    if (next !== text) text = next.trimEnd();
+  }
+  if (!isVisible(text) && holdsToken(answer)) {
+    return { kind: 'silent', reason: 'it answered nothing but silent tokens' };
+  }
+  const replyTo = quotedBy(answer, quotable);
+  return { kind: 'says', text, ...(replyTo !== undefined && { replyTo }) };
+}
+
+/**
+ * Text without everything that can be told from its beginning on: whatever follows, this much of it
+ * is out. What may still become something is left in.
+ */
+export function withoutBeginning(text: string): string {
+  for (let before = text; ; ) {
+    const { text: untagged } = withoutTags(withoutFrames(before));
+    const begun = withoutMark(withoutTokenParagraphs(untagged));
+    const next = withoutFirstToken(begun) ?? begun;
+    if (next === before) return next;
+    // What now leads stood behind something; what led before is the answer's own.
+    before = /^\s/.test(before) ? next : next.trimStart();
+  }
+}
+
+/** The message that an answer asks to be shown with: the first of its tags whose message is of this chat. */
+export function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
+  const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
+  const { asked } = withoutTags(withoutFrames(answer));
+  return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
+}
+
+const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
+
+/** A tag is over by then, so that a list of lists is not held back for long. In characters. */
+const LONGEST_TAG = 260;
+
+/** What a tag asks to be shown: the message that is answered, or another one. */
+type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
+
+/** Text without its reply tags, and those of them that stood before everything that is seen (G10). */
+interface WithoutTags {
+  readonly text: string;
+  /** In the order of the text. */
+  readonly asked: readonly AskedQuote[];
+}
+
+/**
+ * Takes all tags out. Only those at the beginning ask for something: what was streamed stands below its
+ * message already when a later one comes.
+ */
+function withoutTags(text: string): WithoutTags {
+  if (!text.includes('[[')) return { text, asked: [] };
+  const tags = [...text.matchAll(TAG)];
+  const first = tags.filter(({ index }) => !isVisible(text.slice(0, index).replace(TAG, '')));
+  return {
+    text: text.replace(TAG, ''),
+    asked: first.map(([, id]) =>
+      id === undefined ? { kind: 'current' } : { kind: 'message', id },
+    ),
+  };
+}
+
+/** Where something begins that may become a tag, or the length of the text. */
+export function openTagAt(text: string): number {
+  for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
+    const rest = text.slice(at, at + LONGEST_TAG);
+    if (rest.length < LONGEST_TAG && !/\]\]|\n/.test(rest)) return at;
+  }
+  return text.length;
+}
+
+/** What the prompt puts around things that people did not say; a frame that a model repeats is not shown. */
+const FRAMES: readonly (readonly [open: string, close: string])[] = [
+  ...['message-context', 'turn-facts', 'group-context', 'overheard'].map(
+    (name) => [`<${name}>`, `</${name}>`] as const,
+  ),
+  ['[memory context]', '[/memory context]'],
+];
+
+const escaped = (text: string) => text.replace(/[[\]/]/g, '\\$&');
+const LINE = '(^|\\n)[ \\t]*';
+const CLOSED = FRAMES.map(
+  ([open, close]) =>
+    new RegExp(`${LINE}${escaped(open)}[\\s\\S]*?${escaped(close)}[ \\t]*\\n?`, 'gi'),
+);
+const STRAY = FRAMES.map(([, close]) => new RegExp(`${LINE}${escaped(close)}[ \\t]*\\n?`, 'gi'));
+const OPEN = FRAMES.map(([open]) => new RegExp(`${LINE}${escaped(open)}`, 'i'));
+const UNCLOSED = FRAMES.map(
+  ([open]) => new RegExp(`${LINE}${escaped(open)}[\\s\\S]*?(?:\\n[ \\t]*\\n|$)`, 'gi'),
+);
+const MARKS = FRAMES.flat();
+
+/** Without the frames that are closed. A name in the middle of a line is talk about it, and stays. */
+function withoutFrames(text: string): string {
+  if (!mayHoldFrame(text)) return text;
+  return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
+}
+
+/** Without what a frame has begun that never ends: up to the next empty line. */
+function withoutOpenFrames(text: string): string {
+  if (!mayHoldFrame(text)) return text;
+  return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
+}
+
+/** Where a frame begins, or a line that may become one, that is not closed; or the length of the text. */
+export function openFrameAt(text: string): number {
+  if (!mayHoldFrame(text)) return text.length;
+  const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
+  const line = text.lastIndexOf('\n') + 1;
+  const last = text.slice(line).trimStart().toLowerCase();
+  const mayBegin =
+    last !== '' && MARKS.some((mark) => mark.startsWith(last) || last.trimEnd() === mark);
+  return Math.min(text.length, ...found, ...(mayBegin ? [line] : []));
+}
+
+function mayHoldFrame(text: string): boolean {
+  return text.includes('<') || text.includes('[');
+}
+
+const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
+
+/** What an answer says, without the mark of the system at its beginning: that is not the model's (G08). */
+function withoutMark(text: string): string {
+  return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
+}
+
+/** A message of the system: the mark stands before it exactly once (G08). */
+export function marked(words: string): string {
+  return `⚙️ ${withoutMark(words)}`;
+}
