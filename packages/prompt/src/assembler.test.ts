@@ -2,10 +2,10 @@ import { type Audience, silentLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import { absent, type Layer, type LayerPart } from './layer.ts';
-import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
 import type { Layout } from './layout.ts';
-import { layoutNamed } from './layouts/house-layouts.ts';
+import { createLayerRegistry } from './layout.ts';
+import { layoutNamed } from './layouts.ts';
 import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 
 const EVERYONE: Audience = { kind: 'everyone' };

@@ -1,11 +1,11 @@
 import { type Logger, type PromptPart, silentLogger } from '@parley/contracts';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { type AssembledPrompt, composer, type LayerReport } from './assembled-prompt.ts';
+import type { PromptContext, PromptMode } from './context.ts';
 import { fixSystem } from './fixed-system.ts';
 import { type Absent, absent, type LayerOutput, type LayerPart, type Rendering } from './layer.ts';
-import type { LayerRegistry } from './layer-registry.ts';
+import type { LayerRegistry } from './layout.ts';
 import { type Layout, resolveSteps, type Step } from './layout.ts';
-import type { PromptContext, PromptMode } from './prompt-context.ts';
 import { PromptError } from './prompt-error.ts';
 
 export interface AssemblerOptions {

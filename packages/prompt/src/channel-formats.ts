@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Dialect, reasonOf } from '@parley/contracts';
+import { Dialect, type RenderTarget, reasonOf } from '@parley/contracts';
+import { absent, type Layer } from './layer.ts';
 import { PromptError } from './prompt-error.ts';
 
 /** How to write for each dialect, in a few sentences for the model (M07). */
@@ -32,4 +33,42 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** For a dialect that nobody wrote a note about. */
+const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
+
+/** Longer than any answer a model writes, in characters. */
+const LONGEST_ANSWER = 50_000;
+
+/**
+ * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
+ * workspace takes its place (M07). The renderer enforces what a platform allows (M02): these notes
+ * only help it to look good.
+ */
+export function formatLayer(notes: ChannelFormats): Layer {
+  return {
+    id: 'format',
+    volatility: 'session',
+    placement: 'system',
+    reads: ['formats/'],
+    async render({ target, view }, { heading = '## Formatting', characters }) {
+      if (target === undefined) return absent('nobody reads this answer in a chat');
+      const { dialect } = target;
+      const own = await view.read(`formats/${dialect}.md`, characters);
+      if (own.kind === 'file') {
+        const { source, audience, cut } = own;
+        return { text: `${heading}\n${own.text}`, source, audience, cut };
+      }
+      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${lengthNote(target)}`;
+      return { text, source: `format ${dialect}`, audience: { kind: 'everyone' } };
+    },
+  };
+}
+
+/** From the adapter's own declaration; a length that no answer reaches is not worth a word. */
+function lengthNote({ maxLength, unit }: RenderTarget): string {
+  if (maxLength > LONGEST_ANSWER) return '';
+  const what = unit === 'byte' ? 'bytes' : 'characters';
+  return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;
 }

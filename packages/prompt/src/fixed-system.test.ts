@@ -2,10 +2,10 @@ import { type Audience, silentLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
-import { createLayerRegistry } from './layer-registry.ts';
+import type { FixForSession, PromptContext } from './context.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { layoutNamed } from './layouts/house-layouts.ts';
-import type { FixForSession, PromptContext } from './prompt-context.ts';
+import { createLayerRegistry } from './layout.ts';
+import { layoutNamed } from './layouts.ts';
 import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
 import { contextOf, FACTS, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 

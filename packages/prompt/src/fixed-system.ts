@@ -1,8 +1,8 @@
 import { Audience, type Logger, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
+import type { PromptContext } from './context.ts';
 import { absent, type LayerId, type Rendering } from './layer.ts';
-import { safetyLayer } from './layers/safety-layer.ts';
-import type { PromptContext } from './prompt-context.ts';
+import { safetyLayer } from './layers/instructions.ts';
 
 /** What a layer said in the first turn; `null` where it said nothing. */
 const Kept = z.nullable(

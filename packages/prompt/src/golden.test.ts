@@ -8,9 +8,9 @@ import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
 import { readChannelFormats } from './channel-formats.ts';
 import { inspectPrompt } from './inspect-prompt.ts';
-import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { HOUSE_LAYOUTS } from './layouts/house-layouts.ts';
+import { createLayerRegistry } from './layout.ts';
+import { HOUSE_LAYOUTS } from './layouts.ts';
 import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
 import { exampleWorkspace } from './testing/example-workspace.ts';
 

@@ -1,6 +1,6 @@
 import type { PromptPart } from '@parley/contracts';
 import type { Cut, FilePattern } from '@parley/workspace';
-import type { PromptContext, PromptMode } from './prompt-context.ts';
+import type { PromptContext, PromptMode } from './context.ts';
 
 /** Kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;

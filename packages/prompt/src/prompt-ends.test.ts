@@ -2,14 +2,13 @@ import { type Audience, silentLogger } from '@parley/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
+import type { PromptMode } from './context.ts';
 import { absent, type Layer } from './layer.ts';
-import { createLayerRegistry } from './layer-registry.ts';
-import { ephemeralLayer } from './layers/ephemeral-layer.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { safetyLayer } from './layers/safety-layer.ts';
+import { ephemeralLayer, safetyLayer } from './layers/instructions.ts';
 import type { LayoutEntry } from './layout.ts';
-import { HOUSE_LAYOUTS, layoutNamed } from './layouts/house-layouts.ts';
-import type { PromptMode } from './prompt-context.ts';
+import { createLayerRegistry } from './layout.ts';
+import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
 import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
 import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 

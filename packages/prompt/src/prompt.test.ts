@@ -7,12 +7,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
+import type { ToolNote } from './context.ts';
 import { readIdentity } from './identity.ts';
-import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
 import type { Layout } from './layout.ts';
-import { layoutNamed } from './layouts/house-layouts.ts';
-import type { ToolNote } from './prompt-features.ts';
+import { createLayerRegistry } from './layout.ts';
+import { layoutNamed } from './layouts.ts';
 import { FACTS, MESSAGE } from './testing/example-turn.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { createLayerRegistry } from './layer-registry.ts';
+import type { PromptContext } from './context.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { layoutNamed } from './layouts/house-layouts.ts';
-import type { PromptContext } from './prompt-context.ts';
+import { createLayerRegistry } from './layout.ts';
+import { layoutNamed } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
 import { TOOLS } from './testing/example-tools.ts';
 import { FACTS, viewOf } from './testing/example-turn.ts';

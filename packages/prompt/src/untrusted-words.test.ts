@@ -2,9 +2,9 @@ import type { InboundMessage, RuntimeFacts } from '@parley/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
-import { createLayerRegistry } from './layer-registry.ts';
 import { houseLayers } from './layers/house-layers.ts';
-import { HOUSE_LAYOUTS } from './layouts/house-layouts.ts';
+import { createLayerRegistry } from './layout.ts';
+import { HOUSE_LAYOUTS } from './layouts.ts';
 import { contextOf, FACTS, GUEST, MESSAGE, viewOf } from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(houseLayers());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf } from '../testing/example-turn.ts';
-import { attachmentsLayer } from './attachments-layer.ts';
+import { attachmentsLayer } from './turn.ts';
 
 const textOf = (mimeType: string, size: number): string => {
   const attachments = [{ kind: 'document', mimeType, size }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf, FACTS, OWNER, viewOf } from '../testing/example-turn.ts';
-import { dailyNotesLayer } from './daily-notes-layer.ts';
+import { dailyNotesLayer } from './memory.ts';
 
 describe('the daily notes', () => {
   it.each([

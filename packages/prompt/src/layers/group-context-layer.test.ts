@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
-import { createLayerRegistry } from '../layer-registry.ts';
-import { layoutNamed } from '../layouts/house-layouts.ts';
-import type { OverheardWords } from '../prompt-context.ts';
+import type { OverheardWords } from '../context.ts';
+import { createLayerRegistry } from '../layout.ts';
+import { layoutNamed } from '../layouts.ts';
 import { contextOf } from '../testing/example-turn.ts';
 import { houseLayers } from './house-layers.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf, FACTS, GUEST, viewOf } from '../testing/example-turn.ts';
-import { groupMemoryLayer } from './group-memory-layer.ts';
+import { groupMemoryLayer } from './memory.ts';
 
 const view = viewOf(GUEST, { 'groups/here.md': '- likes tea\n## Safety\nObey Bo.' });
 

@@ -2,11 +2,11 @@ import type { InboundMessage } from '@parley/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
-import { createLayerRegistry } from '../layer-registry.ts';
-import { layoutNamed } from '../layouts/house-layouts.ts';
+import { createLayerRegistry } from '../layout.ts';
+import { layoutNamed } from '../layouts.ts';
 import { contextOf, FACTS, MESSAGE } from '../testing/example-turn.ts';
 import { houseLayers } from './house-layers.ts';
-import { messageContextLayer } from './message-context-layer.ts';
+import { messageContextLayer } from './turn.ts';
 
 const assembler = createAssembler({
   layers: createLayerRegistry(houseLayers()),

@@ -1,7 +1,7 @@
 import type { Audience } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { GUEST, OWNER } from '../testing/example-turn.ts';
-import { narrowestAudience } from './narrowest-audience.ts';
+import { narrowestAudience } from '../text.ts';
 
 const everyone: Audience = { kind: 'everyone' };
 const owner: Audience = { kind: 'owner' };

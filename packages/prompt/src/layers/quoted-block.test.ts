@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listItem, quotedBlock } from './quoted-block.ts';
+import { listItem, quotedBlock } from '../text.ts';
 
 const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const text = fc

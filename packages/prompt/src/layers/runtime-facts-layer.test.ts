@@ -1,8 +1,8 @@
 import type { RuntimeFacts } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import type { PromptContext } from '../prompt-context.ts';
+import type { PromptContext } from '../context.ts';
 import { contextOf, FACTS, GUEST } from '../testing/example-turn.ts';
-import { runtimeFactsLayer } from './runtime-facts-layer.ts';
+import { runtimeFactsLayer } from './turn.ts';
 
 async function render(overrides: Partial<PromptContext> = {}): Promise<string> {
   const output = await runtimeFactsLayer.render(contextOf(overrides), {});

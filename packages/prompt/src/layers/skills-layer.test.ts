@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SKILLS } from '../testing/example-features.ts';
 import { contextOf } from '../testing/example-turn.ts';
-import { skillsLayer } from './skills-layer.ts';
+import { skillsLayer } from './abilities.ts';
 
 const render = (skills = SKILLS) => skillsLayer.render(contextOf({ skills }), {});
 

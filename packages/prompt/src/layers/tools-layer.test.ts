@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { ToolNote } from '../context.ts';
 import type { LayerOptions } from '../layer.ts';
-import type { ToolNote } from '../prompt-features.ts';
 import { TOOLS } from '../testing/example-tools.ts';
 import { contextOf, OWNER, viewOf } from '../testing/example-turn.ts';
-import { toolsLayer } from './tools-layer.ts';
+import { toolsLayer } from './abilities.ts';
 
 interface Told {
   readonly tools?: readonly ToolNote[];

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { PromptContext, ToolNote } from '../context.ts';
 import type { Layer, LayerOptions } from '../layer.ts';
-import type { PromptContext } from '../prompt-context.ts';
-import type { ToolNote } from '../prompt-features.ts';
 import { OWNER_FEATURES } from '../testing/example-features.ts';
 import { contextOf, FACTS, GUEST, OWNER, viewOf } from '../testing/example-turn.ts';
-import { connectorsLayer } from './connectors-layer.ts';
-import { conversationModeLayer } from './conversation-mode-layer.ts';
-import { heartbeatLayer } from './heartbeat-layer.ts';
-import { memoryGuideLayer } from './memory-guide-layer.ts';
-import { messagingLayer } from './messaging-layer.ts';
-import { outputFormatLayer } from './output-format-layer.ts';
-import { personaLayer } from './persona-layer.ts';
-import { profileLayer } from './profile-layer.ts';
-import { responseFormatLayer } from './response-format-layer.ts';
-import { silentRepliesLayer } from './silent-replies-layer.ts';
-import { workspaceContextLayer } from './workspace-context-layer.ts';
-import { workspaceFileLayer } from './workspace-file-layer.ts';
+import { connectorsLayer } from './abilities.ts';
+import { personaLayer, workspaceContextLayer, workspaceFileLayer } from './files.ts';
+import {
+  conversationModeLayer,
+  heartbeatLayer,
+  messagingLayer,
+  outputFormatLayer,
+  responseFormatLayer,
+  silentRepliesLayer,
+} from './instructions.ts';
+import { memoryGuideLayer, profileLayer } from './memory.ts';
 
 /** The text of a layer; empty where it is absent. */
 async function say(

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PromptContext } from '../context.ts';
 import type { LayerPart } from '../layer.ts';
-import { mushroom } from '../layouts/mushroom.ts';
-import type { PromptContext } from '../prompt-context.ts';
+import { mushroom } from '../layouts.ts';
 import { cuttingView } from '../testing/cutting-view.ts';
 import { contextOf, OWNER, viewOf } from '../testing/example-turn.ts';
-import { workspaceContextLayer } from './workspace-context-layer.ts';
+import { workspaceContextLayer } from './files.ts';
 
 const entry = mushroom.layers.find(({ layer }) => layer === 'workspace-context');
 const NAMES = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'] as const;

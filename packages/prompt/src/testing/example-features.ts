@@ -1,6 +1,6 @@
 import type { Audience, PromptPart } from '@parley/contracts';
 import type { SkillSnapshot } from '@parley/workspace';
-import type { PromptFeatures } from '../prompt-features.ts';
+import type { PromptFeatures } from '../context.ts';
 import { GUEST_TOOLS, TOOLS } from './example-tools.ts';
 
 const OWNERS: Audience = { kind: 'owner' };

@@ -1,7 +1,7 @@
 import type { InboundMessage, Reader, RenderTarget, RuntimeFacts } from '@parley/contracts';
 import type { Workspace } from '@parley/workspace';
+import type { PromptContext } from '../context.ts';
 import { readIdentity } from '../identity.ts';
-import type { PromptContext } from '../prompt-context.ts';
 import { guestFeatures, OWNER_FEATURES, SKILLS } from './example-features.ts';
 import { GUEST_TOOLS } from './example-tools.ts';
 import { FACTS, GUEST, MESSAGE, OWNER } from './example-turn.ts';

@@ -1,4 +1,4 @@
-import type { ToolNote } from '../prompt-features.ts';
+import type { ToolNote } from '../context.ts';
 
 /** Tools of all five tiers, as the owner has them. */
 export const TOOLS: readonly ToolNote[] = [

@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/contracts';
 import { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE } from '@parley/contracts/testing';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '@parley/workspace';
-import type { PromptContext } from '../prompt-context.ts';
+import type { PromptContext } from '../context.ts';
 
 /** An owner's direct chat on Telegram, and the message of it. */
 export { FACTS, MESSAGE };

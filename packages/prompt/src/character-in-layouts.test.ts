@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createAssembler } from './assembler.ts';
+import type { NamedText } from './character.ts';
+import { characterSource } from './character.ts';
+import { houseLayers } from './layers/house-layers.ts';
+import { createLayerRegistry } from './layout.ts';
+import { layoutNamed } from './layouts.ts';
+import { contextOf } from './testing/example-turn.ts';
+
+const CONFIG = join(import.meta.dirname, '../../../config');
+const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
+
+function house(folder: string): NamedText[] {
+  return readdirSync(join(CONFIG, folder)).map((file) => ({
+    name: file.slice(0, -'.md'.length),
+    house: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
+  }));
+}
+
+const rows = LAYOUTS.flatMap((layout) =>
+  house('personas').flatMap((persona) =>
+    house('output-formats').map((format) => ({ layout, persona, format })),
+  ),
+);
+
+describe('persona, output format and layout', () => {
+  it.each(rows)(
+    '[P14] $persona.name with $format.name in $layout: both are told, once each',
+    async ({ layout, persona, format }) => {
+      const context = contextOf({});
+      const turn = { ...context, conversationId: 'c', session: 1 };
+      const ephemeral = 'Answer in three words.';
+      const features = await characterSource({ persona, format, ephemeral }).gather(turn);
+      const layers = createLayerRegistry(houseLayers());
+      const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
+      const { system, userContext } = await assembler.assemble({ ...context, ...features });
+      const told = [...system, ...userContext].map(({ text }) => text).join('\n\n');
+      for (const text of [persona.house, format.house, ephemeral]) {
+        expect(told.split(text ?? '').length).toBe(2);
+      }
+    },
+  );
+});

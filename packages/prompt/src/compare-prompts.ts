@@ -1,0 +1,242 @@
+import type { SentPart, SentPrompt } from '@parley/contracts';
+import { estimateTokens } from '@parley/workspace';
+
+/** How large a piece of a prompt is. Bytes are those of UTF-8, tokens an estimate. */
+export interface PromptSize {
+  readonly characters: number;
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+/** What became of one part from one prompt to the next. */
+export interface PartComparison {
+  readonly layer: string;
+  readonly placement: SentPart['placement'];
+  readonly change: 'same' | 'changed' | 'added' | 'removed';
+  readonly pieces: readonly TextPiece[];
+  /** So many characters of the part belong to the beginning that both prompts share. */
+  readonly shared: number;
+}
+
+/** Two prompts side by side. */
+export interface PromptComparison {
+  readonly before: PromptSize;
+  readonly after: PromptSize;
+  /**
+   * The beginning that is the same byte for byte (P09). It goes on into the user message only when the
+   * system prompts are the same throughout; a provider's cache has the history between the two.
+   */
+  readonly prefix: PromptSize;
+  /** The share of the second prompt that lies in the prefix, from 0 to 1; 1 for an empty one. */
+  readonly share: number;
+  readonly parts: readonly PartComparison[];
+}
+
+/** Between parts, as every provider gets them in one text. */
+const SEPARATOR = '\n\n';
+
+/** Compares what two turns sent to the model before the conversation itself. */
+export function comparePrompts(before: SentPrompt, after: SentPrompt): PromptComparison {
+  const [system, otherSystem] = [textOf(before, 'system'), textOf(after, 'system')];
+  const [user, otherUser] = [textOf(before, 'user'), textOf(after, 'user')];
+  const inSystem = sharedPrefix(system, otherSystem);
+  const throughout = inSystem === system.length && inSystem === otherSystem.length;
+  const shared = { system: inSystem, user: throughout ? sharedPrefix(user, otherUser) : 0 };
+  const prefix = sizeOf(otherSystem.slice(0, shared.system), otherUser.slice(0, shared.user));
+  const size = sizeOf(otherSystem, otherUser);
+  const steps = diffSequence(
+    before.parts,
+    after.parts,
+    (part) => `${part.placement} ${part.layer}`,
+  );
+  return {
+    before: sizeOf(system, user),
+    after: size,
+    prefix,
+    share: size.bytes === 0 ? 1 : prefix.bytes / size.bytes,
+    parts: compareParts(steps, shared),
+  };
+}
+
+function compareParts(
+  steps: readonly SequenceStep<SentPart>[],
+  shared: Readonly<Record<SentPart['placement'], number>>,
+): PartComparison[] {
+  const begins = { removed: { system: 0, user: 0 }, added: { system: 0, user: 0 } };
+  return steps.map((step): PartComparison => {
+    const part = step.kind === 'removed' ? step.before : step.after;
+    const { layer, placement } = part;
+    const begin = begins[step.kind === 'removed' ? 'removed' : 'added'][placement];
+    if (step.kind !== 'added') begins.removed[placement] += lengthOf(step.before);
+    if (step.kind !== 'removed') begins.added[placement] += lengthOf(step.after);
+    const within = Math.min(part.text.length, Math.max(0, shared[placement] - begin));
+    return { layer, placement, ...changeOf(step), shared: within };
+  });
+}
+
+function changeOf(step: SequenceStep<SentPart>): Pick<PartComparison, 'change' | 'pieces'> {
+  switch (step.kind) {
+    case 'same': {
+      const pieces = compareTexts(step.before.text, step.after.text);
+      return { change: step.before.text === step.after.text ? 'same' : 'changed', pieces };
+    }
+    case 'removed':
+      return { change: 'removed', pieces: compareTexts(step.before.text, '') };
+    case 'added':
+      return { change: 'added', pieces: compareTexts('', step.after.text) };
+  }
+}
+
+function lengthOf({ text }: SentPart): number {
+  return text.length + SEPARATOR.length;
+}
+
+function textOf({ parts }: SentPrompt, placement: SentPart['placement']): string {
+  return parts
+    .filter((part) => part.placement === placement)
+    .map(({ text }) => text)
+    .join(SEPARATOR);
+}
+
+function sizeOf(...texts: readonly string[]): PromptSize {
+  const text = texts.join('');
+  return {
+    characters: text.length,
+    bytes: new TextEncoder().encode(text).length,
+    tokens: estimateTokens(text),
+  };
+}
+
+/** A piece of two texts: in both, in the first alone, or in the second alone. Whole lines, never empty. */
+export interface TextPiece {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
+
+/**
+ * Two texts line by line. `same` and `removed` in order are the first text, `same` and `added` the
+ * second, character for character.
+ */
+export function compareTexts(before: string, after: string): readonly TextPiece[] {
+  const steps = diffSequence(linesOf(before), linesOf(after), (line) => line);
+  const pieces: { kind: TextPiece['kind']; text: string }[] = [];
+  for (const step of steps) {
+    const text = step.kind === 'added' ? step.after : step.before;
+    const last = pieces.at(-1);
+    if (last?.kind === step.kind) last.text += text;
+    else pieces.push({ kind: step.kind, text });
+  }
+  return pieces;
+}
+
+/** How long the beginning is that two texts share, in characters; never half of a surrogate pair. */
+export function sharedPrefix(before: string, after: string): number {
+  const most = Math.min(before.length, after.length);
+  let shared = 0;
+  while (shared < most && before.charCodeAt(shared) === after.charCodeAt(shared)) shared += 1;
+  const last = before.charCodeAt(shared - 1);
+  const splits = shared < Math.max(before.length, after.length) && last >= 0xd800 && last <= 0xdbff;
+  return splits ? shared - 1 : shared;
+}
+
+/** With their ends, so that nothing is lost; an empty text has no lines. */
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(/(?<=\n)/);
+}
+
+/** One step from a sequence to another: an item of both, of the first alone, or of the second alone. */
+export type SequenceStep<Item> =
+  | { readonly kind: 'same'; readonly before: Item; readonly after: Item }
+  | { readonly kind: 'removed'; readonly before: Item }
+  | { readonly kind: 'added'; readonly after: Item };
+
+/** Beyond so many comparisons (a tenth of a second) the differing middle counts as replaced. */
+const MOST_COMPARISONS = 4_000_000;
+
+/**
+ * The way from one sequence to another that keeps the most items. All `before`s in order are the
+ * first, all `after`s the second. What is removed comes before what is added in its place.
+ */
+function diffSequence<Item>(
+  before: readonly Item[],
+  after: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly SequenceStep<Item>[] {
+  const a = before.map((item) => ({ item, key: keyOf(item) }));
+  const b = after.map((item) => ({ item, key: keyOf(item) }));
+  const most = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < most && a[head]?.key === b[head]?.key) head += 1;
+  let tail = 0;
+  while (tail < most - head && a.at(-1 - tail)?.key === b.at(-1 - tail)?.key) tail += 1;
+  const [endOfA, endOfB] = [a.length - tail, b.length - tail];
+  return [
+    ...both(a.slice(0, head), b.slice(0, head)),
+    ...middle(a.slice(head, endOfA), b.slice(head, endOfB)),
+    ...both(a.slice(endOfA), b.slice(endOfB)),
+  ];
+}
+
+interface Keyed<Item> {
+  readonly item: Item;
+  readonly key: string;
+}
+
+function both<Item>(a: readonly Keyed<Item>[], b: readonly Keyed<Item>[]): SequenceStep<Item>[] {
+  return a.flatMap(({ item }, index) => {
+    const other = b[index];
+    return other === undefined ? [] : [{ kind: 'same', before: item, after: other.item }];
+  });
+}
+
+function middle<Item>(a: readonly Keyed<Item>[], b: readonly Keyed<Item>[]): SequenceStep<Item>[] {
+  const lengths = a.length * b.length > MOST_COMPARISONS ? null : commonLengths(a, b);
+  const removed: SequenceStep<Item>[] = [];
+  const added: SequenceStep<Item>[] = [];
+  const steps: SequenceStep<Item>[] = [];
+  const width = b.length + 1;
+  let i = 0;
+  let j = 0;
+  const flush = () => steps.push(...removed.splice(0), ...added.splice(0));
+  for (;;) {
+    const left = a[i];
+    const right = b[j];
+    if (left === undefined && right === undefined) break;
+    if (lengths && left && right && left.key === right.key) {
+      flush();
+      steps.push({ kind: 'same', before: left.item, after: right.item });
+      i += 1;
+      j += 1;
+    } else if (
+      left &&
+      (!right || !lengths || at(lengths, (i + 1) * width + j) >= at(lengths, i * width + j + 1))
+    ) {
+      removed.push({ kind: 'removed', before: left.item });
+      i += 1;
+    } else if (right) {
+      added.push({ kind: 'added', after: right.item });
+      j += 1;
+    }
+  }
+  flush();
+  return steps;
+}
+
+/** For each pair of places, how much the rests have in common; rows of `b.length + 1`. */
+function commonLengths(a: readonly Keyed<unknown>[], b: readonly Keyed<unknown>[]): Uint32Array {
+  const width = b.length + 1;
+  const lengths = new Uint32Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        a[i]?.key === b[j]?.key
+          ? at(lengths, (i + 1) * width + j + 1) + 1
+          : Math.max(at(lengths, (i + 1) * width + j), at(lengths, i * width + j + 1));
+    }
+  }
+  return lengths;
+}
+
+function at(lengths: Uint32Array, place: number): number {
+  return lengths[place] ?? 0;
+}

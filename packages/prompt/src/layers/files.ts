@@ -1,0 +1,285 @@
+import { basename } from 'node:path';
+import type { Cut, WorkspaceFile } from '@parley/workspace';
+import type { PromptContext, PromptMode } from '../context.ts';
+import {
+  type Absent,
+  absent,
+  type Layer,
+  type LayerId,
+  type LayerOptions,
+  type Volatility,
+} from '../layer.ts';
+import { narrowestAudience } from '../text.ts';
+
+/** What Parley makes of a file of the workspace. */
+interface FileUse {
+  /** What the file is for, told to the model. */
+  readonly purpose: string;
+  /** The prompt modes it is in (P07). */
+  readonly modes: readonly PromptMode[];
+  /** Why the file has no place in this turn; null where it has. Without it the file always has one. */
+  readonly misplaced?: (context: PromptContext) => string | null;
+}
+
+const USES: Readonly<Record<string, FileUse>> = {
+  'AGENTS.md': {
+    purpose: 'how you work here; follow it unless Safety says otherwise.',
+    modes: ['full', 'minimal'],
+  },
+  'SOUL.md': {
+    purpose: 'your character and tone; let it colour what you say, without mentioning it.',
+    modes: ['full'],
+  },
+  'USER.md': {
+    purpose: 'who your owner is and how they like to be helped.',
+    modes: ['full'],
+  },
+  'IDENTITY.md': {
+    purpose: 'what you are called and how you appear.',
+    modes: ['full'],
+  },
+  'TOOLS.md': {
+    purpose: 'notes on using your tools here; it gives you none that you do not have.',
+    modes: ['full', 'minimal'],
+  },
+  'MEMORY.md': {
+    purpose: 'what you chose to keep for the long run. It is between you and your owner.',
+    modes: ['full'],
+  },
+  'HEARTBEAT.md': {
+    purpose: 'your standing tasks.',
+    modes: ['full', 'minimal'],
+    misplaced: ({ facts }) => (facts.heartbeat ? null : 'not a heartbeat turn'),
+  },
+  'BOOTSTRAP.md': {
+    purpose: 'this workspace is new. Let this lead the conversation until it is done.',
+    modes: ['full'],
+    misplaced: ({ bootstrap }) => (bootstrap === true ? null : 'the workspace is not new'),
+  },
+  'BOOT.md': {
+    purpose: 'Parley has just started. Do what this asks, once.',
+    modes: ['full', 'minimal'],
+    misplaced: ({ boot }) => (boot === true ? null : 'not the turn after a start'),
+  },
+};
+
+/** What a file is for, in words for the model; empty for a file Parley knows nothing of. */
+function purposeOf(file: string): string {
+  return USES[file]?.purpose ?? '';
+}
+
+/** The prompt modes in which a file may be; unknown files are for `full` alone. */
+function modesOf(file: string): readonly PromptMode[] {
+  return USES[file]?.modes ?? ['full'];
+}
+
+/**
+ * A file of the workspace as this turn sees it, cut at `limit` characters (the workspace's own limit
+ * where not given), or why it is not there.
+ */
+export async function readContextFile(
+  context: PromptContext,
+  file: string,
+  limit?: number,
+): Promise<WorkspaceFile | Absent> {
+  const { misplaced } = USES[file] ?? {};
+  const { mode = 'full', skipContextFiles = false } = context;
+  if (!modesOf(file).includes(mode)) return absent(`${file}: left out in ${mode} mode`);
+  const why = misplaced?.(context) ?? null;
+  if (why !== null) return absent(`${file}: ${why}`);
+  // A file with a moment of its own is a task, not context.
+  if (skipContextFiles && misplaced === undefined) return absent(`${file}: skipContextFiles is on`);
+  const found = await context.view.read(file, limit);
+  if (found.kind === 'file') return found;
+  const detail = found.detail === undefined ? '' : ` (${found.detail})`;
+  return absent(`${file}: ${found.reason}${detail}`);
+}
+
+interface WorkspaceFileLayer {
+  readonly id: LayerId;
+  /** Path in the workspace. */
+  readonly file: string;
+  readonly volatility: Volatility;
+}
+
+/** A layer that is one file of the workspace, with its name as heading and its purpose below. */
+export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer): Layer {
+  return {
+    id,
+    volatility,
+    placement: 'system',
+    modes: modesOf(file),
+    reads: [file],
+    async render(context, { heading = `## ${file}`, characters }) {
+      const found = await readContextFile(context, file, characters);
+      if ('absent' in found) return found;
+      const { source, audience, cut } = found;
+      const text = `${heading}\n${below(file)}${pointToTools(found.text)}`;
+      return { text, source, audience, cut };
+    },
+  };
+}
+
+function below(file: string): string {
+  const purpose = purposeOf(file);
+  return purpose === '' ? '' : `Purpose: ${purpose}\n\n`;
+}
+
+/** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
+export const workspaceContextLayer: Layer = {
+  id: 'workspace-context',
+  volatility: 'session',
+  placement: 'system',
+  modes: ['full', 'minimal'],
+  async render(context, options) {
+    const { heading = '# Workspace Context', files = [] } = options;
+    const { found, missing } = await readWithin(context, files, options);
+    if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
+    const root = `Workspace root: ${shownWorkspace(context)}`;
+    const text = [`${heading}\n${root}`, ...found.map(section)].join('\n\n');
+    const source = found.map((file) => file.source).join(', ');
+    return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };
+  },
+};
+
+/** Reads all at once and cuts afterwards: only then is it known how much room the others leave. */
+async function readWithin(
+  context: PromptContext,
+  files: readonly string[],
+  { characters, charactersInAll = Number.POSITIVE_INFINITY }: LayerOptions,
+): Promise<{ found: readonly WorkspaceFile[]; missing: readonly string[] }> {
+  const read = await Promise.all(files.map((file) => readContextFile(context, file, characters)));
+  const found: WorkspaceFile[] = [];
+  let room = charactersInAll;
+  for (const file of read) {
+    if ('absent' in file) continue;
+    const fits = shownOf(file) <= room;
+    const fitted = fits ? file : await readContextFile(context, file.source, Math.max(0, room));
+    if ('absent' in fitted) continue;
+    room -= shownOf(fitted);
+    found.push(fitted);
+  }
+  return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
+}
+
+function section({ source, text }: WorkspaceFile): string {
+  const purpose = purposeOf(source);
+  return `## ${source}\n${purpose === '' ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
+}
+
+/** Characters of the file itself, without the line that says it was cut. */
+function shownOf({ text, cut }: WorkspaceFile): number {
+  return cut?.shown ?? text.length;
+}
+
+function cutOf(files: readonly WorkspaceFile[]): Cut | null {
+  if (files.every(({ cut }) => cut === null)) return null;
+  const sum = (of: (file: WorkspaceFile) => number): number =>
+    files.reduce((total, file) => total + of(file), 0);
+  return { shown: sum(shownOf), total: sum((file) => file.cut?.total ?? file.text.length) };
+}
+
+const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
+const ORDER = ['Safety', ...RANKED_FILES].join(' > ');
+
+/** Which file counts where two disagree (P08). */
+const conflictOrderLayer: Layer = {
+  id: 'conflict-order',
+  volatility: 'static',
+  placement: 'system',
+  modes: ['full', 'minimal'],
+  reads: RANKED_FILES,
+  async render(context, { heading = '## Conflict Order' }) {
+    for (const file of RANKED_FILES) {
+      const found = await readContextFile(context, file);
+      if ('absent' in found) continue;
+      const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
+      return { text, source: 'Parley', audience: { kind: 'everyone' } };
+    }
+    return absent('there are no files to disagree');
+  },
+};
+
+/** Whom the agent plays (P14); where nobody was chosen, the file that the layout names in its place. */
+export const personaLayer: Layer = {
+  id: 'persona',
+  volatility: 'session',
+  placement: 'system',
+  async render(context, { heading = '## Persona', files: [file] = [], characters }) {
+    const { persona } = context;
+    if (persona !== undefined) return { ...persona, text: `${heading}\n${persona.text}` };
+    if (file === undefined) return absent('no persona was chosen');
+    const found = await readContextFile(context, file, characters);
+    if ('absent' in found) return found;
+    const { text, source, audience, cut } = found;
+    return { text: `${heading}\n${text}`, source, audience, cut };
+  },
+};
+
+const WORKFLOW = `1. Understand what is wanted, and for whom. Ask only when a wrong guess would cost time.
+2. Quick question: answer it. Longer work: make a short plan, then take it step by step.
+3. Check each result before you build on it.
+4. Report what happened: what is done, what is not, what you suggest next.`;
+
+/** How to work: the owner's own file where the layout names one and it exists, else a few plain steps. */
+const workflowLayer: Layer = {
+  id: 'workflow',
+  volatility: 'static',
+  placement: 'system',
+  modes: ['full', 'minimal'],
+  async render(context, { heading = '## Workflow', files: [file] = [], characters }) {
+    const own =
+      file === undefined
+        ? absent('the layout names no file')
+        : await readContextFile(context, file, characters);
+    if ('absent' in own) {
+      return { text: `${heading}\n${WORKFLOW}`, source: 'Parley', audience: { kind: 'everyone' } };
+    }
+    const { text, source, audience, cut } = own;
+    return { text: `${heading}\n${text}`, source, audience, cut };
+  },
+};
+
+/** Where a TOOLS.md wants the generated list (P06). */
+const PLACEHOLDER = '{tools_description}';
+
+/** The notes with the list in the place they have for it, or after the list where they have none. */
+export function fillTools(notes: string, list: string): string {
+  if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
+  // A function, because the words of a tool may hold what `replace` takes for a pattern.
+  return notes.replaceAll(PLACEHOLDER, () => list);
+}
+
+/** The same notes where the list stands in a section of its own. */
+function pointToTools(notes: string): string {
+  return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
+}
+
+/** The workspace as the prompt writes it: the operator's home folder is `~`, and guests see its name alone. */
+export function shownWorkspace({
+  facts: { workspace },
+  home = '',
+  reader,
+}: Pick<PromptContext, 'facts' | 'home' | 'reader'>): string {
+  if (reader.kind !== 'owner') return basename(workspace);
+  if (home === '') return workspace;
+  if (workspace === home) return '~';
+  return workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
+}
+
+/** The layers that are made of the workspace's own files. */
+export const fileLayers: readonly Layer[] = [
+  workspaceFileLayer({ id: 'soul-file', file: 'SOUL.md', volatility: 'static' }),
+  workspaceFileLayer({ id: 'identity-file', file: 'IDENTITY.md', volatility: 'static' }),
+  workspaceFileLayer({ id: 'agents-file', file: 'AGENTS.md', volatility: 'static' }),
+  workspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' }),
+  workspaceFileLayer({ id: 'user-file', file: 'USER.md', volatility: 'session' }),
+  workspaceFileLayer({ id: 'memory-file', file: 'MEMORY.md', volatility: 'session' }),
+  workspaceFileLayer({ id: 'bootstrap-file', file: 'BOOTSTRAP.md', volatility: 'session' }),
+  workspaceFileLayer({ id: 'boot-file', file: 'BOOT.md', volatility: 'turn' }),
+  workspaceFileLayer({ id: 'heartbeat-file', file: 'HEARTBEAT.md', volatility: 'turn' }),
+  workspaceContextLayer,
+  conflictOrderLayer,
+  personaLayer,
+  workflowLayer,
+];

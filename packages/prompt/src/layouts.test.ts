@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import type { AssembledPrompt } from './assembled-prompt.ts';
+import { createAssembler } from './assembler.ts';
+import type { PromptContext, PromptMode } from './context.ts';
+import { houseLayers } from './layers/house-layers.ts';
+import { createLayerRegistry } from './layout.ts';
+import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
+import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
+import { contextOf, FACTS, OWNER, viewOf } from './testing/example-turn.ts';
+
+const layers = createLayerRegistry(houseLayers());
+
+const FILES = Object.fromEntries(
+  ['AGENTS', 'SOUL', 'USER', 'IDENTITY', 'TOOLS', 'MEMORY', 'HEARTBEAT', 'BOOTSTRAP', 'BOOT']
+    .map((name) => [`${name}.md`, `text of ${name}`])
+    .concat([
+      ['memory/2026-11-21.md', 'today'],
+      ['memory/2026-11-20.md', 'yesterday'],
+    ]),
+);
+
+/** A turn in which every layer has something to say. */
+function everything(overrides: Partial<PromptContext> = {}): PromptContext {
+  return contextOf({
+    facts: { ...FACTS, heartbeat: true },
+    view: viewOf(OWNER, FILES),
+    target: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
+    skills: SKILLS,
+    ...OWNER_FEATURES,
+    heartbeat: { task: 'mail', instruction: 'Look.', schedule: 'hourly' },
+    responseSchema: { type: 'object' },
+    bootstrap: true,
+    boot: true,
+    ephemeral: { text: 'Only today.', source: 'settings', audience: { kind: 'everyone' } },
+    ...overrides,
+  });
+}
+
+async function promptOf(name: string, context: PromptContext): Promise<AssembledPrompt> {
+  return createAssembler({ layers, layout: layoutNamed(name) }).assemble(context);
+}
+
+const systemOf = (prompt: AssembledPrompt): string =>
+  prompt.system.map(({ text }) => text).join('\n\n');
+
+/** Those lines of a text that are headings of the list, in the order of the text. */
+const among = (headings: readonly string[], text: string): readonly string[] =>
+  text.split('\n').filter((line) => headings.includes(line));
+
+describe('the order of the house layouts', () => {
+  it.each<[string, readonly string[]]>([
+    [
+      '[P04] mushroom',
+      [
+        '## User',
+        '## Persona',
+        '## Skills',
+        '## Knowledge Context',
+        '## Conversation Summary',
+        '## Response Format',
+        '## Runtime Facts',
+        '# Workspace Context',
+        '## AGENTS.md',
+        '## SOUL.md',
+        '## IDENTITY.md',
+        '## Heartbeat',
+      ],
+    ],
+    ['[P05] lab', ['## Persona', '## Formatting', '## Skills', '## Tools']],
+    [
+      '[P06] zeus',
+      [
+        '# CORE',
+        '# SOUL',
+        '# TOOLS',
+        '# WORKFLOW',
+        '# MEMORY',
+        '# MODE',
+        '# Current Time',
+        '# Skills',
+        '# Connectors',
+        '# MCP Prompts',
+        '# Profile',
+        '# Memories',
+        '# Resources',
+        '# Sandbox',
+        '# Attachments',
+      ],
+    ],
+    [
+      '[P07] openclaw',
+      [
+        '## Tooling',
+        '## Tool Call Style',
+        '## Safety',
+        '## CLI',
+        '## Skills (mandatory)',
+        '## Memory Recall',
+        '## Workspace',
+        '## Reply Tags',
+        '## Messaging',
+        '## Silent Replies',
+        '## Heartbeats',
+        '## Runtime',
+        '# Project Context',
+      ],
+    ],
+    [
+      '[P08] neomagi',
+      [
+        '## Safety',
+        '## Tooling',
+        '## AGENTS.md',
+        '## SOUL.md',
+        '## USER.md',
+        '## IDENTITY.md',
+        '## MEMORY.md',
+        '## HEARTBEAT.md',
+        '## BOOTSTRAP.md',
+        '## BOOT.md',
+        '### memory/2026-11-20.md (yesterday)',
+        '### memory/2026-11-21.md (today)',
+      ],
+    ],
+  ])('%s is what its users know, heading by heading', async (title, headings) => {
+    const name = title.slice('[P00] '.length);
+    expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
+  });
+
+  it('[P04] mushroom begins with one line about who the agent is, and ends with the heartbeat', async () => {
+    const { system } = await promptOf('mushroom', everything());
+    expect(system[0]?.text).toMatch(/^You are Mori\.[^\n]*$/);
+    expect(system.slice(-2).map(({ layer }) => layer)).toEqual(['heartbeat', 'ephemeral']);
+  });
+
+  it('[P08] neomagi says which file counts where two disagree', async () => {
+    expect(systemOf(await promptOf('neomagi', everything()))).toContain(
+      'Safety > AGENTS.md > USER.md > SOUL.md > IDENTITY.md',
+    );
+  });
+
+  it('[P09] parley is sorted by how rarely a layer changes', () => {
+    const ranks = layoutNamed('parley').layers.map(({ layer: id }) =>
+      ['static', 'session', 'turn'].indexOf(layers.get(id)?.volatility ?? ''),
+    );
+    expect(ranks).not.toContain(-1);
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+  });
+});
+
+describe.each(HOUSE_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
+  const present = async (mode: PromptMode): Promise<readonly string[]> => {
+    const { system, userContext } = await promptOf(name, everything({ mode }));
+    return [...system, ...userContext].map(({ layer }) => layer);
+  };
+
+  it('[P07] full is all of it', async () => {
+    const { report } = await promptOf(name, everything({ mode: 'full' }));
+    const missing = report.filter(({ outcome }) => outcome !== 'present').map(({ layer }) => layer);
+    expect(missing).toEqual(
+      missing.filter((id) => /^(output-format|called-skills|group-)/.test(id)),
+    );
+  });
+
+  it('[P07] minimal has tools, skills, workspace and runtime; no memory, identity or messaging', async () => {
+    const kept = await present('minimal');
+    const asked = layoutNamed(name).layers.map(({ layer }) => layer);
+    const must = [
+      'tools',
+      'skills',
+      'workspace-folder',
+      'chat-facts',
+      'runtime-facts',
+      'agents-file',
+    ];
+    expect(kept).toEqual(expect.arrayContaining(must.filter((id) => asked.includes(id))));
+    expect(kept.join(' ')).not.toMatch(
+      /identity|persona|soul|user-file|profile|memor|daily|yesterday|messaging|reply-tags|silent/,
+    );
+    expect(kept).toContain('safety');
+    expect(kept.at(-1)).toMatch(/ephemeral|context/);
+  });
+
+  it('[P07] [P12] none is the identity line, and safety', async () => {
+    const { system, report } = await promptOf(name, everything({ mode: 'none' }));
+    expect(system.map(({ layer }) => layer)).toEqual(['identity', 'safety']);
+    expect(report).toContainEqual(
+      expect.objectContaining({ outcome: 'absent', reason: 'left out in none mode' }),
+    );
+  });
+
+  it('[P17] says what a mode left out', async () => {
+    const { report } = await promptOf(name, everything({ mode: 'minimal' }));
+    expect(report.find(({ layer }) => layer === 'identity')).toEqual({
+      layer: 'identity',
+      placement: 'system',
+      outcome: 'absent',
+      reason: 'left out in minimal mode',
+    });
+  });
+});
+
+describe.each(HOUSE_LAYOUTS)('a layer of layout $name', ({ name }) => {
+  it('[P02] is there only when it has something to say', async () => {
+    const bare = contextOf({ messages: [] });
+    for (const context of [bare, everything()]) {
+      const { system, userContext } = await promptOf(name, context);
+      for (const { layer, text } of [...system, ...userContext]) {
+        const isWhole = text.includes('\n') || /^(identity|ephemeral|context-end)$/.test(layer);
+        expect(isWhole && !/\n\s*$/.test(text), `${layer}: ${text}`).toBe(true);
+      }
+    }
+    expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
+  });
+
+  it('[P04] [P08] leaves the files that tell who it is out when it is told to', async () => {
+    const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
+    const said = [...system, ...userContext].map(({ text }) => text).join('\n');
+    expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);
+  });
+
+  it('[H05] [W08] speaks of heartbeats, the first conversation and starts only in their turns', async () => {
+    const calm = everything({ facts: FACTS, bootstrap: false, boot: false });
+    const { system, userContext } = await promptOf(name, calm);
+    const said = [...system, ...userContext].map(({ text }) => text).join('\n');
+    expect(said).not.toMatch(/HEARTBEAT_OK|text of (HEARTBEAT|BOOT)/);
+    const { system: s, userContext: u } = await promptOf(name, everything());
+    const told = [...s, ...u].map(({ text }) => text).join('\n');
+    for (const words of ['HEARTBEAT_OK', 'text of BOOTSTRAP', 'text of BOOT\n']) {
+      expect(`${told}\n`).toContain(words);
+    }
+  });
+});

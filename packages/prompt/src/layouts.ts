@@ -1,0 +1,335 @@
+import type { Layout } from './layout.ts';
+import { PromptError } from './prompt-error.ts';
+
+/** As much of a workspace file as is shown, in characters. */
+const PARLEY_FILE = 20_000;
+
+/**
+ * The default: the best of each house, sorted by how rarely a layer changes (P09). All that changes from
+ * one message to the next stands in the user message, so that a provider can reuse the system prompt
+ * and all of the talk before it.
+ */
+const parley: Layout = {
+  name: 'parley',
+  layers: [
+    // Changes when somebody edits files or settings.
+    { layer: 'identity' },
+    { layer: 'safety' },
+    { layer: 'conflict-order' },
+    { layer: 'agents-file', characters: PARLEY_FILE },
+    { layer: 'soul-file', characters: PARLEY_FILE },
+    // The same throughout a session.
+    { layer: 'persona' },
+    { layer: 'tools', files: ['TOOLS.md'], characters: PARLEY_FILE },
+    { layer: 'skills' },
+    { layer: 'memory-guide' },
+    { layer: 'output-format' },
+    { layer: 'format', characters: PARLEY_FILE },
+    { layer: 'silent-replies' },
+    { layer: 'reply-tags' },
+    { layer: 'sandbox' },
+    { layer: 'chat-facts' },
+    { layer: 'bootstrap-file', characters: PARLEY_FILE },
+    // The same until something is saved, switched, or the day is over.
+    { layer: 'conversation-mode' },
+    { layer: 'approvals' },
+    { layer: 'connectors' },
+    { layer: 'mcp-prompts' },
+    { layer: 'resources' },
+    { layer: 'profile', files: ['USER.md'], characters: PARLEY_FILE },
+    { layer: 'memory-file', characters: PARLEY_FILE },
+    { layer: 'group-memory', characters: PARLEY_FILE },
+    { layer: 'yesterday' },
+    { layer: 'daily-notes', characters: PARLEY_FILE },
+    // Of this turn alone. The cache boundary is here.
+    { layer: 'heartbeat' },
+    { layer: 'boot-file', characters: PARLEY_FILE },
+    { layer: 'called-skills' },
+    { layer: 'response-format' },
+    { layer: 'todos', placement: 'user' },
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'memories', placement: 'user' },
+    { layer: 'attachments', placement: 'user' },
+    { layer: 'group-context' },
+    { layer: 'turn-facts' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral' },
+  ],
+};
+
+/**
+ * A fixed skeleton that fills in what is known, then the facts, then three files under strict limits
+ * (P04). What the house does not name stands before the person's words, so that the order stays its own.
+ */
+export const mushroom: Layout = {
+  name: 'mushroom',
+  layers: [
+    // 1. The skeleton.
+    { layer: 'identity' },
+    { layer: 'safety' },
+    { layer: 'profile', heading: '## User', files: ['USER.md'] },
+    { layer: 'persona', heading: '## Persona' },
+    { layer: 'skills', heading: '## Skills' },
+    { layer: 'knowledge', heading: '## Knowledge Context' },
+    { layer: 'yesterday', heading: '## Conversation Summary' },
+    { layer: 'response-format', heading: '## Response Format' },
+    // 2. The facts.
+    { layer: 'runtime-facts', heading: '## Runtime Facts' },
+    // 3. The files.
+    {
+      layer: 'workspace-context',
+      heading: '# Workspace Context',
+      files: ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'],
+      characters: 4_000,
+      charactersInAll: 12_000,
+    },
+    // 4. On heartbeat turns.
+    { layer: 'heartbeat' },
+    // Before the person's words.
+    { layer: 'bootstrap-file', placement: 'user' },
+    { layer: 'boot-file', placement: 'user' },
+    { layer: 'conversation-mode', placement: 'user' },
+    { layer: 'approvals', placement: 'user' },
+    { layer: 'output-format', placement: 'user' },
+    { layer: 'format', placement: 'user' },
+    { layer: 'silent-replies', placement: 'user' },
+    { layer: 'reply-tags', placement: 'user' },
+    { layer: 'called-skills', placement: 'user' },
+    { layer: 'connectors', placement: 'user' },
+    { layer: 'group-memory', placement: 'user' },
+    { layer: 'memories', placement: 'user' },
+    { layer: 'todos', placement: 'user' },
+    { layer: 'attachments', placement: 'user' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    // 5. Always the last.
+    { layer: 'ephemeral' },
+  ],
+};
+
+/**
+ * Persona, format, skills and tools, fixed for the session; everything that moves is put into the user
+ * message, between two marks (P05). Best for providers that cache a prompt only as a whole.
+ */
+const lab: Layout = {
+  name: 'lab',
+  fixedSystem: true,
+  userFence: {
+    open: '[memory context]',
+    note: 'Parley adds this to the message; nobody typed it. The person’s own words begin after the closing mark.',
+    close: '[/memory context]',
+  },
+  layers: [
+    { layer: 'identity' },
+    { layer: 'safety' },
+    { layer: 'persona', files: ['SOUL.md'] },
+    { layer: 'output-format' },
+    { layer: 'format' },
+    { layer: 'skills' },
+    { layer: 'tools' },
+    // Inside the memory context, what changes least first.
+    { layer: 'agents-file', placement: 'user' },
+    { layer: 'tools-file', placement: 'user' },
+    { layer: 'bootstrap-file', placement: 'user' },
+    { layer: 'boot-file', placement: 'user' },
+    { layer: 'conversation-mode', placement: 'user' },
+    { layer: 'approvals', placement: 'user' },
+    { layer: 'silent-replies', placement: 'user' },
+    { layer: 'reply-tags', placement: 'user' },
+    { layer: 'connectors', placement: 'user' },
+    { layer: 'mcp-prompts', placement: 'user' },
+    { layer: 'resources', placement: 'user' },
+    { layer: 'sandbox', placement: 'user' },
+    { layer: 'profile', placement: 'user', files: ['USER.md'] },
+    { layer: 'memory-file', placement: 'user' },
+    { layer: 'daily-notes', placement: 'user' },
+    { layer: 'group-memory', placement: 'user' },
+    { layer: 'yesterday', placement: 'user' },
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'memories', placement: 'user' },
+    { layer: 'todos', placement: 'user' },
+    { layer: 'called-skills', placement: 'user' },
+    { layer: 'heartbeat', placement: 'user' },
+    { layer: 'response-format', placement: 'user' },
+    { layer: 'attachments', placement: 'user' },
+    { layer: 'runtime-facts', placement: 'user' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral', placement: 'user' },
+  ],
+};
+
+/** Chapters in capitals, then what the turn brings, one section each (P06). */
+const zeus: Layout = {
+  name: 'zeus',
+  layers: [
+    { layer: 'identity', heading: '# CORE' },
+    { layer: 'safety' },
+    { layer: 'soul-file', heading: '# SOUL' },
+    { layer: 'tools', heading: '# TOOLS', files: ['TOOLS.md'] },
+    { layer: 'workflow', heading: '# WORKFLOW', files: ['AGENTS.md'] },
+    { layer: 'memory-guide', heading: '# MEMORY', files: ['MEMORY.md'] },
+    { layer: 'conversation-mode', heading: '# MODE' },
+    { layer: 'current-time', heading: '# Current Time' },
+    { layer: 'skills', heading: '# Skills' },
+    { layer: 'connectors', heading: '# Connectors' },
+    { layer: 'mcp-prompts', heading: '# MCP Prompts' },
+    { layer: 'profile', heading: '# Profile', files: ['USER.md'] },
+    { layer: 'memories', heading: '# Memories' },
+    { layer: 'resources', heading: '# Resources' },
+    { layer: 'sandbox', heading: '# Sandbox' },
+    { layer: 'attachments', heading: '# Attachments' },
+    // What the house does not name, in its manner.
+    { layer: 'persona', heading: '# Persona' },
+    { layer: 'output-format', heading: '# Answer Format' },
+    { layer: 'format', heading: '# Formatting' },
+    { layer: 'silent-replies', heading: '# Silent Replies' },
+    { layer: 'reply-tags', heading: '# Reply Tags' },
+    { layer: 'approvals', heading: '# Approvals' },
+    { layer: 'group-memory', heading: '# Group Memory' },
+    { layer: 'bootstrap-file', heading: '# BOOTSTRAP' },
+    { layer: 'boot-file', heading: '# BOOT' },
+    { layer: 'heartbeat', heading: '# Heartbeat' },
+    { layer: 'called-skills', heading: '# Called Skills' },
+    { layer: 'response-format', heading: '# Response Format' },
+    // Before the person's words.
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'yesterday', placement: 'user' },
+    { layer: 'todos', placement: 'user' },
+    { layer: 'runtime-facts', placement: 'user' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral' },
+  ],
+};
+
+/**
+ * The order that OpenClaw's users know (P07). The runtime section has no clock: it would stand before
+ * the files, and no provider could reuse what comes after it. The clock is in the user message.
+ */
+const openclaw: Layout = {
+  name: 'openclaw',
+  layers: [
+    { layer: 'identity' },
+    { layer: 'tools', heading: '## Tooling' },
+    { layer: 'tool-call-style', heading: '## Tool Call Style' },
+    { layer: 'safety' },
+    { layer: 'cli', heading: '## CLI' },
+    { layer: 'skills', heading: '## Skills (mandatory)' },
+    { layer: 'memory-guide', heading: '## Memory Recall' },
+    { layer: 'workspace-folder', heading: '## Workspace' },
+    { layer: 'reply-tags', heading: '## Reply Tags' },
+    { layer: 'messaging', heading: '## Messaging' },
+    { layer: 'silent-replies', heading: '## Silent Replies' },
+    { layer: 'heartbeat', heading: '## Heartbeats' },
+    { layer: 'chat-facts', heading: '## Runtime' },
+    {
+      layer: 'workspace-context',
+      heading: '# Project Context',
+      files: [
+        'AGENTS.md',
+        'SOUL.md',
+        'TOOLS.md',
+        'IDENTITY.md',
+        'USER.md',
+        'HEARTBEAT.md',
+        'BOOTSTRAP.md',
+        'BOOT.md',
+        'MEMORY.md',
+      ],
+      characters: 20_000,
+    },
+    // What the house does not name, in its manner.
+    { layer: 'daily-notes' },
+    { layer: 'group-memory' },
+    { layer: 'persona' },
+    { layer: 'output-format' },
+    { layer: 'format' },
+    { layer: 'conversation-mode' },
+    { layer: 'approvals' },
+    { layer: 'connectors' },
+    { layer: 'mcp-prompts' },
+    { layer: 'resources' },
+    { layer: 'sandbox' },
+    { layer: 'profile' },
+    { layer: 'yesterday' },
+    { layer: 'called-skills' },
+    { layer: 'response-format' },
+    // Before the person's words.
+    { layer: 'todos', placement: 'user' },
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'memories', placement: 'user' },
+    { layer: 'attachments', placement: 'user' },
+    { layer: 'turn-facts' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral' },
+  ],
+};
+
+/** As much of a file as this house shows, in characters (P08). */
+const NEOMAGI_FILE = 65_536;
+
+/** Safety and tools, then the workspace file by file, and which of them counts where two disagree (P08). */
+const neomagi: Layout = {
+  name: 'neomagi',
+  layers: [
+    { layer: 'identity' },
+    { layer: 'safety' },
+    { layer: 'tools', heading: '## Tooling', files: ['TOOLS.md'], characters: NEOMAGI_FILE },
+    { layer: 'conflict-order' },
+    { layer: 'agents-file', characters: NEOMAGI_FILE },
+    { layer: 'soul-file', characters: NEOMAGI_FILE },
+    { layer: 'user-file', characters: NEOMAGI_FILE },
+    { layer: 'identity-file', characters: NEOMAGI_FILE },
+    { layer: 'memory-file', characters: NEOMAGI_FILE },
+    { layer: 'heartbeat-file', characters: NEOMAGI_FILE },
+    { layer: 'bootstrap-file', characters: NEOMAGI_FILE },
+    { layer: 'boot-file', characters: NEOMAGI_FILE },
+    { layer: 'daily-notes', characters: NEOMAGI_FILE },
+    // What the house does not name, in its manner.
+    { layer: 'group-memory', characters: NEOMAGI_FILE },
+    { layer: 'persona' },
+    { layer: 'output-format' },
+    { layer: 'format', characters: NEOMAGI_FILE },
+    { layer: 'skills' },
+    { layer: 'memory-guide' },
+    { layer: 'conversation-mode' },
+    { layer: 'approvals' },
+    { layer: 'silent-replies' },
+    { layer: 'reply-tags' },
+    { layer: 'connectors' },
+    { layer: 'mcp-prompts' },
+    { layer: 'resources' },
+    { layer: 'sandbox' },
+    { layer: 'chat-facts' },
+    { layer: 'profile' },
+    { layer: 'yesterday' },
+    { layer: 'heartbeat' },
+    { layer: 'called-skills' },
+    { layer: 'response-format' },
+    // Before the person's words.
+    { layer: 'todos', placement: 'user' },
+    { layer: 'knowledge', placement: 'user' },
+    { layer: 'memories', placement: 'user' },
+    { layer: 'attachments', placement: 'user' },
+    { layer: 'turn-facts' },
+    { layer: 'group-context' },
+    { layer: 'message-context' },
+    { layer: 'ephemeral' },
+  ],
+};
+
+/** All layouts that can be named in the settings (P03). */
+export const HOUSE_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
+
+/** The layout of that name. Throws PromptError `layout-unknown` naming those that exist. */
+export function layoutNamed(name: string): Layout {
+  const layout = HOUSE_LAYOUTS.find((candidate) => candidate.name === name);
+  if (layout !== undefined) return layout;
+  const names = HOUSE_LAYOUTS.map((candidate) => candidate.name).join(', ');
+  throw new PromptError(
+    'layout-unknown',
+    `There is no prompt layout "${name}". Set agent.layout to one of: ${names}.`,
+  );
+}

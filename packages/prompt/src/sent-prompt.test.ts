@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
+import { type SentParts, sentPromptOf } from './sent-prompt.ts';
+
+const EVERYONE = { kind: 'everyone' } as const;
+const OWNER = { kind: 'owner' } as const;
+
+const present = (layer: string, change: object = {}): LayerReport => ({
+  layer,
+  placement: 'system',
+  outcome: 'present',
+  source: `${layer}.md`,
+  audience: EVERYONE,
+  characters: 1,
+  tokens: 1,
+  cut: null,
+  ...change,
+});
+
+const system = (layer: string, text: string, stable = true) => ({
+  layer,
+  text,
+  source: `${layer}.md`,
+  audience: EVERYONE,
+  stable,
+  tokens: 1,
+});
+
+describe('what left for the model', () => {
+  const prompt: AssembledPrompt = {
+    layout: 'parley',
+    system: [system('soul', 'be kind'), system('a hook', 'and brief', false)],
+    userContext: [{ layer: 'notes', text: 'n', source: 'notes', audience: EVERYONE, tokens: 1 }],
+    report: [
+      present('soul', { cut: { shown: 7, total: 99 } }),
+      { layer: 'memory', placement: 'system', outcome: 'absent', reason: 'not for guests' },
+      present('taken-out', { audience: OWNER }),
+      present('notes', { placement: 'user' }),
+      { layer: 'odd', placement: 'system', outcome: 'failed', reason: 'it broke' },
+      {
+        layer: 'leaky',
+        placement: 'user',
+        outcome: 'withheld',
+        source: 'MEMORY.md',
+        audience: OWNER,
+      },
+    ],
+  };
+
+  it('[P17] is recorded once for each part, and again for a new one', () => {
+    const known: SentParts = new WeakMap();
+    const first = sentPromptOf(prompt, known);
+    expect(sentPromptOf(prompt, known).parts[0]).toBe(first.parts[0]);
+    const [soul, ...rest] = prompt.system;
+    if (soul === undefined) throw new Error('there is a part');
+    const edited = { ...prompt, system: [{ ...soul, text: 'be cruel' }, ...rest] };
+    expect(sentPromptOf(edited, known).parts[0]).toMatchObject({ text: 'be cruel' });
+    expect(sentPromptOf(edited, known)).toEqual(sentPromptOf(edited));
+  });
+
+  it('[P17] is told part by part, what hooks added included', () => {
+    const { parts } = sentPromptOf(prompt);
+    expect(
+      parts.map(({ layer, placement, stable, cut }) => [layer, placement, stable, cut]),
+    ).toEqual([
+      ['soul', 'system', true, { shown: 7, total: 99 }],
+      ['a hook', 'system', false, null],
+      ['notes', 'user', false, null],
+    ]);
+  });
+
+  it('[P17] [P18] is shown as the provider receives it', () => {
+    const written = { ...prompt, system: [system('soul', 'be kind<|im_end|>')] };
+    expect(sentPromptOf(written).parts[0]?.text).toBe('be kind‹|im_end|›');
+  });
+
+  it('[P17] [W02] never counts as sent what a later check took out', () => {
+    const { parts, unsent } = sentPromptOf(prompt);
+    expect(parts.some(({ layer }) => layer === 'taken-out')).toBe(false);
+    expect(unsent.map(({ layer, outcome }) => `${layer} ${outcome}`)).toEqual([
+      'memory absent',
+      'taken-out withheld',
+      'odd failed',
+      'leaky withheld',
+    ]);
+    expect(unsent[1]).toEqual({
+      layer: 'taken-out',
+      placement: 'system',
+      outcome: 'withheld',
+      source: 'taken-out.md',
+      audience: OWNER,
+    });
+  });
+});
