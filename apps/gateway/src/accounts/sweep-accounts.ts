@@ -1,6 +1,6 @@
 import { type Clock, type Logger, reasonOf } from '@parley/contracts';
 import { type StartSweep, startSweep } from '@parley/queue';
-import type { AccountWork, Store } from '@parley/store';
+import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
 /** How late a part or a file may be whose wake-up was lost. In ms. */
@@ -19,7 +19,7 @@ export function sweepAccounts({
   clock,
   log,
 }: {
-  readonly store: Pick<Store, 'outbox'>;
+  readonly store: { readonly outbox: Pick<OutboxRepository, 'accountsWithWork'> };
   readonly clock: Clock;
   readonly log: Logger;
 }): AccountSweeps {

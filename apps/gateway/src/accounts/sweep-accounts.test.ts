@@ -1,0 +1,89 @@
+import { silentLogger } from '@parley/contracts';
+import type { AccountWork } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AccountSweeps, sweepAccounts } from './sweep-accounts.ts';
+
+const LOOK_MS = 5_000;
+const ANN = { channel: 'telegram', account: 'ann' };
+const BOB = { channel: 'telegram', account: 'bob' };
+
+let found: AccountWork[];
+let looks: number;
+let ran: string[];
+let sweeps: AccountSweeps;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  [found, looks, ran] = [[], 0, []];
+  const accountsWithWork = async () => {
+    looks += 1;
+    return found;
+  };
+  const store = { outbox: { accountsWithWork } };
+  sweeps = sweepAccounts({ store, clock: Date.now, log: silentLogger });
+});
+afterEach(async () => {
+  await sweeps.stop();
+  vi.useRealTimers();
+});
+
+/** Starts a sweep and forgets its first round, which runs at once. */
+async function start(name: typeof ANN, kind: AccountWork['kind'], fails = false) {
+  const sweep = sweeps.of(
+    name,
+    kind,
+  )(async () => {
+    ran.push(`${kind} of ${name.account}`);
+    if (fails) throw new Error('the database is away');
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ran.splice(0)).toEqual([`${kind} of ${name.account}`]);
+  return sweep;
+}
+
+const look = () => vi.advanceTimersByTimeAsync(LOOK_MS);
+
+describe('the sweeps of all accounts', () => {
+  it('[D04] run for accounts and kinds that have work, found by one query', async () => {
+    await start(ANN, 'parts');
+    await start(ANN, 'files');
+    await start(BOB, 'parts');
+    const before = looks;
+    found = [
+      { ...ANN, kind: 'files' },
+      { ...BOB, kind: 'parts' },
+    ];
+    await look();
+    expect(ran).toEqual(['files of ann', 'parts of bob']);
+    expect(looks - before).toBe(1);
+    [found, ran] = [[], []];
+    await look();
+    expect(ran).toEqual([]);
+  });
+
+  it('ask nothing while there is no account', async () => {
+    await look();
+    expect(looks).toBe(0);
+  });
+
+  it('leave out an account whose sweep was stopped, and work of other gateways', async () => {
+    const parts = await start(ANN, 'parts');
+    await start(ANN, 'files');
+    await parts.stop();
+    found = [
+      { ...ANN, kind: 'parts' },
+      { ...ANN, kind: 'files' },
+      { ...BOB, kind: 'parts' },
+    ];
+    await look();
+    expect(ran).toEqual(['files of ann']);
+  });
+
+  it('[D13] run again after a failure', async () => {
+    await start(ANN, 'parts', true);
+    found = [{ ...ANN, kind: 'parts' }];
+    await look();
+    await look();
+    expect(ran).toEqual(['parts of ann', 'parts of ann']);
+  });
+});
