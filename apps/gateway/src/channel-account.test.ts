@@ -5,8 +5,9 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
+import type { AccountDeps } from './accounts/make-adapter.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
-import { type AccountDeps, type ChannelAccount, openAccount } from './channel-account.ts';
+import { type ChannelAccount, openAccount } from './channel-account.ts';
 
 /** Rights that a test gives and takes. */
 class GivenRights implements AccountRights {

@@ -1,40 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  ChannelAdapter,
-  ChannelDefinition,
-  ChannelState,
-  DecisionRules,
-  DeliveryDeps,
-  Desks,
-  HttpFacet,
-  MediaLimits,
-  SendNotes,
-  Situation,
-  SkillCommands,
-} from '@parley/channels';
-import {
-  type Clock,
-  type LiveBus,
-  type Logger,
-  type Meter,
-  type PassPoint,
-  type ReplyRoute,
-  reasonOf,
-} from '@parley/contracts';
-import type { WakeUpQueue } from '@parley/queue';
-import type { Store } from '@parley/store';
-import type { Scrub } from '@parley/telemetry';
+import type { ChannelAdapter, ChannelState, HttpFacet } from '@parley/channels';
+import { type Logger, type ReplyRoute, reasonOf } from '@parley/contracts';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
-import { makeAdapter } from './accounts/make-adapter.ts';
-import type { AccountSweeps } from './accounts/sweep-accounts.ts';
-
-/** One account of one channel, as `parley status` and the start banner show it. */
-export interface AccountStatus {
-  readonly channel: string;
-  readonly account: string;
-  readonly state: ChannelState;
-}
+import {
+  type AccountDeps,
+  type AccountPlan,
+  type AccountStatus,
+  makeAdapter,
+} from './accounts/make-adapter.ts';
 
 /** An account of this gateway: connected, or standing by while another gateway is. */
 export interface ChannelAccount {
@@ -49,47 +23,6 @@ export interface ChannelAccount {
   stopReceiving(): Promise<void>;
   /** Ends the deliveries; sends that are under way get `graceMs`. */
   close(graceMs: number): Promise<void>;
-}
-
-/** What every account of a gateway shares. */
-export interface AccountDeps {
-  readonly store: Store;
-  readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
-  readonly bus: LiveBus;
-  readonly sweeps: AccountSweeps;
-  readonly log: Logger;
-  readonly meter: Meter;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly pass: PassPoint;
-  readonly situation: () => Situation;
-  /** The commands of skills; absent: there are none. */
-  readonly skillCommands?: SkillCommands | undefined;
-  /** For `/memory`, `/soul` and the like. */
-  readonly desks?: Desks | undefined;
-  readonly media: MediaLimits;
-  /** Keeps secrets out of what is sent to chats. */
-  readonly scrub: Scrub;
-  /** Id of this process where other gateways may work on the same database; absent: there is none. */
-  readonly sharedAs?: string | undefined;
-  /** Which gateway is connected as which account; absent: this one, as there is no other. */
-  readonly rights?: AccountRights | undefined;
-  /** The secret that all gateways share, for requests they pass on. */
-  readonly token?: (() => string) | undefined;
-  /** What an earlier life of this gateway was sending; absent: that is not known. */
-  readonly sendNotes?: SendNotes | undefined;
-  /** Hears how each account is doing, whenever that changes. */
-  readonly onState?: (status: AccountStatus) => void;
-}
-
-/** Which account to open, with its checked settings and the rules of its ingress. */
-export interface AccountPlan {
-  readonly definition: ChannelDefinition;
-  readonly account: string;
-  readonly settings: unknown;
-  readonly rules: DecisionRules;
-  /** Of a part that may have arrived; `tell` when absent. */
-  readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
 const TRY_AGAIN_MS = 5_000;

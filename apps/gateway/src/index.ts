@@ -1,6 +1,6 @@
 export { pair } from '@parley/channels';
+export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/make-adapter.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
-export type { AccountDeps, AccountPlan, AccountStatus } from './channel-account.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { Health } from './http/health-routes.ts';
 export type { PromptInspector } from './http/prompt-routes.ts';

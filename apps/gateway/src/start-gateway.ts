@@ -1,15 +1,9 @@
 import { type HttpFacet, startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
+import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/make-adapter.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
-import {
-  type AccountDeps,
-  type AccountPlan,
-  type AccountStatus,
-  brokenStatus,
-  type ChannelAccount,
-  openAccount,
-} from './channel-account.ts';
+import { brokenStatus, type ChannelAccount, openAccount } from './channel-account.ts';
 import type { HttpAppOptions } from './http/app.ts';
 import type { CronPage } from './http/cron-routes.ts';
 import type { Health } from './http/health-routes.ts';

@@ -1,21 +1,9 @@
-import type { JobJson, JobsOptions } from 'bullmq';
+import type { JobJson } from 'bullmq';
 import { deduplicate } from './deduplication.ts';
 import { notSupported } from './errors.ts';
-import { jobExists } from './job-row.ts';
+import { jobExists, type NewJob } from './job-row.ts';
 import { delayedStanding, type LineEnd, type Standing, waitingStanding } from './placement.ts';
 import type { QueueScope } from './queue-scope.ts';
-
-/** A job that is about to be stored, with everything that decides where it stands. */
-export interface NewJob {
-  readonly id: string;
-  readonly name: string;
-  /** JSON text. */
-  readonly data: string;
-  readonly opts: JobsOptions;
-  /** Unix ms; a delay counts from here. */
-  readonly timestamp: number;
-  readonly schedulerId: string | undefined;
-}
 
 /**
  * Adds a job and returns the id of the job that will do the work: the new one, the one that

@@ -1,5 +1,5 @@
 import type { DeduplicationOptions } from 'bullmq';
-import type { NewJob } from './add-job.ts';
+import type { NewJob } from './job-row.ts';
 import { findJob, type JobRow } from './job-row.ts';
 import { delayedStanding, moveJob } from './placement.ts';
 import type { QueueScope } from './queue-scope.ts';

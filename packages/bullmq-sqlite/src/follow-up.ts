@@ -1,5 +1,6 @@
-import { type NewJob, nextJobId, storeAndEnqueue } from './add-job.ts';
+import { nextJobId, storeAndEnqueue } from './add-job.ts';
 import { dropFollowUp, setClaim } from './deduplication.ts';
+import type { NewJob } from './job-row.ts';
 import { jobExists } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 

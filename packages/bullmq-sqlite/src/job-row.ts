@@ -34,6 +34,18 @@ export interface JobRow {
   readonly lock_until: number;
 }
 
+/** A job that is about to be stored, with everything that decides where it stands. */
+export interface NewJob {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly data: string;
+  readonly opts: JobsOptions;
+  /** Unix ms; a delay counts from here. */
+  readonly timestamp: number;
+  readonly schedulerId: string | undefined;
+}
+
 /** The job with this id, or undefined. */
 export function findJob(scope: QueueScope, jobId: string): JobRow | undefined {
   return scope.file.get<JobRow>(

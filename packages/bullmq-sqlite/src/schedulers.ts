@@ -1,6 +1,7 @@
 import { ErrorCode, type JobsOptions, type RepeatableOptions } from 'bullmq';
-import { type NewJob, nextJobId, storeAndEnqueue } from './add-job.ts';
+import { nextJobId, storeAndEnqueue } from './add-job.ts';
 import { jobStateError } from './errors.ts';
+import type { NewJob } from './job-row.ts';
 import { findJob, jobExists } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob, deleteJobAndClaim, schedulerJobId } from './remove-job.ts';

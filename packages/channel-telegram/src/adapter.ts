@@ -1,17 +1,15 @@
 import type { ChannelAdapter, ChannelContext } from '@parley/channels';
 import type { Capabilities } from '@parley/contracts';
-import { createMessageFacet } from './change-messages.ts';
 import { connectTelegramApi } from './connection.ts';
 import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
-import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
-import { laneOf } from './in-order.ts';
+import { createTakeUpdate } from './intake.ts';
 import { keepMenu } from './menu.ts';
-import { Poller, realAmbience, type TelegramAmbience } from './poller.ts';
+import { createMessageFacet, findSent } from './messages.ts';
+import { laneOf, Poller, realAmbience, type TelegramAmbience } from './poller.ts';
 import { sendFile, sendText } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping } from './stream.ts';
-import { createTakeUpdate } from './take-update.ts';
 import { Webhook } from './webhook.ts';
 import type { BotIdentity } from './wire.ts';
 

@@ -4,10 +4,9 @@ import { reasonOf } from '@parley/contracts';
 import { z } from 'zod';
 import type { TelegramApi } from './connection.ts';
 import { afterPollFailure, callFailureOf } from './failures.ts';
-import { createLanes, laneOf } from './in-order.ts';
-import type { TelegramAmbience } from './poller.ts';
+import type { TakeUpdate } from './intake.ts';
+import { createLanes, laneOf, type TelegramAmbience } from './poller.ts';
 import type { TelegramSettings } from './settings.ts';
-import type { TakeUpdate } from './take-update.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /** What being called by Telegram needs. */

@@ -40,19 +40,23 @@ export {
   withoutNulls,
 } from './guard.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
-export { personId } from './ingress/access.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
 export { conversationIdOf } from './ingress/conversation-id.ts';
-export type { DecisionRules } from './ingress/decide.ts';
+export {
+  type AccountPolicy,
+  type DecisionRules,
+  type DirectMode,
+  type GroupMode,
+  type IngressLimits,
+  personId,
+} from './ingress/decide.ts';
 export type { Desk, Desks } from './ingress/desk.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
 export type { Situation } from './ingress/notices.ts';
-export { CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export type { IngressOutcome } from './ingress/outcome.ts';
-export { pair } from './ingress/pair.ts';
-export type { AccountPolicy, DirectMode, GroupMode, IngressLimits } from './ingress/policy.ts';
+export { CODE_LENGTH, oneTimeCode, pair } from './ingress/pairing.ts';
 export type { SkillCommands } from './ingress/skill-commands.ts';
 export { type NamedChat, namedChat } from './named-chat.ts';
 export {

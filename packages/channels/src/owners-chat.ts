@@ -1,7 +1,6 @@
 import type { InboxRow, Store } from '@parley/store';
-import { personId } from './ingress/access.ts';
 import { conversationIdOf } from './ingress/conversation-id.ts';
-import { ownershipOf } from './ingress/standing.ts';
+import { ownershipOf, personId } from './ingress/decide.ts';
 
 /** A direct chat in which an owner has written. */
 export interface OwnersChat {

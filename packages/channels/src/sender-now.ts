@@ -1,7 +1,12 @@
 import type { InboundMessage } from '@parley/contracts';
-import { decideAccess, personId } from './ingress/access.ts';
 import { conversationIdOf } from './ingress/conversation-id.ts';
-import { ownershipOf, type StandingDeps, standingOf } from './ingress/standing.ts';
+import {
+  decideAccess,
+  ownershipOf,
+  personId,
+  type StandingDeps,
+  standingOf,
+} from './ingress/decide.ts';
 
 /** Who somebody is that wrote long ago, as things are now. */
 export interface SenderNow {

@@ -7,8 +7,7 @@ import {
   withBackend,
 } from 'bullmq';
 import { unknownUrl } from './open-bus.ts';
-import { QueueError } from './queue-error.ts';
-import type { RedisPlace } from './redis-place.ts';
+import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** The body of a wake-up: what has work, and nothing else. */
 export interface WakeUp {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collectPause } from './collect-pause.ts';
+import { collectPause } from './lane.ts';
 
 describe('the pause before messages are collected into one turn', () => {
   it.each([

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { type Logger, reasonOf } from '@parley/contracts';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import type { RedisPlace } from './redis-place.ts';
+import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** A connection to one server (also one that sentinels named) or to a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -126,4 +127,105 @@ function addressOf(url: string) {
 function nodeAddress(node: string, port: number) {
   const { hostname, port: written } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(written || port) };
+}
+
+/** Logs an outage of Redis, however many connections and commands notice it; the log counts them. */
+export interface RedisOutage {
+  /** From now on this connection is heard. */
+  watch(connection: RedisConnection): void;
+  /** For errors that do not come from a connection of ours; `message`: what becomes of it. */
+  note(error: unknown, message?: string, facts?: object): QueueError;
+}
+
+/** What ioredis says when it cannot reach the server, besides the codes of the system. */
+const AWAY =
+  /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
+
+/** `what` names in the log who misses Redis. */
+export function redisOutage(what: string, place: RedisPlace, log: Logger): RedisOutage {
+  const server = nameOf(place);
+  const note: RedisOutage['note'] = (error, message, facts = {}) => {
+    const first = innermost(error);
+    const outage = isAway(first) ? server : `${server} (${kindOf(first)})`;
+    const failure = new QueueError({
+      code: 'queue-unreachable',
+      message: `${outage}: ${reasonOf(first)}`,
+      retryable: true,
+      cause: error,
+    });
+    const about = { outage, what, ...facts, reason: failure.message };
+    log.warn(about, message ?? 'Redis cannot be used; trying again');
+    return failure;
+  };
+  return {
+    note,
+    watch(connection) {
+      connection.on('error', (error: unknown) => void note(error));
+      connection.on('ready', () => log.info({ recovered: server, what }, 'Redis answers'));
+    },
+  };
+}
+
+/** Where it is, without a password. */
+function nameOf({ url, sentinel, cluster }: RedisPlace): string {
+  if (sentinel !== undefined) return `Redis ${sentinel.name}`;
+  return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
+}
+
+function isAway(error: unknown): boolean {
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('E')) return true;
+  return AWAY.test(reasonOf(error));
+}
+
+/** Many jobs have the same trouble at once. */
+function kindOf(error: unknown): string {
+  return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
+}
+
+/** Node says "several addresses failed" with an empty message; the first of them tells more. */
+function innermost(error: unknown): unknown {
+  return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+}
+
+/** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
+export async function lookAtRedis(connection: RedisConnection, log: Logger): Promise<void> {
+  try {
+    for (const { facts, message } of complaints(await connection.info())) log.warn(facts, message);
+  } catch (error) {
+    log.debug({ reason: reasonOf(error) }, 'Redis does not say how it is set up');
+  }
+}
+
+interface Complaint {
+  readonly facts: object;
+  readonly message: string;
+}
+
+/** BullMQ’s scripts want 6.2; it begins at 5, with timers that are less exact. */
+const OLDEST = { major: 6, minor: 2 };
+
+/** What is wrong with a server, by its own `INFO`. */
+export function complaints(info: string): readonly Complaint[] {
+  const fact = (name: string): string | undefined =>
+    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const found: Complaint[] = [];
+  const policy = fact('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') {
+    found.push({
+      facts: { policy },
+      message:
+        'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction',
+    });
+  }
+  // Valkey counts its own versions, and all of them are new enough.
+  const version = fact('valkey_version') === undefined ? fact('redis_version') : undefined;
+  const [major = 0, minor = 0] = version?.split('.').map(Number) ?? [];
+  const isOld = major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor);
+  if (version !== undefined && isOld) {
+    found.push({
+      facts: { version },
+      message: `Redis is older than ${OLDEST.major}.${OLDEST.minor}; update it`,
+    });
+  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { createEventBatch } from './event-batch.ts';
+import { createEventBatch } from './redis-bus.ts';
 
 const delta = (turnId: string, text: string, more = {}): LiveEvent => ({
   type: 'turn-delta',

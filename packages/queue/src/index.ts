@@ -1,6 +1,14 @@
-export { type CollectFacts, collectPause } from './collect-pause.ts';
 export { type KeyedWork, startKeyedWork, type WakeUpHandler } from './keyed-work.ts';
-export { type LaneDeps, type LaneLease, type RunTurn, runLane } from './lane.ts';
+export {
+  type CollectFacts,
+  collectPause,
+  type LaneDeps,
+  type LaneLease,
+  type RunTurn,
+  runLane,
+  type StopReason,
+  stopReasonOf,
+} from './lane.ts';
 export { type LaneWorker, type LaneWorkerOptions, startLaneWorker } from './lane-worker.ts';
 export { createLocalBus } from './local-bus.ts';
 export {
@@ -10,15 +18,13 @@ export {
   type WakeDelivery,
   wakeDeliveryOn,
 } from './open-bus.ts';
-export { QueueError } from './queue-error.ts';
-export type { RedisPlace } from './redis-place.ts';
+export { QueueError, type RedisPlace } from './redis-place.ts';
 export {
   type Schedule,
   type Scheduler,
   type SchedulerOptions,
   startScheduler,
 } from './scheduler.ts';
-export { type StopReason, stopReasonOf } from './stop-reason.ts';
 export { type StartSweep, type Sweep, startSweep } from './sweep.ts';
 export {
   openTurnQueue,

@@ -3,9 +3,8 @@ import { type BusyMode, ParleyError } from '@parley/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
-import type { RunTurn } from './lane.ts';
+import { type RunTurn, stopReasonOf } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
-import { stopReasonOf } from './stop-reason.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 import type { WakeUpQueue } from './wake-up-queue.ts';
 

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/contracts';
 import { keepLeases } from './keep-leases.ts';
-import { isCutOff, type LaneDeps, runLane } from './lane.ts';
-import { type StopReason, stopReasonOf } from './stop-reason.ts';
+import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
 import { startSweep } from './sweep.ts';
 import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger } from '@parley/contracts';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runLane } from './lane.ts';
-import { stopReasonOf } from './stop-reason.ts';
+import { runLane, stopReasonOf } from './lane.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
 let scene: LaneScene;

@@ -9,9 +9,7 @@ import {
   reasonOf,
 } from '@parley/contracts';
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
-import { collectPause } from './collect-pause.ts';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
-import type { StopReason } from './stop-reason.ts';
 
 /** The lease of a lane. Whoever gives the lane back with the commit of a turn calls `onLeft` at once. */
 export interface LaneLease extends Lease {
@@ -188,4 +186,40 @@ async function waitForQuiet(
     // Ends early when the lane is stopped, which the loop sees.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** What the lane knows when it asks whether to wait for more messages. */
+export interface CollectFacts {
+  /** When the newest waiting message was received (ms). */
+  readonly newestWaiting: number;
+  readonly now: number;
+  /** Quiet time that ends a burst, in ms. */
+  readonly pauseMs: number;
+  /** When the lane began to wait; a person who never stops typing is answered all the same. */
+  readonly waitingSince: number;
+}
+
+/** A burst is cut after this many pauses, so that an answer comes even to somebody who keeps writing. */
+const LONGEST_WAIT_IN_PAUSES = 10;
+
+/** How many ms to wait before the messages written during a turn become the next one (D03); 0 means go. */
+export function collectPause(facts: CollectFacts): number {
+  const quietIn = facts.newestWaiting + facts.pauseMs - facts.now;
+  const patience = facts.waitingSince + LONGEST_WAIT_IN_PAUSES * facts.pauseMs - facts.now;
+  return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));
+}
+
+/**
+ * Why a running turn must end: somebody asked for it, another worker has the lane now, a later message
+ * is answered together with what it was about, or this process shuts down and the next one goes on with it.
+ */
+export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
+
+/** Why a lane's signal fired; null while it has not. */
+export function stopReasonOf(signal: AbortSignal): StopReason | null {
+  if (!signal.aborted) return null;
+  const { reason } = signal;
+  return reason === 'stopped' || reason === 'lease-lost' || reason === 'interrupted'
+    ? reason
+    : 'handed-back';
 }

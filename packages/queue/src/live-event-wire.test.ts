@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { decodeEvents, encodeEvents, forOthers } from './live-event-wire.ts';
+import { decodeEvents, encodeEvents, forOthers } from './redis-bus.ts';
 
 type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complaints } from './look-at-redis.ts';
+import { complaints } from './connect-redis.ts';
 
 const info = (...lines: string[]): string => ['# Server', ...lines, ''].join('\r\n');
 

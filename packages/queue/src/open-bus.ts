@@ -1,7 +1,6 @@
 import type { FreshParts, LiveBus, Logger } from '@parley/contracts';
 import { createLocalBus } from './local-bus.ts';
-import { QueueError } from './queue-error.ts';
-import type { RedisPlace } from './redis-place.ts';
+import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** A live bus that is closed when its process ends; what is published later is heard here alone. */
 export interface OpenBus extends LiveBus {

@@ -9,12 +9,12 @@ import type {
 import {
   BLOCK_SECONDS,
   connectRedis,
+  lookAtRedis,
   NOT_THERE,
   type RedisConnection,
+  redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { lookAtRedis } from './look-at-redis.ts';
-import { redisOutage } from './redis-outage.ts';
 import { queuePrefix, type RedisPlace } from './redis-place.ts';
 
 /**

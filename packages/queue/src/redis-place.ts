@@ -1,3 +1,5 @@
+import { ParleyError } from '@parley/contracts';
+
 /** Where Redis is and how to get in. `url` alone is enough for one server. */
 export interface RedisPlace {
   /** `redis://` or, with TLS, `rediss://`; says host, port, user, password and number of the database. */
@@ -32,3 +34,6 @@ export function prefixOf({ prefix = 'parley' }: Pick<RedisPlace, 'prefix'>): str
 export function queuePrefix(place: Pick<RedisPlace, 'prefix'>, queue: string): string {
   return `{${prefixOf(place)}:${queue}}`;
 }
+
+/** Something the queue could not do; messages are safe in the tables either way. */
+export class QueueError extends ParleyError {}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryPause } from './retry-pause.ts';
+import { retryPause } from './keyed-work.ts';
 
 describe('the pause before failed work is tried again', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopReasonOf } from './stop-reason.ts';
+import { stopReasonOf } from './lane.ts';
 
 describe('why a turn must end', () => {
   it.each(['stopped', 'lease-lost', 'handed-back'] as const)(

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, reasonOf } from '@parley/contracts';
 import { DelayedError } from 'bullmq';
 import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
-import type { WakeUpHandler } from './keyed-work.ts';
+import { retryPause, type WakeUpHandler } from './keyed-work.ts';
 import type { RedisPlace } from './redis-place.ts';
-import { retryPause } from './retry-pause.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {

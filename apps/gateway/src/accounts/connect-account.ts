@@ -8,8 +8,8 @@ import {
   startDeliveryWorker,
 } from '@parley/channels';
 import { ChannelError, type Logger } from '@parley/contracts';
-import type { AccountDeps } from '../channel-account.ts';
 import type { AccountName, AccountRight } from './account-rights.ts';
+import type { AccountDeps } from './make-adapter.ts';
 
 /** An account while it is connected. */
 export interface AccountSession {

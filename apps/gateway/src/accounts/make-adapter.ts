@@ -2,23 +2,88 @@ import { randomBytes } from 'node:crypto';
 import {
   type ChannelAdapter,
   type ChannelContext,
+  type ChannelDefinition,
   type ChannelState,
   CODE_LENGTH,
   COMMANDS,
   chatHistory,
   createIngress,
+  type DecisionRules,
+  type DeliveryDeps,
+  type Desks,
   guardAdapter,
+  type MediaLimits,
   type OnFault,
   oneTimeCode,
   parseCommand,
   type Revision,
+  type SendNotes,
+  type Situation,
+  type SkillCommands,
   undeclared,
 } from '@parley/channels';
-import { fromOutside, type Logger } from '@parley/contracts';
-import { wakeDeliveryOn } from '@parley/queue';
+import {
+  type Clock,
+  fromOutside,
+  type LiveBus,
+  type Logger,
+  type Meter,
+  type PassPoint,
+} from '@parley/contracts';
+import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
-import type { AccountDeps, AccountPlan } from '../channel-account.ts';
+import type { Scrub } from '@parley/telemetry';
 import { GatewayError } from '../gateway-error.ts';
+import type { AccountRights } from './account-rights.ts';
+import type { AccountSweeps } from './sweep-accounts.ts';
+
+/** One account of one channel, as `parley status` and the start banner show it. */
+export interface AccountStatus {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: ChannelState;
+}
+
+/** What every account of a gateway shares. */
+export interface AccountDeps {
+  readonly store: Store;
+  readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
+  readonly bus: LiveBus;
+  readonly sweeps: AccountSweeps;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pass: PassPoint;
+  readonly situation: () => Situation;
+  /** The commands of skills; absent: there are none. */
+  readonly skillCommands?: SkillCommands | undefined;
+  /** For `/memory`, `/soul` and the like. */
+  readonly desks?: Desks | undefined;
+  readonly media: MediaLimits;
+  /** Keeps secrets out of what is sent to chats. */
+  readonly scrub: Scrub;
+  /** Id of this process where other gateways may work on the same database; absent: there is none. */
+  readonly sharedAs?: string | undefined;
+  /** Which gateway is connected as which account; absent: this one, as there is no other. */
+  readonly rights?: AccountRights | undefined;
+  /** The secret that all gateways share, for requests they pass on. */
+  readonly token?: (() => string) | undefined;
+  /** What an earlier life of this gateway was sending; absent: that is not known. */
+  readonly sendNotes?: SendNotes | undefined;
+  /** Hears how each account is doing, whenever that changes. */
+  readonly onState?: (status: AccountStatus) => void;
+}
+
+/** Which account to open, with its checked settings and the rules of its ingress. */
+export interface AccountPlan {
+  readonly definition: ChannelDefinition;
+  readonly account: string;
+  readonly settings: unknown;
+  readonly rules: DecisionRules;
+  /** Of a part that may have arrived; `tell` when absent. */
+  readonly whenUncertain?: DeliveryDeps['whenUncertain'];
+}
 
 /** What an adapter of an account is made with. */
 export interface AdapterDeps extends AccountDeps {

@@ -1,7 +1,7 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
-import { bootMessage } from './boot-message.ts';
+import type { AdmittedMessage, InboxRow } from '@parley/store';
 
 /** What became of BOOT.md at this start. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
@@ -39,4 +39,43 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
     return 'failed';
   }
+}
+
+/**
+ * What the model is told after a start. The mark shows it that no person wrote this; people never
+ * see the message. The last sentence keeps a start without news silent (G09).
+ */
+const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
+
+/**
+ * The message that makes the agent do what BOOT.md says (W08), put where an owner wrote `last`.
+ * `startId` is unique for this start: the inbox takes a message of that id once. `now` is in ms.
+ */
+function bootMessage(
+  last: InboxRow,
+  conversationId: string,
+  startId: string,
+  now: number,
+): AdmittedMessage {
+  const { channel, account, chat, sender } = last.message;
+  return {
+    conversationId,
+    route: last.route,
+    receivedAt: now,
+    fromOwner: true,
+    reason: 'Parley was started, and BOOT.md says what to do then',
+    message: {
+      channel,
+      account,
+      messageId: startId,
+      chat,
+      sender,
+      text: WORDS,
+      mentions: [],
+      addressed: true,
+      sentAt: now,
+      variables: {},
+      occasion: 'boot',
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
 import type { Hono } from 'hono';
-import type { AccountStatus } from '../channel-account.ts';
+import type { AccountStatus } from '../accounts/make-adapter.ts';
 import type { AppEnv } from './access.ts';
 
 /** What decides about health. */

@@ -1,4 +1,4 @@
-import { BoundedMap, type Clock, type InboundMessage } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage, type RenderTarget } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 
 /**
@@ -55,4 +55,23 @@ export function createAlbums(clock: Clock): Albums {
       return held;
     },
   };
+}
+
+/** Pictures of an album, and pieces of a long paste, arrive within about a second of each other. */
+const MORE_WITHIN_MS = 1_000;
+
+/** A text this near to the longest (in parts of 1) may be a paste that the platform cut into pieces. */
+const NEARLY_FULL = 0.9;
+
+/**
+ * Until when (ms) more of the same burst may arrive, so that no turn takes the beginning alone (F08);
+ * undefined for all other messages, which nothing delays.
+ */
+export function settlesAt(
+  { albumId, text }: Pick<InboundMessage, 'albumId' | 'text'>,
+  { maxLength }: Pick<RenderTarget, 'maxLength'>,
+  receivedAt: number,
+): number | undefined {
+  const isBurst = albumId !== undefined || text.length >= maxLength * NEARLY_FULL;
+  return isBurst ? receivedAt + MORE_WITHIN_MS : undefined;
 }

@@ -1,7 +1,7 @@
 import { type InboundMessage, shownBlock } from '@parley/contracts';
 import type { Approval, ApprovalVerdict, CommandEffect } from '@parley/store';
-import { personId } from './access.ts';
-import { typedCode } from './one-time-code.ts';
+import { personId } from './decide.ts';
+import { typedCode } from './pairing.ts';
 
 /** Characters of the code of an approval: 30 bits, valid for minutes, and of use to approvers alone. */
 export const APPROVAL_CODE_LENGTH = 6;

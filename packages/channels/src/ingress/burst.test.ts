@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settlesAt } from './burst.ts';
+import { settlesAt } from './albums.ts';
 
 describe('until when more of a burst may arrive', () => {
   const target = { maxLength: 1_000 };

@@ -11,7 +11,6 @@ import type {
   WhyRepository,
 } from '@parley/store';
 import type { SenderFacts } from '../adapter.ts';
-import { personId } from './access.ts';
 import { approvalEffect } from './approval.ts';
 import {
   type CommandAsker,
@@ -20,7 +19,7 @@ import {
   decideCommand,
   type TypedCommand,
 } from './command.ts';
-import type { DecisionRules } from './decide.ts';
+import { type DecisionRules, personId, type Standing } from './decide.ts';
 import { askDesk, type Desks } from './desk.ts';
 import { hasGroupRight } from './group-commands.ts';
 import { linkEffect, linkNews } from './link.ts';
@@ -32,12 +31,10 @@ import {
   resendText,
   type Situation,
 } from './notices.ts';
-import { typedCode } from './one-time-code.ts';
 import type { IngressOutcome } from './outcome.ts';
-import { welcomeParts } from './pair.ts';
+import { typedCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './parts-of.ts';
 import type { SkillCommands } from './skill-commands.ts';
-import type { Standing } from './standing.ts';
 
 /** What commands work with. */
 export interface CommandDeps {

@@ -1,9 +1,7 @@
 import type { InboundMessage } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
-import { personId } from './access.ts';
-import { type DecisionRules, decideIngress } from './decide.ts';
-import type { AccountPolicy } from './policy.ts';
+import { type AccountPolicy, type DecisionRules, decideIngress, personId } from './decide.ts';
 
 const CLOSED: AccountPolicy = {
   access: {

@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
-import { personId } from './access.ts';
 import type { CommandDecision, TypedCommand } from './command.ts';
+import { personId } from './decide.ts';
 
 /** Who uses a command that a desk answers, and where. */
 export interface DeskAsker {

@@ -6,7 +6,7 @@ import type {
   PairingRepository,
 } from '@parley/store';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
-import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing-notices.ts';
+import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
 import { partsOf } from './parts-of.ts';
 
 /** Tells people why a message of theirs was not taken (D07), seldom enough to be no nuisance. */

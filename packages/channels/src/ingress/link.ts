@@ -1,8 +1,7 @@
 import type { InboundMessage, ReplyRoute } from '@parley/contracts';
 import type { CommandEffect, LinkAction, LinkResult } from '@parley/store';
-import { personId } from './access.ts';
-import { typedCode } from './one-time-code.ts';
-import { named } from './pairing-notices.ts';
+import { personId } from './decide.ts';
+import { named, typedCode } from './pairing.ts';
 
 /** What `/link` with this argument asks for; null when the argument is no code and nothing else. */
 export function linkAction(argument: string, self: string, newCode: string): LinkAction | null {

@@ -1,7 +1,6 @@
 import { type InboundMessage, todoLines } from '@parley/contracts';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
-import { personId } from './access.ts';
 import { approvalText } from './approval.ts';
 import {
   type CommandAsker,
@@ -10,10 +9,11 @@ import {
   commandsFor,
   type ReadyCommand,
 } from './command.ts';
+import { personId } from './decide.ts';
 import { type GroupCommands, groupRefusal } from './group-commands.ts';
 import { linkText } from './link.ts';
 import { modeText, runText } from './mode.ts';
-import { pairText } from './pairing-notices.ts';
+import { pairText } from './pairing.ts';
 import { skillHelp } from './skill-commands.ts';
 import { whyText } from './why.ts';
 

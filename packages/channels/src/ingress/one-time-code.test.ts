@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CODE_LENGTH, oneTimeCode, typedCode } from './one-time-code.ts';
+import { CODE_LENGTH, oneTimeCode, typedCode } from './pairing.ts';
 
 describe('a one-time code', () => {
   it('[F05] has 8 signs, each equally likely, none of which looks like another', () => {

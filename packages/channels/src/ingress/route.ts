@@ -1,5 +1,5 @@
 import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/contracts';
-import type { AnswerStyle } from './policy.ts';
+import type { AnswerStyle } from './decide.ts';
 
 /** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
 export function routeOf(

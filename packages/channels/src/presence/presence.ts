@@ -9,8 +9,6 @@ import {
 import { createPrefixRenderer } from '@parley/markup';
 import type { ChatKey } from '@parley/store';
 import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
-import { createThrottle } from './throttle.ts';
-import { keepTyping } from './typing.ts';
 
 /** Signs of life of running turns: typing, and the answer as it grows (F12). */
 export interface Presence {
@@ -153,4 +151,90 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
       );
     },
   };
+}
+
+/** Runs a task at most once per interval and never twice at a time; the last request is never lost. */
+export interface Throttle {
+  request(): void;
+  /** Runs nothing more; resolves once a run that is under way has ended. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * Makes a throttle around `task`; a task that fails is logged and the next request tries again.
+ * @param firstAfterMs how long the very first run waits after its request.
+ */
+function createThrottle(
+  { intervalMs, firstAfterMs }: { readonly intervalMs: number; readonly firstAfterMs: number },
+  log: Logger,
+  task: () => Promise<void>,
+): Throttle {
+  let timer: NodeJS.Timeout | undefined;
+  let state: 'idle' | 'busy' | 'wanted' = 'idle';
+  let isFirst = true;
+  let cancelled = false;
+  let underWay = Promise.resolve();
+  const run = async (): Promise<void> => {
+    state = 'busy';
+    try {
+      await task();
+    } catch (error) {
+      log.debug({ reason: reasonOf(error) }, 'stream update failed');
+    }
+    // The interval counts from the end: a slow platform is asked less often.
+    if (!cancelled) timer = setTimeout(cooled, intervalMs).unref();
+  };
+  const begin = (): void => {
+    underWay = run();
+  };
+  const beginFirst = (): void => {
+    isFirst = false;
+    if (firstAfterMs === 0) begin();
+    else {
+      state = 'wanted';
+      timer = setTimeout(begin, firstAfterMs).unref();
+    }
+  };
+  const cooled = (): void => {
+    if (state === 'wanted') begin();
+    else if (state === 'busy') state = 'idle';
+  };
+  return {
+    request() {
+      if (cancelled) return;
+      if (state === 'busy') state = 'wanted';
+      else if (state === 'idle' && isFirst) beginFirst();
+      else if (state === 'idle') begin();
+    },
+    cancel() {
+      cancelled = true;
+      clearTimeout(timer);
+      return underWay;
+    },
+  };
+}
+
+/** Quick answers need no "typing": it would cost a call and arrive with the answer. In ms. */
+const TYPING_AFTER_MS = 300;
+
+/** Shows "typing" after a moment, and again as often as the platform needs it, until the returned function is called. */
+function keepTyping(
+  typing: NonNullable<ChannelAdapter['typing']>,
+  address: ChatAddress,
+  log: Logger,
+): () => void {
+  let timer: NodeJS.Timeout;
+  const show = async (): Promise<void> => {
+    try {
+      await typing.show(address);
+    } catch (error) {
+      log.debug({ chat: address.chatId, reason: reasonOf(error) }, 'typing not shown');
+    }
+  };
+  const again = (): void => {
+    timer = setTimeout(again, typing.repeatMs).unref();
+    void show();
+  };
+  timer = setTimeout(again, TYPING_AFTER_MS).unref();
+  return () => clearTimeout(timer);
 }

@@ -1,0 +1,195 @@
+import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
+import { BoundedMap, type Clock, type InboundMessage, reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import type { TelegramApi } from './connection.ts';
+import { chatOf, personOf, toInbound } from './content.ts';
+import { callFailureOf } from './failures.ts';
+import { pressId } from './format.ts';
+import {
+  type BotIdentity,
+  WireMembership,
+  WireMessage,
+  WirePress,
+  type WireUpdate,
+} from './wire.ts';
+
+/** What taking updates needs. */
+export interface TakeDeps
+  extends Pick<
+    ChannelContext<unknown>,
+    'account' | 'commands' | 'receive' | 'revise' | 'log' | 'clock'
+  > {
+  readonly api: Pick<TelegramApi, 'call'>;
+  /** Ends what is still said to Telegram about an update. */
+  readonly stopping: AbortSignal;
+  /** Called with every message, edited or not. */
+  readonly seen: (message: WireMessage) => void;
+}
+
+/** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
+export type TakeUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
+
+/** Makes the one place where updates are told apart. What is not understood is logged and confirmed. */
+export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
+  const { account, revise, seen } = deps;
+  const factsOf = createAdministrators(deps.api, deps.clock);
+  const receive = (message: InboundMessage) => deps.receive(message, factsOf(message));
+  const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
+    const parsed = schema.safeParse(content);
+    if (parsed.success) return parsed.data;
+    const facts = { update: update.update_id, reason: parsed.error.message };
+    deps.log.warn(facts, 'update not understood');
+    return undefined;
+  };
+  return async (update, me) => {
+    const written = update.message ?? update.channel_post;
+    const edited = update.edited_message ?? update.edited_channel_post;
+    const content = written ?? edited;
+    if (content !== undefined) {
+      const message = read(WireMessage, content, update);
+      if (message === undefined) return;
+      seen(message);
+      tellMigration(deps, message);
+      const inbound = toInbound(message, account, me, deps.commands);
+      if (written === undefined) await revise({ kind: 'edited', message: inbound });
+      else await receive(inbound);
+    } else if (update.callback_query !== undefined) {
+      const press = read(WirePress, update.callback_query, update);
+      if (press !== undefined) await takePress({ ...deps, receive }, press);
+    } else if (update.my_chat_member !== undefined) {
+      const membership = read(WireMembership, update.my_chat_member, update);
+      if (membership !== undefined) tellMembership(deps, membership);
+    }
+  };
+}
+
+/** Answers follow a group by themselves; a list of allowed groups does not. */
+function tellMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMessage): void {
+  if (migrate_to_chat_id === undefined) return;
+  const facts = { chat: chat.id, migrateTo: migrate_to_chat_id };
+  log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
+}
+
+/** Parts that wait for such a chat fail when they are sent, which tells the agent; this tells operators. */
+function tellMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
+  const { chat, old_chat_member, new_chat_member } = membership;
+  const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
+  const out = ['left', 'kicked'].includes(new_chat_member.status);
+  const how = chat.type === 'private' ? 'blocked' : 'removed from a chat';
+  if (out) deps.log.warn(facts, `the bot was ${how}`);
+  else deps.log.info(facts, 'the bot may write in a chat');
+}
+
+/** What taking a press needs. */
+export interface PressDeps
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'call'>;
+  /** Ends what is still said to Telegram about a press. */
+  readonly stopping: AbortSignal;
+}
+
+/** Longest answer to a press, in characters. */
+const MAX_ANSWER = 200;
+
+/**
+ * Takes a press as a message of whoever pressed; rejects when it must come again (D01). The button's
+ * clock stops whatever becomes of it. Somebody who may not decide is told so alone, on top of the
+ * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
+ */
+async function takePress(deps: PressDeps, press: WirePress): Promise<void> {
+  const message = pressToInbound(press, deps.account, deps.clock());
+  let outcome: IngressOutcome | undefined;
+  try {
+    if (message !== undefined) outcome = await deps.receive(message);
+  } finally {
+    void answer(deps, press, outcome);
+  }
+  if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
+}
+
+async function answer(
+  { api, log, stopping }: PressDeps,
+  { id }: WirePress,
+  outcome: IngressOutcome | undefined,
+): Promise<void> {
+  const words = outcome?.kind === 'command' ? outcome.declined : undefined;
+  const shown = words === undefined ? {} : { text: words.slice(0, MAX_ANSWER), show_alert: true };
+  try {
+    await api.call('answerCallbackQuery', { callback_query_id: id, ...shown }, stopping);
+  } catch (error) {
+    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
+  }
+}
+
+async function removeButtons(
+  { api, log, stopping }: PressDeps,
+  { message }: WirePress,
+): Promise<void> {
+  if (message === undefined) return;
+  const place = { chat_id: message.chat.id, message_id: message.message_id };
+  try {
+    await api.call('editMessageReplyMarkup', place, stopping);
+  } catch (error) {
+    // Of two presses the second finds them gone.
+    const { reason } = callFailureOf(error);
+    if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
+  }
+}
+
+/**
+ * A pressed button as if that person had written its data, in the place where the button stands;
+ * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
+ */
+function pressToInbound(
+  { id, from, message, data }: WirePress,
+  account: string,
+  now: number,
+): InboundMessage | undefined {
+  if (message === undefined || data === undefined) return undefined;
+  const messageId = pressId(message.message_id, id);
+  return {
+    channel: 'telegram',
+    account,
+    messageId,
+    chat: chatOf(message),
+    sender: personOf(from),
+    text: data,
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: {},
+  };
+}
+
+const ChatMember = z.object({ status: z.string() });
+const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
+/** Somebody who is no administrator any more counts as one for this long. In ms. */
+const KNOWN_FOR_MS = 60_000;
+const MOST_KNOWN = 1_000;
+
+/**
+ * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
+ * minute for each person, and only when a command needs it.
+ */
+function createAdministrators(
+  api: Pick<TelegramApi, 'call'>,
+  clock: Clock,
+): (message: InboundMessage) => SenderFacts {
+  const known = new BoundedMap<string, { readonly is: boolean; readonly until: number }>(
+    MOST_KNOWN,
+  );
+  return ({ chat, sender }) => ({
+    async isAdministrator(signal) {
+      // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
+      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id;
+      const key = `${chat.id} ${sender.id}`;
+      const before = known.get(key);
+      if (before !== undefined && clock() < before.until) return before.is;
+      const asked = { chat_id: chat.id, user_id: Number(sender.id) };
+      const { status } = ChatMember.parse(await api.call('getChatMember', asked, signal));
+      const is = ADMINISTRATORS.has(status);
+      known.set(key, { is, until: clock() + KNOWN_FOR_MS });
+      return is;
+    },
+  });
+}

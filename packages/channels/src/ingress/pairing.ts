@@ -1,0 +1,99 @@
+import type { Clock, InboundMessage } from '@parley/contracts';
+import { render } from '@parley/markup';
+import type { CommandResult, NewPart, PairingRequest, Store } from '@parley/store';
+import { personId } from './decide.ts';
+import { partsOf } from './parts-of.ts';
+
+const VALID = 'It is valid for an hour.';
+
+/** Tells a stranger how to be let in, in Markdown. */
+export function pairingNotice(message: InboundMessage, code: string): string {
+  return [
+    'This bot is private and does not know you yet.',
+    `Your code is \`${code}\`. ${VALID} Its owner lets you in by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
+    `If the bot is yours, add \`${personId(message)}\` to \`owners\` in its settings file instead.`,
+  ].join('\n\n');
+}
+
+/** Tells a stranger that others wait already. */
+export const PAIRING_FULL =
+  'This bot is private, and too many people are waiting to be let in. Please try again in an hour.';
+
+/** Tells an owner of a stranger to whom the bot says nothing. */
+export function strangerWaits(message: InboundMessage, code: string): string {
+  return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` lets them in. ${VALID}`;
+}
+
+/** Tells somebody that an owner let them in. */
+const WELCOME = 'You are let in. Just write to me; /help shows what else there is.';
+
+/** What `/pair` and `parley pair` say, in Markdown. */
+export function pairText(
+  argument: string,
+  { approved, pending }: NonNullable<CommandResult['pairing']>,
+): string {
+  const waiting =
+    pending.length === 0
+      ? 'Nobody waits to be let in.'
+      : ['Waiting to be let in:\n', ...pending.map(waitingLine)].join('\n');
+  if (approved !== null) return `${who(approved)} is let in.`;
+  if (argument === '') return waiting;
+  return `Nobody waits with that code; codes are valid for an hour.\n\n${waiting}`;
+}
+
+function waitingLine(request: PairingRequest): string {
+  return `- ${who(request)}: \`/pair ${request.code}\``;
+}
+
+function who({ channel, senderId, senderName }: PairingRequest): string {
+  return `${named(senderName)} (\`${channel}:${senderId}\`)`;
+}
+
+/** A name somebody gave themselves, as code: it cannot look like a part of our own words. */
+export function named(name: string): string {
+  const plain = name.replace(/[\p{C}`]/gu, '').trim();
+  return plain === '' ? 'Somebody' : `\`${plain.slice(0, 80).toWellFormed()}\``;
+}
+
+const TERMINAL = { dialect: 'plain', maxLength: 10_000, unit: 'utf16' } as const;
+
+/** What somebody who was let in is told, in their own chat. */
+export function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
+  return partsOf(WELCOME, route);
+}
+
+/**
+ * `/pair` without a chat: lets the sender of `argument` in, or lists who waits when it is empty.
+ * Gives back plain text. A running gateway tells the person within seconds, another one when it starts.
+ */
+export async function pair(
+  store: Pick<Store, 'pairing'>,
+  argument: string,
+  clock: Clock,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const code = typedCode(argument);
+  const now = clock();
+  const approved = code === null ? null : await store.pairing.approve(code, welcomeParts, now);
+  const pending = await store.pairing.pending(now);
+  const ok = approved !== null || argument === '';
+  const plain = render(pairText(argument, { approved, pending }), TERMINAL);
+  return { ok, text: plain.map((part) => part.plain).join('\n') };
+}
+
+/** Letters and digits that nobody takes for one another: without 0 and O, 1 and I. There are 32. */
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** 40 bits: guessing one of a few valid codes within an hour is hopeless. */
+export const CODE_LENGTH = 8;
+
+/** A code for people to read and type (F05, F13), one sign for each random byte. */
+export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
+  return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
+}
+
+/** A code as somebody typed it: in any case, with spaces and dashes; null when it cannot be one. */
+export function typedCode(text: string, length = CODE_LENGTH): string | null {
+  const code = text.toUpperCase().replace(/[\s-]/g, '');
+  const isCode = code.length === length && [...code].every((sign) => ALPHABET.includes(sign));
+  return isCode ? code : null;
+}
