@@ -1,14 +1,30 @@
 import { existsSync } from 'node:fs';
 import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
-import { type LoadedSettings, readSettings } from './read-settings.ts';
 import { askRunning, findGateway, type GatewayQuestion } from './running-gateway.ts';
+import { type LoadedSettings, readSettings } from './settings.ts';
 
 /** What a command works with. */
 export interface Cli {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
+}
+
+/** Runs a command, whose code is loaded only then. */
+export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
+
+/** How commands are run. */
+export interface Runs {
+  /** What is printed holds no secret of the settings (G18). */
+  readonly run: Run;
+  /** For commands that run a gateway, or show a secret because that is what they are for. */
+  readonly bare: Run;
+}
+
+/** `--json` of a command. */
+export interface Json {
+  readonly json?: boolean;
 }
 
 type Installation = Pick<Cli, 'folder' | 'env'>;

@@ -12,6 +12,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { reachableAddress } from './banner.ts';
 import {
   announceHere,
   commandLine,
@@ -28,7 +29,6 @@ import {
   replaceToken,
   writeInstance,
 } from './data-folder.ts';
-import { reachableAddress } from './running-gateway.ts';
 
 let parent: string;
 let folder: DataFolder;

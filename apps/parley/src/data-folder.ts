@@ -16,6 +16,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ParleyError, reasonOf } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import { z } from 'zod';
 
 /** Where everything an installation keeps is found. All paths are absolute. */
@@ -262,3 +263,6 @@ export class CliError extends ParleyError {
     super({ code, message, retryable: false, cause });
   }
 }
+
+/** The folder of the files a new workspace starts with. */
+export const WORKSPACE_TEMPLATES = configPath('workspace');

@@ -1,3 +1,4 @@
 export { start } from './commands/start.ts';
 export { type DataFolder, locateDataFolder } from './data-folder.ts';
-export { type RunningParley, type StartOptions, startParley } from './start-parley.ts';
+export type { StartOptions } from './process-options.ts';
+export { type RunningParley, startParley } from './start-parley.ts';

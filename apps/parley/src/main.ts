@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ParleyError } from '@parley/contracts';
 import { CommanderError } from 'commander';
+import type { Run } from './cli.ts';
 import { CliError, type DataFolder, locateDataFolder } from './data-folder.ts';
-import { describeProgram, type Run } from './program.ts';
+import { describeProgram } from './program.ts';
 
 interface GlobalFlags {
   readonly data?: string;
@@ -30,7 +31,7 @@ export async function main(
   };
   const run: Run = (command) =>
     bare(async (cli) => {
-      scrub = (await import('./scrubbed-output.ts')).scrubOf(cli.folder, env);
+      scrub = (await import('./settings.ts')).scrubOf(cli.folder, env);
       return command(cli);
     });
   const program = describeProgram({ run, bare });

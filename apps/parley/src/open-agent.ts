@@ -1,30 +1,43 @@
+import { homedir } from 'node:os';
 import {
+  type AddedTools,
   type AgentMcp,
   type AgentPlace,
   type BuiltInToolDeps,
   bootSource,
+  builtInTools,
   createBootstrapSource,
+  createToolRegistry,
   localTimeIn,
   type MemoryDesk,
   type MemoryKeeper,
   NO_MCP,
   skillsSource,
+  type ToolProblem,
   type ToolRegistry,
   type TurnHook,
   todosSource,
 } from '@parley/agent';
 import type { LiveBus, Logger, Reader } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
   type ContextSource,
   characterSource,
+  createAssembler,
+  createLayerRegistry,
+  declaredReads,
   firstSet,
+  houseLayers,
   IDENTITY_FILE,
+  layoutNamed,
   type PromptAssembler,
+  readChannelFormats,
   readIdentity,
 } from '@parley/prompt';
 import {
   createPromptFiles,
+  type FilePattern,
   openWorkspace,
   type PromptFiles,
   patternsInside,
@@ -32,16 +45,17 @@ import {
   type Workspace,
   type WorkspaceLock,
 } from '@parley/workspace';
-import { openCharacter } from './open-character.ts';
-import { type MemoryStore, openMemory } from './open-memory.ts';
-import { openPrompt } from './open-prompt.ts';
-import { openInstalledSkills, type Surroundings } from './open-skills.ts';
-import type { OpenSoul } from './open-soul.ts';
-import { openTools } from './open-tools.ts';
-import { outsideTools } from './outside-tools.ts';
+import {
+  type MemoryStore,
+  openCharacter,
+  openInstalledSkills,
+  openMemory,
+  type Surroundings,
+} from './agent-sources.ts';
+import { WORKSPACE_TEMPLATES } from './data-folder.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
-import type { LoadedSettings } from './read-settings.ts';
-import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
+import type { LoadedSettings } from './settings.ts';
+import type { OpenSoul } from './soul.ts';
 
 /** The agent of this installation: its workspace, its prompt, and what it is called. */
 export interface OpenAgent {
@@ -161,4 +175,62 @@ async function introduced(
   const { id, timeZone } = agent;
   const localTime = localTimeIn(timeZone);
   return { place: { id, identity, workspace: workspace.folder, timeZone, localTime }, name, emoji };
+}
+
+/** What is added to Parley’s own tools. */
+export interface OpenToolsOptions {
+  readonly added: readonly AddedTools[];
+  /** Those that come and go while it runs. */
+  readonly live?: () => readonly AddedTools[];
+  readonly log: Logger;
+}
+
+/** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */
+export function openTools(
+  { allow, block }: LoadedSettings['settings']['tools'],
+  own: BuiltInToolDeps,
+  { added, live, log }: OpenToolsOptions,
+): ToolRegistry {
+  const builtIn = builtInTools(own);
+  const onProblem = ({ message, ...problem }: ToolProblem) =>
+    log.warn(problem, `a tool was left out: ${message}`);
+  const { registry, problems } = createToolRegistry({
+    builtIn,
+    added,
+    allow,
+    block,
+    ...(live !== undefined && { live, onProblem }),
+  });
+  problems.forEach(onProblem);
+  return registry;
+}
+
+/** What the tools need that reach beyond files: commands, where they are switched on, and the web. */
+export function outsideTools(
+  { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
+  agent: Pick<OpenAgent, 'workspace' | 'promptFiles'>,
+  { folder }: Pick<Surroundings, 'folder'>,
+): Pick<BuiltInToolDeps, 'exec' | 'web'> {
+  if (!exec.enabled) return { web };
+  return { web, exec: { ...exec, ...agent, forbidden: [folder.path, homedir()] } };
+}
+
+const FORMATS = configPath('channel-formats');
+
+/**
+ * What assembles an agent’s prompts: the layout of that name, with the layers that plugins add. `reads`:
+ * the workspace files that they show.
+ */
+async function openPrompt(
+  layoutName: string,
+  plugins: Pick<AgentPlugins, 'layers' | 'place'>,
+  log: Logger,
+): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {
+  const formats = await readChannelFormats(FORMATS);
+  const layers = createLayerRegistry([...houseLayers(formats), ...plugins.layers]);
+  const layout = plugins.place(layoutNamed(layoutName), layers.get);
+  return {
+    prompt: createAssembler({ layers, layout, log }),
+    reads: declaredReads(layers, layout),
+  };
 }

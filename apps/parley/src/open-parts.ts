@@ -1,21 +1,22 @@
 import { openMcp } from '@parley/agent';
-import { createMetrics } from '@parley/telemetry';
-import { approvalsOf } from './approval-settings.ts';
-import { chooseModel } from './choose-model.ts';
+import { reasonOf } from '@parley/contracts';
+import type { AccountStatus, Health } from '@parley/gateway';
+import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
+import { openStore } from '@parley/store';
+import { createMetrics, type Metrics } from '@parley/telemetry';
+import type { Tracing, TracingOptions } from '@parley/telemetry/otel';
+import manifest from '../package.json' with { type: 'json' };
+import { approvalsOf, LOCAL_OWNERS, messagesOf, planAccounts } from './access.ts';
 import { openInspector, previewOnPage } from './inspector/page.ts';
-import { LOCAL_OWNERS } from './local-owners.ts';
-import { messagesOf } from './message-settings.ts';
-import { newId } from './new-id.ts';
+import { chooseModel } from './model.ts';
 import { openAgent } from './open-agent.ts';
-import { openCron } from './open-cron.ts';
-import { openDurable } from './open-durable.ts';
-import { openHeartbeat } from './open-heartbeat.ts';
-import type { OpenLog } from './open-log.ts';
-import { openScrape } from './open-scrape.ts';
-import { openSoul } from './open-soul.ts';
-import { planAccounts } from './plan-accounts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import type { StartOptions } from './start-parley.ts';
+import { openCron, openHeartbeat } from './proactive.ts';
+import type { StartOptions } from './process-options.ts';
+import { newId, type OpenLog } from './process-options.ts';
+import type { LoadedSettings } from './settings.ts';
+import { openSoul } from './soul.ts';
+import type { GaugeDeps, ReadGauges } from './status-report.ts';
 
 /** What gateway and worker are built on. */
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -103,4 +104,96 @@ async function openServers(
   if (Object.keys(mcp).length === 0) return openMcp(mcp, deps);
   const { createMcpNotes } = await import('./audit/mcp-accepted.ts');
   return openMcp(mcp, { ...deps, onOffer: createMcpNotes(options.folder, options) });
+}
+
+/** Each role hears of other processes what concerns it. */
+const HEARS = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
+
+/**
+ * The database, which holds the truth, the queue and the bus, which only wake people up, and the traces
+ * through all of them.
+ */
+async function openDurable(
+  {
+    folder,
+    clock,
+    log,
+    secrets,
+    processId,
+    role = 'all',
+  }: StartOptions & OpenLog & { readonly processId: string },
+  settings: LoadedSettings['settings'],
+  opened: AsyncDisposableStack,
+) {
+  const traces = await tracesOf(
+    settings.telemetry,
+    { instance: processId, log, scrub: secrets.scrubLog },
+    opened,
+  );
+  const store = await openStore({
+    ...settings.store,
+    url: settings.store.url ?? folder.storeUrl,
+    clock,
+    log,
+  });
+  opened.defer(async () => {
+    try {
+      await store.close();
+    } catch (error) {
+      // Everything is committed by now; only the tidying of the log file is left for the next start.
+      log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
+    }
+  });
+  const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
+  const [turns, bus] = await Promise.all([
+    openTurnQueue({ ...place, telemetry: traces?.queues }),
+    openBus({ ...place, hears: HEARS[role] }),
+  ]);
+  opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
+  // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
+  if (settings.store.url === undefined) {
+    await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
+  }
+  const lock =
+    settings.store.url === undefined
+      ? undefined
+      : (await import('./shared-lock.ts')).workspaceLock(settings, {
+          store,
+          processId,
+          clock,
+          log,
+        });
+  return { store, turns, bus, deliver: wakeDeliveryOn(bus), lock, tracer: traces?.tracer };
+}
+
+/** Null where nothing is traced: then nothing is loaded for it. */
+async function tracesOf(
+  { otlp, service, share }: LoadedSettings['settings']['telemetry'],
+  own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,
+  opened: AsyncDisposableStack,
+): Promise<Tracing | null> {
+  if (otlp === undefined) return null;
+  const { openTracing } = await import('@parley/telemetry/otel');
+  const tracing = await openTracing({
+    ...otlp,
+    ...own,
+    service,
+    share,
+    version: manifest.version,
+  });
+  if (tracing !== null) opened.defer(() => tracing.close());
+  return tracing;
+}
+
+/** The text that `/metrics` answers, with the channels and the health of this process. */
+type Scrape = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+
+/** Loads what reads gauges with the first scrape. */
+function openScrape(deps: GaugeDeps, metrics: Metrics): Scrape {
+  let gauges: Promise<ReadGauges> | undefined;
+  return async (channels, health) => {
+    gauges ??= import('./status-report.ts').then(({ openGauges }) => openGauges(deps));
+    const read = await gauges;
+    return metrics.render(await read(channels, health));
+  };
 }

@@ -1,10 +1,10 @@
 import type { CronWish } from '@parley/contracts';
 import type { Command } from 'commander';
+import type { Json, Runs } from './cli.ts';
 import type { MemoryOrder } from './commands/memory.ts';
 import type { CronWork } from './commands/schedule.ts';
 import type { SoulOrder } from './commands/soul.ts';
 import type { PromptFlags } from './inspector/request.ts';
-import type { Json, Runs } from './program.ts';
 
 /** The commands about the agent: its plugins, skills, prompts, memory, soul and standing tasks. */
 export function describeAgent(program: Command, runs: Runs): void {

@@ -1,25 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { Cli } from './cli.ts';
+import type { Json, Runs } from './cli.ts';
 import type { AuditFlags } from './commands/audit.ts';
 import type { DeadWork } from './commands/dead.ts';
 import type { RestoreFlags } from './commands/restore.ts';
 import { describeAgent } from './program-agent.ts';
-
-/** Runs a command, whose code is loaded only then. */
-export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
-
-/** How commands are run. */
-export interface Runs {
-  /** What is printed holds no secret of the settings (G18). */
-  readonly run: Run;
-  /** For commands that run a gateway, or show a secret because that is what they are for. */
-  readonly bare: Run;
-}
-
-/** `--json` of a command. */
-export interface Json {
-  readonly json?: boolean;
-}
 
 /** All commands, with their arguments, options and help. */
 export function describeProgram(runs: Runs): Command {

@@ -7,12 +7,12 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { type ContextSource, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalsOf } from './approval-settings.ts';
+import { approvalsOf } from './access.ts';
 import { locateDataFolder } from './data-folder.ts';
 import { hypotheticalTurn } from './inspector/request.ts';
 import { openAgent } from './open-agent.ts';
 import { plugIn } from './plug-in.ts';
-import { readSettings } from './read-settings.ts';
+import { readSettings } from './settings.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);

@@ -10,7 +10,7 @@ import {
   type Instance,
   readToken,
 } from './data-folder.ts';
-import { checkSettings, type LoadedSettings } from './read-settings.ts';
+import { checkSettings, type LoadedSettings } from './settings.ts';
 
 /** A running gateway, and the secret that opens it. */
 export interface FoundGateway extends Instance {
@@ -228,12 +228,4 @@ async function watchOnce(
       if (event.success) listener.event(event.data);
     }
   }
-}
-
-/**
- * The address under which this machine reaches a server that listens on all of its addresses:
- * `http://0.0.0.0:7411` cannot be opened in every browser. Other addresses stay as they are.
- */
-export function reachableAddress(address: string): string {
-  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

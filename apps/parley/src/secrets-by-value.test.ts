@@ -8,7 +8,7 @@ import { loadSettings, settingsJsonSchema } from '@parley/settings';
 import { createLogger, openSecrets } from '@parley/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { scrubbedModel } from './scrubbed-model.ts';
+import { scrubbedModel } from './model.ts';
 
 const SCHEMAS = {
   modelSchema: ModelSettings,

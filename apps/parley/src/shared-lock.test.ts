@@ -6,9 +6,8 @@ import { recordingLogger, silentLogger } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type SharedLockDeps, sharedLock } from './shared-lock.ts';
-import { whileHeld } from './while-held.ts';
-import { WORKSPACE_TEMPLATES } from './workspace-templates.ts';
+import { WORKSPACE_TEMPLATES } from './data-folder.ts';
+import { type SharedLockDeps, sharedLock, whileHeld } from './shared-lock.ts';
 
 describe('a lock that processes share', () => {
   let store: Store;

@@ -1,29 +1,27 @@
 import { existsSync } from 'node:fs';
-import type { ChannelDefinition } from '@parley/channels';
-import type { Clock, PassPoint } from '@parley/contracts';
-import { type AccountStatus, CHANNEL_DEFINITIONS, type RestoreWish } from '@parley/gateway';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AccountStatus, CHANNEL_DEFINITIONS, type Gateway } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import type { LogDestination } from '@parley/telemetry';
-import { type BannerFacts, bannerFacts } from './banner.ts';
-import { composeGateway } from './compose-gateway.ts';
+import { type BannerFacts, bannerFacts, reachableAddress } from './banner.ts';
+import { composeGateway, composeHealth } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
-import { containErrors } from './contain-errors.ts';
 import {
   announceHere,
   createDataFolder,
-  type DataFolder,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { firstStates } from './first-states.ts';
-import { type OpenLog, openLog } from './open-log.ts';
 import { openParts, type Parts } from './open-parts.ts';
-import { type PluggedIn, plugIn } from './plug-in.ts';
-import { checkRole, isShared } from './process-role.ts';
-import { type LoadedSettings, readSettings } from './read-settings.ts';
-import { reachableAddress } from './running-gateway.ts';
-import { watchSettings } from './watch-settings.ts';
+import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
+import { type OpenLog, openLog, type StartOptions } from './process-options.ts';
+import {
+  checkRole,
+  isShared,
+  type LoadedSettings,
+  readSettings,
+  watchSettings,
+} from './settings.ts';
 
 /** A running process of an installation: gateway, worker, or both. */
 export interface RunningParley {
@@ -33,29 +31,6 @@ export interface RunningParley {
   banner(): Promise<BannerFacts>;
   /** Stops taking, finishes or hands back what runs, closes everything; within 10 s (D11). */
   close(): Promise<void>;
-}
-
-/** What starting needs from outside. */
-export interface StartOptions {
-  readonly folder: DataFolder;
-  readonly env: NodeJS.ProcessEnv;
-  /** What this process does; everything when absent. */
-  readonly role?: ProcessRole | undefined;
-  /** Instead of `http.port` of the settings. */
-  readonly port?: number | undefined;
-  readonly clock: Clock;
-  /** Where log lines go; standard error when absent. */
-  readonly logTo?: LogDestination;
-  /** Called at each durable point; only the crash checks do anything there. */
-  readonly pass: PassPoint;
-  /** Channels besides those that Parley brings. */
-  readonly channels?: readonly ChannelDefinition[];
-  /** Hears how each channel account is doing, whenever that changes. */
-  readonly onState?: (status: AccountStatus) => void;
-  /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
-  readonly onOutdated?: ((version: string) => void) | undefined;
-  /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
-  readonly onRestore?: ((wish: RestoreWish) => void) | undefined;
 }
 
 /**
@@ -105,11 +80,11 @@ async function compose(
   if (role !== 'gateway') await composeWorker(plugged, parts, opened);
   // The first thing that ends; whatever was taken before is still worked on.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
-  const server = gateway ?? (await serveHealth(options, settings, parts, opened));
+  const server = gateway ?? (await composeHealth(options, settings.http, parts, opened));
   const address = reachableAddress(server.address);
   if (gateway !== null) opened.defer(announceHere(folder, address));
   if (facts !== null) {
-    const { announceProcess } = await import('./announce-process.ts');
+    const { announceProcess } = await import('./deployment.ts');
     opened.defer(
       announceProcess(
         { ...shared, onOutdated: options.onOutdated },
@@ -131,17 +106,21 @@ async function compose(
 
 /** Before any work is taken. */
 async function fitIn(options: StartOptions & OpenLog, loaded: LoadedSettings, { shared }: Parts) {
-  const { checkStrangers } = await import('./strangers.ts');
+  const { checkStrangers } = await import('./deployment.ts');
   return checkStrangers({ ...shared, loaded, folder: options.folder });
 }
 
-/** A process with channels serves its health with them, and needs none of this. */
-async function serveHealth(
-  options: StartOptions & OpenLog,
-  { http }: LoadedSettings['settings'],
-  parts: Parts,
-  opened: AsyncDisposableStack,
-): Promise<{ readonly address: string }> {
-  const { composeHealth } = await import('./compose-health.ts');
-  return composeHealth(options, http, parts, opened);
+/** How long the start banner waits for channels that are still connecting, in ms. */
+const PATIENCE_MS = 500;
+const LOOK_EVERY_MS = 20;
+
+/** The states of all channels, as soon as none is still connecting or patience ends. */
+export async function firstStates(
+  gateway: Pick<Gateway, 'status'>,
+): Promise<readonly AccountStatus[]> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_EVERY_MS) {
+    if (gateway.status().every(({ state }) => state.kind !== 'starting')) break;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return gateway.status();
 }

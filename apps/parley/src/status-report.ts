@@ -1,6 +1,10 @@
-import type { LocalTime } from '@parley/agent';
-import { type Clock, reasonOf } from '@parley/contracts';
+import { type LocalTime, withTimeLimit } from '@parley/agent';
+import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import type { AccountStatus, Health } from '@parley/gateway';
+import { TURNS, type WakeUpQueue } from '@parley/queue';
 import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
+import type { GaugeReading } from '@parley/telemetry';
+import { type LoopLag, openLoopLag } from '@parley/telemetry/loop-lag';
 import { z } from 'zod';
 
 const Count = z.int().nonnegative();
@@ -118,6 +122,149 @@ export async function statusReport(
 /** Most installations are one process and load none of this. */
 async function described(processes: readonly RunningProcess[]): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
-  const { describeStrangers } = await import('./strangers.ts');
+  const { describeStrangers } = await import('./deployment.ts');
   return [...describeStrangers(processes)];
+}
+
+/** What gauges are read from. */
+export interface GaugeDeps {
+  readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
+  readonly turns: Pick<WakeUpQueue, 'depth'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Reads all gauges as they are now. */
+export type ReadGauges = (
+  channels: readonly AccountStatus[],
+  health: Health,
+) => Promise<readonly GaugeReading[]>;
+
+/** A scrape waits no longer than this for database and queue, in ms. */
+const PATIENCE_MS = 2_000;
+/** More accounts than anybody has. */
+const MOST_ACCOUNTS = 100;
+/** A process that was not seen for so long is gone, in ms. */
+const SEEN_WITHIN_MS = 15_000;
+
+/**
+ * Makes the reader of what is only known at the moment of a scrape (D10). What does not answer is left
+ * out and logged; the scrape itself never fails for it.
+ */
+export function openGauges(deps: GaugeDeps): ReadGauges {
+  const lag = openLoopLag();
+  return async (channels, health) => {
+    const read = await Promise.all([
+      attempt(deps, 'database', () => databaseGauges(deps)),
+      attempt(deps, 'queue', () => queueGauges(deps)),
+    ]);
+    const ready = one('parley_ready', health.status === 'down' ? 0 : 1);
+    return [ready, channelGauge(channels), ...lagGauge(lag), ...read.flat()];
+  };
+}
+
+async function attempt(
+  { log }: GaugeDeps,
+  what: 'database' | 'queue',
+  work: () => Promise<readonly GaugeReading[]>,
+): Promise<readonly GaugeReading[]> {
+  try {
+    return await withTimeLimit({ ms: PATIENCE_MS }, work);
+  } catch (error) {
+    log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
+    return what === 'database' ? [one('parley_database_up', 0)] : [];
+  }
+}
+
+function one(name: string, value: number): GaugeReading {
+  return { name, values: [{ value }] };
+}
+
+function channelGauge(channels: readonly AccountStatus[]): GaugeReading {
+  const values = channels.map(({ channel, account, state: { kind } }) => ({
+    value: kind === 'connected' ? 1 : 0,
+    labels: { channel, account, state: kind },
+  }));
+  return { name: 'parley_channel_up', values };
+}
+
+function lagGauge(lag: LoopLag): readonly GaugeReading[] {
+  const read = lag.read();
+  if (read === null) return [];
+  const values = Object.entries(read).map(([quantile, value]) => ({ value, labels: { quantile } }));
+  return [{ name: 'parley_event_loop_lag_seconds', values }];
+}
+
+async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly GaugeReading[]> {
+  const asked = performance.now();
+  await store.ping();
+  const ping = (performance.now() - asked) / 1_000;
+  const now = clock();
+  const [backlog, dead, leases, processes] = await Promise.all([
+    store.backlog.look(MOST_ACCOUNTS),
+    store.deadLetters.counts(),
+    store.leases.held(now),
+    store.processes.list(now - SEEN_WITHIN_MS),
+  ]);
+  const oldest = backlog.waiting[0]?.oldestAt ?? now;
+  return [
+    one('parley_database_up', 1),
+    one('parley_database_ping_seconds', ping),
+    one('parley_inbox_waiting_messages', backlog.messages),
+    one('parley_inbox_waiting_conversations', backlog.conversations),
+    one('parley_inbox_oldest_seconds', Math.max(0, now - oldest) / 1_000),
+    one('parley_turns_running', backlog.turns),
+    ...outboxGauges(backlog.outgoing, now),
+    countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
+    // `account:telegram/default`: what is behind the colon names a chat account.
+    countsBy('parley_leases_held', 'kind', grouped(leases.map(({ name }) => kindOf(name)))),
+    countsBy('parley_processes', 'role', grouped(processes.map(({ role }) => role))),
+  ];
+}
+
+function kindOf(lease: string): string {
+  return lease.split(':')[0] ?? lease;
+}
+
+type Outgoing = Awaited<ReturnType<Store['backlog']['look']>>['outgoing'];
+
+function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] {
+  const channels = [...new Set(outgoing.map(({ channel }) => channel))];
+  const sumOf = (channel: string, state: 'pending' | 'sending') =>
+    outgoing.filter((one) => one.channel === channel).reduce((sum, one) => sum + one[state], 0);
+  const parts = channels.flatMap((channel) =>
+    (['pending', 'sending'] as const).map((state) => ({
+      value: sumOf(channel, state),
+      labels: { channel, state },
+    })),
+  );
+  const oldest = channels.map((channel) => {
+    const since = outgoing.filter((one) => one.channel === channel).map(({ oldestAt }) => oldestAt);
+    return { value: Math.max(0, now - Math.min(...since)) / 1_000, labels: { channel } };
+  });
+  return [
+    { name: 'parley_outbox_parts', values: parts },
+    { name: 'parley_outbox_oldest_seconds', values: oldest },
+  ];
+}
+
+async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[]> {
+  const values = Object.entries(await turns.depth()).map(([state, value]) => ({
+    value,
+    labels: { queue: TURNS, state },
+  }));
+  return [{ name: 'parley_queue_jobs', values }];
+}
+
+function grouped(words: readonly string[]): readonly (readonly [string, number])[] {
+  const kinds = [...new Set(words)];
+  return kinds.map((kind) => [kind, words.filter((word) => word === kind).length]);
+}
+
+function countsBy(
+  name: string,
+  label: string,
+  counts: readonly (readonly [string, number])[],
+): GaugeReading {
+  return { name, values: counts.map(([kind, value]) => ({ value, labels: { [label]: kind } })) };
 }

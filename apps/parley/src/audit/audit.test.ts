@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditOf, auditText, CHECKS, exitCodeOf } from '../commands/audit.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { readSettings } from '../read-settings.ts';
+import { readSettings } from '../settings.ts';
 import type { AuditFacts, FileFact, Severity } from './facts.ts';
 import { modesToFix } from './file-checks.ts';
 

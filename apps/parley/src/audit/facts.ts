@@ -8,7 +8,7 @@ import type { JournalledWrite, KnownPerson, Store } from '@parley/store';
 import { readInside, type SurveyedEntry, skillFolders, surveyFolder } from '@parley/workspace';
 import { z } from 'zod';
 import type { DataFolder } from '../data-folder.ts';
-import type { LoadedSettings } from '../read-settings.ts';
+import type { LoadedSettings } from '../settings.ts';
 import { type McpChange, readMcpChanges } from './mcp-accepted.ts';
 
 /** A file or folder whose rights matter. */

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ParleyError, reasonOf } from '@parley/contracts';
-import { End } from './contents.ts';
+import { z } from 'zod';
 
 /** Tar counts in blocks. */
 const BLOCK = 512;
@@ -12,6 +12,15 @@ const BLOCK = 512;
 const LARGEST_NAME_BYTES = 64 * 1024;
 /** Of what is read whole: the largest row is one with a file of 100 MB. */
 const LARGEST_WHOLE_BYTES = 512 * 1024 * 1024;
+
+/** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
+export const End = z.object({
+  entries: z.int(),
+  /** Over name and content of all entries before, in hexadecimal. */
+  sha256: z.string(),
+  rows: z.record(z.string().regex(/^[a-z0-9_]+$/), z.int()),
+});
+export type End = z.infer<typeof End>;
 
 /** One file of the archive. Its content is read before the next entry is asked for, or is skipped. */
 export interface ArchiveEntry {

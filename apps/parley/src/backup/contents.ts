@@ -26,15 +26,6 @@ export const Manifest = z.object({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-/** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
-export const End = z.object({
-  entries: z.int(),
-  /** Over name and content of all entries before, in hexadecimal. */
-  sha256: z.string(),
-  rows: z.record(Name, z.int()),
-});
-export type End = z.infer<typeof End>;
-
 const StoredCell = z.union([
   z.string(),
   z.number(),

@@ -16,7 +16,7 @@ import type { RestoreWish } from '@parley/gateway';
 import { type CarriedOver, carryOverFile, commitFate } from '@parley/store/backup';
 import { z } from 'zod';
 import { type DataFolder, isBusy, lockDataFolder, lockFolder } from '../data-folder.ts';
-import { readSettings } from '../read-settings.ts';
+import { readSettings } from '../settings.ts';
 import { BackupError } from './archive.ts';
 
 /** One place of the new state. */

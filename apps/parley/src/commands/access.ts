@@ -1,11 +1,11 @@
 import { writtenOut } from '@parley/agent';
 import { pair } from '@parley/gateway';
 import type { Approval, PageSession } from '@parley/store';
-import { signInAddress } from '../banner.ts';
+import { reachableAddress, signInAddress } from '../banner.ts';
 import { type Cli, withStore } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
-import { countOf, readSettings } from '../read-settings.ts';
-import { findGateway, reachableAddress } from '../running-gateway.ts';
+import { findGateway } from '../running-gateway.ts';
+import { countOf, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
 /**

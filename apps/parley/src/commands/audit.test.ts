@@ -16,10 +16,10 @@ import { openStore } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMcpNotes } from '../audit/mcp-accepted.ts';
+import { startAudit } from '../compose-gateway.ts';
 import { locateDataFolder } from '../data-folder.ts';
 import { main } from '../main.ts';
-import { readSettings } from '../read-settings.ts';
-import { startAudit } from '../start-audit.ts';
+import { readSettings } from '../settings.ts';
 import { startParley } from '../start-parley.ts';
 import { type CapturedOutput, captureOutput } from '../testing/captured-output.ts';
 

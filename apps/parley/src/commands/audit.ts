@@ -2,15 +2,14 @@ import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { ParleyError, reasonOf, silentLogger } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { ACCESS_CHECKS } from '../audit/access-checks.ts';
-import type { Check, Severity } from '../audit/facts.ts';
-import { type AuditFacts, gatherFacts } from '../audit/facts.ts';
+import { type AuditFacts, type Check, gatherFacts, type Severity } from '../audit/facts.ts';
 import { FILE_CHECKS, modesToFix, octal, WORKSPACE_CHECKS } from '../audit/file-checks.ts';
 import { acceptMcp } from '../audit/mcp-accepted.ts';
 import { TOOL_CHECKS } from '../audit/tool-checks.ts';
 import { type Cli, hasDatabase, jsonText, withStore } from '../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../data-folder.ts';
 import { openAgent } from '../open-agent.ts';
-import { type LoadedSettings, readSettings } from '../read-settings.ts';
+import { type LoadedSettings, readSettings } from '../settings.ts';
 
 /** How `parley audit` is run. */
 export interface AuditFlags {

@@ -12,11 +12,11 @@ import { join, resolve } from 'node:path';
 import { type Clock, ParleyError, reasonOf } from '@parley/contracts';
 import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type ArchiveWriter, BackupError, writeArchive } from '../backup/archive.ts';
-import { type End, FOLDERS, FORMAT, lineOf, type Manifest } from '../backup/contents.ts';
+import { type ArchiveWriter, BackupError, type End, writeArchive } from '../backup/archive.ts';
+import { FOLDERS, FORMAT, lineOf, type Manifest } from '../backup/contents.ts';
 import { openWorkFolder } from '../backup/exchange.ts';
 import type { Cli } from '../cli.ts';
-import { countOf, readSettings } from '../read-settings.ts';
+import { countOf, readSettings } from '../settings.ts';
 
 /**
  * `parley backup FILE`: writes everything into one file. It reads the database by itself, so a gateway

@@ -3,9 +3,8 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import type { Cli } from '../cli.ts';
-import { endSoon } from '../end-soon.ts';
-import { plugIn } from '../plug-in.ts';
-import { checkSettings, countOf } from '../read-settings.ts';
+import { endSoon, plugIn } from '../plug-in.ts';
+import { checkSettings, countOf } from '../settings.ts';
 
 /** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
 export async function configCheck(cli: Cli): Promise<number> {

@@ -10,10 +10,9 @@ import {
 import { join, resolve, sep } from 'node:path';
 import { copyIntoWorkspace, markedCopy, surveyFolder } from '@parley/workspace';
 import type { Cli } from '../cli.ts';
-import { CliError } from '../data-folder.ts';
-import { newId } from '../new-id.ts';
-import { countOf, readSettings } from '../read-settings.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
+import { CliError, WORKSPACE_TEMPLATES } from '../data-folder.ts';
+import { newId } from '../process-options.ts';
+import { countOf, readSettings } from '../settings.ts';
 import {
   type ImportPlan,
   isMarkedInCopy,

@@ -8,9 +8,9 @@ import {
   type Workspace,
 } from '@parley/workspace';
 import { type Cli, withStore } from '../cli.ts';
+import { WORKSPACE_TEMPLATES } from '../data-folder.ts';
 import { lockForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/text.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
 /** What `parley memory` is to do. */
 export type MemoryOrder =

@@ -3,9 +3,9 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { comparePrompts } from '@parley/prompt';
 import type { PromptRepository, StoredPrompt } from '@parley/store';
 import { type GovernedFile, SOUL } from '@parley/workspace';
+import type { Surroundings } from '../agent-sources.ts';
 import { type Cli, hasDatabase, jsonText, withStore } from '../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../data-folder.ts';
-import { endSoon } from '../end-soon.ts';
 import { previewPrompt } from '../inspector/preview-prompt.ts';
 import {
   besidesText,
@@ -20,9 +20,8 @@ import {
   type PromptRequest,
   promptRequest,
 } from '../inspector/request.ts';
-import type { Surroundings } from '../open-skills.ts';
-import { plugIn } from '../plug-in.ts';
-import { type LoadedSettings, readSettings } from '../read-settings.ts';
+import { endSoon, plugIn } from '../plug-in.ts';
+import { type LoadedSettings, readSettings } from '../settings.ts';
 
 interface Shown {
   readonly full: boolean;

@@ -35,9 +35,8 @@ import {
   type DataFolder,
   findInstance,
 } from '../data-folder.ts';
-import { isShared } from '../process-role.ts';
-import { countOf, readSettings } from '../read-settings.ts';
 import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import { countOf, isShared, readSettings } from '../settings.ts';
 import { minuteText } from '../terminal/text.ts';
 
 /** What a person may say about a restore. */

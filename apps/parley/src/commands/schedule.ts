@@ -16,17 +16,14 @@ import {
 } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
+import { LOCAL_OWNERS, planAccounts, servedBy } from '../access.ts';
 import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
-import { commandLine } from '../data-folder.ts';
-import { LOCAL_OWNERS } from '../local-owners.ts';
-import { servedBy } from '../message-settings.ts';
-import { newId } from '../new-id.ts';
-import { cronDeskDeps } from '../open-cron.ts';
-import { planAccounts } from '../plan-accounts.ts';
-import type { LoadedSettings } from '../read-settings.ts';
+import { commandLine, WORKSPACE_TEMPLATES } from '../data-folder.ts';
+import { cronDeskDeps } from '../proactive.ts';
+import { newId } from '../process-options.ts';
 import { askRunning, findGateway } from '../running-gateway.ts';
+import type { LoadedSettings } from '../settings.ts';
 import { visible } from '../terminal/text.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
 /** What `parley cron` is to do. `to`: whose chat it is for; the owner’s when absent. */
 export type CronWork =

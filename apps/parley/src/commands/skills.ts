@@ -1,14 +1,13 @@
 import { type Reader, silentLogger } from '@parley/contracts';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { SkillStatus, Skills } from '@parley/workspace';
+import { openInstalledSkills } from '../agent-sources.ts';
 import type { Cli } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
-import { endSoon } from '../end-soon.ts';
-import { openInstalledSkills } from '../open-skills.ts';
-import { openTools } from '../open-tools.ts';
-import { plugIn } from '../plug-in.ts';
-import { readSettings } from '../read-settings.ts';
+import { openTools } from '../open-agent.ts';
+import { endSoon, plugIn } from '../plug-in.ts';
 import { findGateway } from '../running-gateway.ts';
+import { readSettings } from '../settings.ts';
 import type { PluginLine } from '../status-report.ts';
 import { tableText, visible } from '../terminal/text.ts';
 import { askGateway } from './status.ts';

@@ -13,13 +13,12 @@ import { reasonOf, silentLogger } from '@parley/contracts';
 import type { SoulVersion } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { type Cli, withStore } from '../cli.ts';
-import { CliError } from '../data-folder.ts';
-import { newId } from '../new-id.ts';
-import { openSoul } from '../open-soul.ts';
-import type { LoadedSettings } from '../read-settings.ts';
+import { CliError, WORKSPACE_TEMPLATES } from '../data-folder.ts';
+import { newId } from '../process-options.ts';
+import type { LoadedSettings } from '../settings.ts';
 import { lockForCommand } from '../shared-lock.ts';
+import { openSoul } from '../soul.ts';
 import { visible } from '../terminal/text.ts';
-import { WORKSPACE_TEMPLATES } from '../workspace-templates.ts';
 
 /** What `parley soul` is to do; `number` as it was typed. */
 export type SoulOrder =

@@ -1,9 +1,9 @@
 import type { PassPoint } from '@parley/contracts';
 import type { RestoreWish } from '@parley/gateway';
-import { banner } from '../banner.ts';
+import { banner, createPairingScreen } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { createPairingScreen } from '../pairing-screen.ts';
-import { type StartOptions, startParley } from '../start-parley.ts';
+import type { StartOptions } from '../process-options.ts';
+import { startParley } from '../start-parley.ts';
 
 /** Supervisors kill after 10 s (D11); a little earlier the process ends whatever still runs by itself. */
 const EXIT_WITHIN_MS = 9_500;

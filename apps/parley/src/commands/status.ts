@@ -4,12 +4,11 @@ import { whyAnswerText } from '@parley/channels/timeline-text';
 import { shortDuration } from '@parley/contracts/short-duration';
 import { WhyAnswer } from '@parley/contracts/timeline';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
-import { channelLine } from '../banner.ts';
+import { channelLine, drawCode } from '../banner.ts';
 import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
-import { drawCode } from '../pairing-screen.ts';
-import { retentionAges } from '../read-settings.ts';
 import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import { retentionAges } from '../settings.ts';
 import { GatewayStatus } from '../status-report.ts';
 import { tableText, visible } from '../terminal/text.ts';
 

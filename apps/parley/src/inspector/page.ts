@@ -6,7 +6,7 @@ import type { PromptRepository, PromptSearch, PromptSummary } from '@parley/stor
 import type { OpenAgent } from '../open-agent.ts';
 import { hypotheticalTurn, previewRequest } from './request.ts';
 
-/** The prompts of past turns: who may write them, and who shows them. How they grow old: `keep-retention.ts`. */
+/** The prompts of past turns: recorded for the turns, shown on the page. How long they are kept: `compose-worker.ts`. */
 export interface Inspector {
   /** For the page. */
   readonly shown: PromptInspector;

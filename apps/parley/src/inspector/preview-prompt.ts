@@ -6,12 +6,11 @@ import type { Clock, Logger, SentPrompt } from '@parley/contracts';
 import { sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
-import { approvalsOf } from '../approval-settings.ts';
-import { LOCAL_OWNERS } from '../local-owners.ts';
+import { approvalsOf, LOCAL_OWNERS } from '../access.ts';
+import type { Surroundings } from '../agent-sources.ts';
 import { type OpenAgentOptions, openAgent } from '../open-agent.ts';
-import type { Surroundings } from '../open-skills.ts';
 import type { AgentPlugins } from '../plug-in.ts';
-import type { LoadedSettings } from '../read-settings.ts';
+import type { LoadedSettings } from '../settings.ts';
 
 /** A prompt that was not sent, and how it came about. */
 export interface Preview {

@@ -7,13 +7,12 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
+import { workerOptions } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { newId } from '../new-id.ts';
-import { openLog } from '../open-log.ts';
 import { openParts } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
-import { readSettings } from '../read-settings.ts';
-import { workerOptions } from '../worker-options.ts';
+import { newId, openLog } from '../process-options.ts';
+import { readSettings } from '../settings.ts';
 
 /** What a model says to a request, at that time (ms). */
 export type Script = (request: ModelRequest, now: number) => string;

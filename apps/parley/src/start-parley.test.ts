@@ -1,6 +1,6 @@
 import type { AccountStatus } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
-import { firstStates } from './first-states.ts';
+import { firstStates } from './start-parley.ts';
 
 const at = (state: AccountStatus['state']): AccountStatus[] => [
   { channel: 'telegram', account: 'default', state },

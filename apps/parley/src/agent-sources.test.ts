@@ -6,7 +6,7 @@ import { createLocalBus } from '@parley/queue';
 import { openStore } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { expect, it, onTestFinished } from 'vitest';
-import { openMemory } from './open-memory.ts';
+import { openMemory } from './agent-sources.ts';
 
 it('[G15] with memory switched off what people have said can be forgotten all the same', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));

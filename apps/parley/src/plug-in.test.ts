@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { culprit } from './contain-errors.ts';
+import { culprit } from './plug-in.ts';
 
 const places = [
   { use: 'dice', folder: '/srv/plugins/dice' },

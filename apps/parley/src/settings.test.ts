@@ -5,9 +5,14 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { locateDataFolder } from './data-folder.ts';
-import { openLog } from './open-log.ts';
-import { readSettings } from './read-settings.ts';
-import { changedSettings, watchSettings } from './watch-settings.ts';
+import { openLog } from './process-options.ts';
+import {
+  changedSettings,
+  checkRole,
+  type LoadedSettings,
+  readSettings,
+  watchSettings,
+} from './settings.ts';
 
 const Line = z.looseObject({ level: z.string(), msg: z.string() });
 const BEFORE = 'log: { level: warn, format: json }\nowners: [telegram:1]\n';
@@ -82,5 +87,30 @@ describe('what has changed', () => {
     const before = readSettings(folder, {});
     save(`# mine\n\n${BEFORE}`);
     expect(changedSettings(before, readSettings(folder, {}))).toEqual([]);
+  });
+});
+
+type Places = Parameters<typeof checkRole>[1];
+const queue: LoadedSettings['settings']['queue'] = { prefix: 'parley' };
+const postgres = { url: 'postgres://db/parley' };
+const redis = { ...queue, url: 'redis://redis:6379' };
+
+describe('the role of a process', () => {
+  it.each<readonly ['gateway' | 'worker', Places, string]>([
+    ['gateway', { store: {}, queue }, 'store.url (PostgreSQL) and queue.url (Redis)'],
+    ['worker', { store: postgres, queue }, 'Set queue.url (Redis) in the settings'],
+    ['gateway', { store: {}, queue: redis }, 'Set store.url (PostgreSQL) in the settings'],
+  ])('[D09] of a %s alone needs servers, and says which are missing', (role, places, words) => {
+    expect(() => checkRole(role, places)).toThrow(
+      expect.objectContaining({
+        code: 'role-needs-servers',
+        message: expect.stringContaining(words),
+      }),
+    );
+  });
+
+  it('[D09] needs nothing where one process does everything', () => {
+    checkRole('all', { store: {}, queue });
+    checkRole('worker', { store: postgres, queue: redis });
   });
 });

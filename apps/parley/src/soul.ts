@@ -4,24 +4,29 @@ import {
   createSoulKeeper,
   createSpendGuard,
   localTimeIn,
+  nameOf,
+  originOf,
   type ScenarioDeps,
   type SoulDesk,
   type SoulKeeper,
+  scoreWords,
   soulDesk,
+  standingOf,
 } from '@parley/agent';
 import type { Clock, Logger, Meter } from '@parley/contracts';
 import { configPath } from '@parley/contracts/installation';
+import type { SoulAction, SoulPage } from '@parley/gateway';
 import { type ChatModel, createChatModel } from '@parley/models';
-import type { Store } from '@parley/store';
+import type { SoulVersion, Store } from '@parley/store';
 import {
   type GovernedFile,
   openSoulFile,
   readSoulScenarios,
   type WorkspaceLock,
 } from '@parley/workspace';
-import type { DataFolder } from './data-folder.ts';
-import { newId } from './new-id.ts';
-import type { LoadedSettings } from './read-settings.ts';
+import { CliError, type DataFolder } from './data-folder.ts';
+import { newId } from './process-options.ts';
+import type { LoadedSettings } from './settings.ts';
 
 /** The situations that a text is tried in. */
 const SCENARIOS = configPath('soul-scenarios');
@@ -121,4 +126,68 @@ function judgeFor(
   }
   const settings = { ...chosen, model: { ...chosen.model, model: soul.judge }, fallback: [] };
   return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
+}
+
+type LocalTime = Parameters<typeof standingOf>[1];
+
+/** Who decides on the page: whoever has its token. */
+const BY = 'the console';
+
+/** SOUL.md on the page. */
+export function soulPage(keeper: SoulKeeper, localTime: LocalTime): SoulPage {
+  const act = (number: number, action: SoulAction) => {
+    switch (action) {
+      case 'apply':
+        return keeper.apply(number, BY);
+      case 'veto':
+        return keeper.veto(number, BY);
+      case 'rollback':
+        return keeper.rollback(number, BY, newId('order'));
+    }
+  };
+  return {
+    async list() {
+      await keeper.look();
+      const versions = await keeper.list();
+      return { versions: versions.map((version) => shown(version, keeper, localTime)) };
+    },
+    async act(number, action) {
+      const answer = await act(number, action);
+      if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
+      return shown(answer.version, keeper, localTime);
+    },
+  };
+}
+
+function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalTime): object {
+  const { number, reason, state, findings, diff, text, createdAt, basedOn } = version;
+  return {
+    number,
+    name: nameOf(version),
+    origin: originOf(version),
+    reason,
+    state,
+    standing: standingOf(version, localTime),
+    score: scoreWords(version),
+    findings: findings.map(({ words }) => words),
+    diff,
+    text,
+    createdAt,
+    basedOn,
+    can: actionsOn(version, settings.apply === 'never'),
+  };
+}
+
+/** What the owner can do about a version now. */
+function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
+  switch (state) {
+    case 'proposed':
+      return ['veto'];
+    case 'passed':
+      return isFrozen ? ['veto'] : ['apply', 'veto'];
+    case 'replaced':
+      return appliedAt === null ? [] : ['rollback'];
+    default:
+      return [];
+  }
 }

@@ -5,9 +5,9 @@ import type { SpendingPlace } from '@parley/agent';
 import { silentLogger } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSpendGuard } from './access.ts';
 import { locateDataFolder } from './data-folder.ts';
-import { openSpendGuard } from './open-access.ts';
-import { readSettings } from './read-settings.ts';
+import { readSettings } from './settings.ts';
 
 const EVE = { channel: 'telegram', account: 'default', channelUserId: '9' };
 const ACCOUNT = { day: '2026-11-21', personId: 'telegram:9', groupId: null };

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type BuiltInToolDeps,
+  createSpendGuard,
+  type SpendGuard,
+  type SpendingPlace,
+  type TurnRunnerDeps,
+} from '@parley/agent';
+import { APPROVAL_CODE_LENGTH, type ChannelDefinition, oneTimeCode } from '@parley/channels';
+import type { Logger } from '@parley/contracts';
+import type { PlannedAccount } from '@parley/gateway';
+import type { WakeDelivery } from '@parley/queue';
+import { strangerCap } from '@parley/settings';
+import type { Store } from '@parley/store';
+import type { LoadedSettings } from './settings.ts';
+
+/** The accounts the gateway opens, by the settings; a broken one is passed on with its reason (D12). */
+export function planAccounts(
+  loaded: LoadedSettings,
+  owners: readonly string[],
+  channels: readonly ChannelDefinition[],
+): PlannedAccount[] {
+  const { limits, approvals, lanes } = loaded.settings;
+  const { busy } = lanes;
+  const { approvers } = approvals;
+  const plans: PlannedAccount[] = [];
+  for (const checked of Object.values(loaded.channels)) {
+    const { channel, account } = checked;
+    const definition = channels.find(({ id }) => id === channel);
+    if (checked.kind === 'disabled' || !definition) continue;
+    if (checked.kind === 'broken') {
+      const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);
+      plans.push({ kind: 'broken', channel, account, reason: `${problems.join('; ')}.` });
+      continue;
+    }
+    const { access, activation, answers, settings, whenUncertain } = checked;
+    const rules = { policy: { access, activation, answers }, owners, approvers, limits, busy };
+    plans.push({ kind: 'ready', plan: { definition, account, settings, rules, whenUncertain } });
+  }
+  return plans;
+}
+
+/** What writing to other chats needs. */
+export interface MessageParts {
+  readonly store: Store;
+  readonly deliver: WakeDelivery;
+  readonly owners: readonly string[];
+  readonly accounts: readonly PlannedAccount[];
+}
+
+/** Which chats the agent may write to besides the one that it answers. */
+export function messagesOf(
+  { tools }: Pick<LoadedSettings['settings'], 'tools'>,
+  { store, deliver, owners, accounts }: MessageParts,
+): NonNullable<BuiltInToolDeps['messages']> {
+  return {
+    store,
+    owners,
+    serves: servedBy(accounts),
+    chats: tools.message.chats,
+    deliver,
+  };
+}
+
+/** Whether messages go out on an account of the settings. */
+export function servedBy(
+  accounts: readonly PlannedAccount[],
+): (channel: string, account: string) => boolean {
+  const served = new Set(
+    accounts.flatMap((one) =>
+      one.kind === 'ready' ? [placeOf(one.plan.definition.id, one.plan.account)] : [],
+    ),
+  );
+  return (channel, account) => served.has(placeOf(channel, account));
+}
+
+function placeOf(channel: string, account: string): string {
+  return JSON.stringify([channel, account]);
+}
+
+/** Whoever holds the token of the web page or the terminal is the owner of this installation. */
+export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
+
+/** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */
+export function approvalsOf({
+  approvals: { waitMinutes, ...rules },
+}: LoadedSettings['settings']): NonNullable<TurnRunnerDeps['approvals']> {
+  return {
+    rules: { ...rules, waitMs: waitMinutes * 60_000 },
+    newCode: () => oneTimeCode(randomBytes(APPROVAL_CODE_LENGTH), APPROVAL_CODE_LENGTH),
+  };
+}
+
+/** Where people may write whom nobody named, as `channel/account` with `direct` or `groups`. */
+function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
+  return Object.values(channels).flatMap((one) => {
+    if (one.kind !== 'ok') return [];
+    const { channel, account, access } = one;
+    const kinds = (['direct', 'groups'] as const).filter((kind) => access[kind] === 'open');
+    return kinds.map((kind) => `${channel}/${account} ${kind}`);
+  });
+}
+
+/** Whether only open access lets a person in: neither they nor the group are named in the settings. */
+function isStranger(
+  channels: LoadedSettings['channels'],
+  { channel, account, channelUserId, groupId }: SpendingPlace,
+): boolean {
+  const found = channels[`${channel}/${account}`];
+  if (found?.kind !== 'ok' || found.access.allow.includes(channelUserId)) return false;
+  const { direct, groups, allowGroups } = found.access;
+  return groupId === undefined
+    ? direct === 'open'
+    : groups === 'open' && !allowGroups.includes(groupId);
+}
+
+/** The guard of an installation, with a cap on strangers wherever access is open (G17). */
+export function openSpendGuard(
+  { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
+  { store, log }: { readonly store: Pick<Store, 'spend'>; readonly log: Logger },
+): SpendGuard {
+  const { perStrangerDaily: _resolved, ...caps } = settings.spend;
+  const { cap, from } = strangerCap(settings.spend);
+  logStrangerCap(log, openPlaces(channels), { cap, from });
+  const deps = { store, log, isStranger: isStranger.bind(null, channels) };
+  return createSpendGuard(
+    deps,
+    { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },
+    settings.agent,
+  );
+}
+
+function logStrangerCap(
+  log: Logger,
+  places: readonly string[],
+  { cap, from }: ReturnType<typeof strangerCap>,
+): void {
+  if (places.length === 0) return;
+  if (cap === null) {
+    log.warn(
+      { open: places },
+      'open access without a cap on strangers: spend.perStrangerDaily is off',
+    );
+  } else if (from === 'default') {
+    const words =
+      'open access: each stranger has the default cap per day; spend.perStrangerDaily changes it';
+    log.info({ open: places, perStrangerDaily: cap }, words);
+  }
+}

@@ -1,0 +1,209 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import {
+  createMemoryKeeper,
+  type MemoryDesk,
+  type MemoryDeskDeps,
+  type MemoryKeeper,
+  memoryDesk,
+  memoryHook,
+  memorySource,
+  type TurnHook,
+} from '@parley/agent';
+import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
+import type { LiveBus, Logger, Reader } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
+import type { Character, ContextSource, NamedText } from '@parley/prompt';
+import type { MemoryIndex, Store } from '@parley/store';
+import {
+  type MemorySearch,
+  openMemorySearch,
+  openSkills,
+  type Skills,
+  skillFolders,
+  type Workspace,
+  type WorkspaceView,
+} from '@parley/workspace';
+import type { DataFolder } from './data-folder.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** Where an installation is. */
+export interface Surroundings {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What else skills depend on. */
+export interface SkillDeps {
+  /** The names of the agent's tools; asked whenever skills are looked at. */
+  readonly tools: () => readonly string[];
+  /** Folders that plugins bring; every other source wins over them. */
+  readonly added?: readonly string[];
+  readonly log: Logger;
+}
+
+const BUNDLED = configPath('skills');
+
+/** The skills of this installation, from all six sources (S02). */
+export function openInstalledSkills(
+  settings: LoadedSettings['settings'],
+  { folder, env }: Surroundings,
+  { tools, added = [], log }: SkillDeps,
+): Skills {
+  const home = homedir();
+  const base = dirname(folder.settingsFile);
+  const extra = settings.skills.extra.map((path) =>
+    resolve(base, path.replace(/^~(?=\/|$)/, home)),
+  );
+  const folders = skillFolders({
+    extra: [...added, ...extra],
+    bundled: BUNDLED,
+    data: folder.path,
+    home,
+    project: process.cwd(),
+    workspace: settings.agent.workspace,
+  });
+  return openSkills({
+    folders,
+    settings: settings.skills,
+    facts: () => ({ os: process.platform, env, settings, tools: new Set(tools()) }),
+    reserved: RESERVED_COMMANDS,
+    home,
+    log,
+  });
+}
+
+/** The commands of skills as the gateway lists them. */
+export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCommands {
+  return async (audience) => {
+    const kind = audience === 'owner' ? 'owner' : 'guest';
+    const reader: Reader = { kind, conversationId: 'help' };
+    const commands = await skills.userInvocable(reader);
+    return commands.map(({ command, summary }) => ({ name: command, summary }));
+  };
+}
+
+/** What of the database memory works with. */
+export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'adapterValues'>;
+
+/** What remembering adds to an agent; empty where memory is switched off. */
+export interface Remembering {
+  readonly tools: {
+    readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  };
+  readonly sources: readonly ContextSource[];
+  readonly hooks: readonly TurnHook[];
+  readonly parts: { readonly memory?: MemoryKeeper; readonly memoryDesk?: Partial<MemoryDesk> };
+}
+
+/** What it needs; without a store nothing is counted, and the commands are not answered. */
+export interface OpenMemoryDeps {
+  /** Whether this reader's model has `save_memory`. */
+  readonly offers: (reader: Reader) => boolean;
+  readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
+  readonly log: Logger;
+}
+
+/** Opens the memory of a workspace (G13–G15). */
+export function openMemory(
+  workspace: Workspace,
+  mode: 'main-session' | 'off',
+  { offers, durable, log }: OpenMemoryDeps,
+): Remembering {
+  const store = durable?.store;
+  const index = store?.memories ?? NO_INDEX;
+  const keeper = createMemoryKeeper({ index, log });
+  const accountsOf = async (person: string): Promise<readonly string[]> => {
+    const link = await store?.links.of(person);
+    return [person, ...(link?.members ?? [])];
+  };
+  const desk = durable && openDesk(durable, { keeper, workspace, accountsOf });
+  if (mode === 'off') {
+    // What people have said can be forgotten all the same.
+    const parts = desk && { memoryDesk: { forget: desk.forget } };
+    return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
+  }
+  const search = openMemorySearch(workspace);
+  return {
+    tools: { memory: { keeper, search } },
+    sources: [memorySource({ keeper, search, index, accountsOf })],
+    hooks: [memoryHook(offers)],
+    parts: { memory: keeper, ...(desk && { memoryDesk: desk }) },
+  };
+}
+
+function openDesk(
+  { store, bus }: NonNullable<OpenMemoryDeps['durable']>,
+  deps: Pick<MemoryDeskDeps, 'keeper' | 'workspace' | 'accountsOf'>,
+): MemoryDesk {
+  const stopTurn = (conversationId: string): void =>
+    bus.publish({ type: 'stop-turn', conversationId });
+  const asked = store.adapterValues('parley', 'forget');
+  return memoryDesk({ ...deps, store, asked, stopTurn, clock: Date.now });
+}
+
+/** For prompts that belong to no installation that runs. */
+const NO_INDEX: MemoryIndex = {
+  add: async () => {},
+  remove: async () => {},
+  rebuild: async () => {},
+  used: async () => {},
+  uses: async () => new Map(),
+  list: async () => [],
+};
+
+const CONFIG = configPath('');
+
+type Folder = 'personas' | 'output-formats';
+
+/**
+ * What the settings say of the part the agent plays, with the texts that come with Parley. A name
+ * behind which there is nothing is told in the log, with those that exist; the agent goes on without.
+ */
+export async function openCharacter(
+  { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
+  workspace: Workspace,
+  log: Logger,
+): Promise<Character> {
+  const view = workspace.for({ kind: 'guest', conversationId: 'start' });
+  return {
+    persona: await namedText('personas', persona, view, log),
+    format: await namedText('output-formats', format, view, log),
+    ephemeral,
+    skipContextFiles,
+  };
+}
+
+async function namedText(
+  folder: Folder,
+  name: string | undefined,
+  view: WorkspaceView,
+  log: Logger,
+): Promise<NamedText | undefined> {
+  if (name === undefined) return undefined;
+  const house = await houseText(folder, name);
+  const own = await view.read(`${folder}/${name}.md`);
+  if (house === null && own.kind === 'absent' && own.reason === 'missing') {
+    const exist = await namesIn(folder, view);
+    log.warn({ folder, name, exist }, 'the settings name a file that does not exist');
+  }
+  return { name, house };
+}
+
+async function houseText(folder: Folder, name: string): Promise<string | null> {
+  try {
+    return (await readFile(join(CONFIG, folder, `${name}.md`), 'utf8')).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** What can be chosen: from the workspace, as far as everybody may see it, and what Parley brings. */
+async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
+  const own = (await view.list()).map(({ name }) => name.split('/'));
+  const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
+  const house = await readdir(join(CONFIG, folder));
+  return [...new Set([...files, ...house].map((file) => file.replace(/\.md$/, '')))].toSorted();
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { ChannelDefinition } from '@parley/channels';
+import type { Clock, Logger, NewId, PassPoint } from '@parley/contracts';
+import type { AccountStatus, RestoreWish } from '@parley/gateway';
+import type { ProcessRole } from '@parley/store';
+import type { LogDestination } from '@parley/telemetry';
+import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/telemetry';
+import type { DataFolder } from './data-folder.ts';
+import { liveToken } from './data-folder.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** What starting needs from outside. */
+export interface StartOptions {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  /** What this process does; everything when absent. */
+  readonly role?: ProcessRole | undefined;
+  /** Instead of `http.port` of the settings. */
+  readonly port?: number | undefined;
+  readonly clock: Clock;
+  /** Where log lines go; standard error when absent. */
+  readonly logTo?: LogDestination;
+  /** Called at each durable point; only the crash checks do anything there. */
+  readonly pass: PassPoint;
+  /** Channels besides those that Parley brings. */
+  readonly channels?: readonly ChannelDefinition[];
+  /** Hears how each channel account is doing, whenever that changes. */
+  readonly onState?: (status: AccountStatus) => void;
+  /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
+  readonly onOutdated?: ((version: string) => void) | undefined;
+  /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
+  readonly onRestore?: ((wish: RestoreWish) => void) | undefined;
+}
+
+/** The log, the token of the page, and what keeps that and all secrets out of what leaves the process. */
+export interface OpenLog {
+  readonly log: Logger;
+  /** The token as it is now. */
+  readonly token: () => string;
+  /** Whoever makes or reads a new secret while Parley runs adds it. */
+  readonly secrets: Secrets;
+  /** Says from now on what this level says. */
+  readonly useLevel: (level: LogLevel) => void;
+}
+
+/** Opens the log as the settings want it. */
+export function openLog(
+  { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
+  { settings, secrets: known }: Pick<LoadedSettings, 'settings' | 'secrets'>,
+): OpenLog {
+  const secrets = openSecrets(known);
+  const { token: fixed } = settings.http;
+  const token = addedTo(secrets, fixed === undefined ? liveToken(folder) : () => fixed);
+  let { level } = settings.log;
+  const log = createLogger({
+    ...settings.log,
+    level: () => level,
+    scrub: secrets.scrubLog,
+    ...(logTo === undefined ? {} : { destination: logTo }),
+  });
+  const useLevel = (next: LogLevel): void => {
+    level = next;
+  };
+  return { log, token, secrets, useLevel };
+}
+
+/** Each token that was ever in use is a secret from then on. */
+function addedTo(secrets: Secrets, token: () => string): () => string {
+  let last = '';
+  const current = (): string => {
+    const now = token();
+    if (now !== last) secrets.add([now]);
+    last = now;
+    return now;
+  };
+  current();
+  return current;
+}
+
+/** Ids that nobody can guess and that do not meet twice: 72 bits of chance behind what they are of. */
+export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
