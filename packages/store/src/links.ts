@@ -1,4 +1,9 @@
-import type { ReplyRoute } from '@parley/contracts';
+import { ReplyRoute } from '@parley/contracts';
+import type { Selectable } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import { fromCheckedJson, toJson } from './json-column.ts';
+import { statement } from './statement.ts';
+import type { LinkCodeTable, PersonLinkTable } from './tables/people-tables.ts';
 
 /** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
 export interface Link {
@@ -7,12 +12,6 @@ export interface Link {
   readonly byOwner: boolean;
   /** The conversation that an owner's linked direct chats share; nobody else's ever has its name. */
   readonly mainConversation: string;
-}
-
-/** Which accounts belong to one person (F13). Written by the command `/link` alone. */
-export interface LinkRepository {
-  /** The link an account belongs to; null when it was never linked. */
-  of(personId: string): Promise<Link | null>;
 }
 
 /** What `/link` is asked to do. A code is taken only if the person has none that is valid. */
@@ -56,3 +55,206 @@ export type LinkResult =
     }
   | { readonly kind: 'left'; readonly personId: string }
   | { readonly kind: 'not-linked' };
+
+/**
+ * Which accounts belong to one person (F13): the tables `person_link` and `link_code`. The command `/link`
+ * alone writes them, ingress reads them.
+ */
+export type LinkRepository = ReturnType<typeof linkRepository>;
+
+export function linkRepository(database: Database) {
+  return {
+    /** The link an account belongs to; null when it was never linked. */
+    of: (personId: string) => database.read((sql) => linkOf(sql, personId)),
+  };
+}
+
+const LINK = statement(`
+  select person_id, link_id, by_owner from person_link
+  where link_id = (select link_id from person_link where person_id = :personId)
+  order by person_id`).rows<Selectable<PersonLinkTable>>();
+
+/** The link an account belongs to, inside the caller's transaction. */
+async function linkOf(sql: Sql, personId: string): Promise<Link | null> {
+  const rows = await sql.all(LINK, { personId });
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    members: rows.map((row) => row.person_id),
+    byOwner: first.by_owner === 1,
+    // The names of other conversations have a channel, an account and a chat.
+    mainConversation: `linked:${first.link_id}`,
+  };
+}
+
+/** Whom to join with whom: `linkId` names the link if the host has none of this kind. */
+interface Joining {
+  readonly host: string;
+  readonly newcomer: string;
+  readonly linkId: string;
+  readonly byOwner: boolean;
+}
+
+/**
+ * Makes an account a member of the host's link. What the newcomer was linked with before stays behind,
+ * and so does a link of the host that no owner confirmed: nobody comes along unasked.
+ */
+async function join(
+  sql: Sql,
+  { host, newcomer, linkId, byOwner }: Joining,
+  now: number,
+): Promise<readonly string[]> {
+  const before = await linkOf(sql, host);
+  if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before.members;
+  await leave(sql, newcomer);
+  const kind = { by_owner: byOwner ? 1 : 0, linked_at: now };
+  const existing = await sql
+    .selectFrom('person_link')
+    .select('link_id')
+    .where('person_id', '=', host)
+    .where('by_owner', '=', kind.by_owner)
+    .executeTakeFirst();
+  if (existing === undefined) await leave(sql, host);
+  const link = { ...kind, link_id: existing?.link_id ?? linkId };
+  const members = existing === undefined ? [host, newcomer] : [newcomer];
+  await sql
+    .insertInto('person_link')
+    .values(members.map((person_id) => ({ ...link, person_id })))
+    .execute();
+  return (await linkOf(sql, newcomer))?.members ?? [];
+}
+
+/** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
+async function leave(sql: Sql, personId: string): Promise<boolean> {
+  const gone = await sql
+    .deleteFrom('person_link')
+    .where('person_id', '=', personId)
+    .returning('link_id')
+    .executeTakeFirst();
+  if (gone === undefined) return false;
+  const left = await sql
+    .selectFrom('person_link')
+    .select('person_id')
+    .where('link_id', '=', gone.link_id)
+    .execute();
+  if (left.length === 1) {
+    await sql.deleteFrom('person_link').where('link_id', '=', gone.link_id).execute();
+  }
+  return true;
+}
+
+const VALID_MS = 10 * 60_000;
+
+type Code = Selectable<LinkCodeTable>;
+
+/** Does what `/link` asks for, inside the caller's transaction. */
+export async function applyLink(
+  sql: Sql,
+  asker: LinkAsker,
+  action: LinkAction,
+  route: ReplyRoute,
+  now: number,
+): Promise<LinkResult> {
+  await sql.deleteFrom('link_code').where('expires_at', '<=', now).execute();
+  switch (action.kind) {
+    case 'make':
+      return makeCode(sql, asker, action.code, route, now);
+    case 'type':
+      return typeCode(sql, asker, action.code, route, now);
+    case 'leave':
+      return leaveLink(sql, asker, action.personId);
+  }
+}
+
+async function makeCode(
+  sql: Sql,
+  { personId, isOwner }: LinkAsker,
+  code: string,
+  route: ReplyRoute,
+  now: number,
+): Promise<LinkResult> {
+  const members = (await linkOf(sql, personId))?.members ?? [];
+  const valid = await sql
+    .selectFrom('link_code')
+    .select(['code', 'typist_id'])
+    .where('maker_id', '=', personId)
+    .executeTakeFirst();
+  if (valid !== undefined) {
+    return { kind: 'code', code: valid.code, members, typist: valid.typist_id };
+  }
+  const maker = { maker_id: personId, maker_is_owner: isOwner ? 1 : 0 };
+  await sql
+    .insertInto('link_code')
+    .values({ code, ...maker, maker_route: toJson(route), expires_at: now + VALID_MS })
+    .execute();
+  return { kind: 'code', code, members, typist: null };
+}
+
+async function typeCode(
+  sql: Sql,
+  asker: LinkAsker,
+  typed: string,
+  route: ReplyRoute,
+  now: number,
+): Promise<LinkResult> {
+  const code = await sql
+    .selectFrom('link_code')
+    .selectAll()
+    .where('code', '=', typed)
+    .executeTakeFirst();
+  if (code === undefined) return { kind: 'unknown-code' };
+  if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
+  if (code.typist_id !== null) return { kind: 'taken' };
+  if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
+  if (asker.isOwner) return { kind: 'owner-must-make' };
+  return link(sql, code, asker.personId, routeOf(code.maker_route), now);
+}
+
+/** The owner's second typing: only now does the other account get anything. */
+async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
+  if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
+  // Whoever is no owner any more cannot give away what an owner may do.
+  if (!asker.isOwner) return { kind: 'unknown-code' };
+  return link(sql, code, code.typist_id, routeOf(code.typist_route), now);
+}
+
+async function waitForOwner(
+  sql: Sql,
+  { personId }: LinkAsker,
+  code: Code,
+  route: ReplyRoute,
+): Promise<LinkResult> {
+  const claimed = await sql
+    .updateTable('link_code')
+    .set({ typist_id: personId, typist_route: toJson(route) })
+    .where('code', '=', code.code)
+    .where('typist_id', 'is', null)
+    .executeTakeFirst();
+  if (claimed.numUpdatedRows === 0n) return { kind: 'taken' };
+  return { kind: 'to-confirm', code: code.code, makerRoute: routeOf(code.maker_route) };
+}
+
+async function link(
+  sql: Sql,
+  code: Code,
+  newcomer: string,
+  otherRoute: ReplyRoute,
+  now: number,
+): Promise<LinkResult> {
+  const used = await sql.deleteFrom('link_code').where('code', '=', code.code).executeTakeFirst();
+  if (used.numDeletedRows === 0n) return { kind: 'unknown-code' };
+  const byOwner = code.maker_is_owner === 1;
+  const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
+  return { kind: 'linked', members: await join(sql, joining, now), otherRoute };
+}
+
+async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {
+  const own = await linkOf(sql, asker.personId);
+  if (own === null || !own.members.includes(personId)) return { kind: 'not-linked' };
+  await leave(sql, personId);
+  return { kind: 'left', personId };
+}
+
+function routeOf(text: string): ReplyRoute {
+  return fromCheckedJson(ReplyRoute, text, 'route of a link code');
+}

@@ -1,3 +1,8 @@
+import type { Insertable, Selectable } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import { raw } from './kysely.ts';
+import type { MemoryEntryTable } from './tables/memory-tables.ts';
+
 /** A memory as the index knows it: where it stands and where it came from, and never its words. */
 export interface IndexedMemory {
   readonly file: string;
@@ -24,4 +29,108 @@ export interface MemoryIndex {
   /** How often each was of use; those that never were are left out. */
   uses(): Promise<ReadonlyMap<string, number>>;
   list(): Promise<readonly IndexedMemory[]>;
+}
+
+/** In the text, so that `memory_entry_used` serves the query. */
+const NEVER = raw.lit<0>(0);
+
+/** Rows that are written in one statement. */
+const AT_ONCE = 200;
+
+/** The index of memories on SQL. */
+export function memoryIndexRepository(database: Database): MemoryIndex {
+  return {
+    add: (memory) => database.write((sql) => insert(sql, [memory])),
+
+    remove: (memories) =>
+      database.write(async (sql) => {
+        for (const { file, id } of memories) {
+          await sql
+            .deleteFrom('memory_entry')
+            .where('file', '=', file)
+            .where('id', '=', id)
+            .execute();
+        }
+      }),
+
+    rebuild: (memories, files) =>
+      database.write(async (sql) => {
+        const known = await usesOf(sql);
+        if (files.length > 0) {
+          await sql.deleteFrom('memory_entry').where('file', 'in', files).execute();
+        }
+        await insert(sql, memories, known);
+      }),
+
+    used: (ids) =>
+      database.write(async (sql) => {
+        if (ids.length === 0) return;
+        await sql
+          .updateTable('memory_entry')
+          .set((eb) => ({ uses: eb('uses', '+', 1) }))
+          .where('id', 'in', ids)
+          .execute();
+      }, 'process'),
+
+    uses: () => database.read(usesOf),
+
+    list: () =>
+      database.read(async (sql) => {
+        const rows = await sql
+          .selectFrom('memory_entry')
+          .selectAll()
+          .orderBy('file')
+          .orderBy('id')
+          .execute();
+        return rows.map(memoryOf);
+      }),
+  };
+}
+
+async function usesOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql
+    .selectFrom('memory_entry')
+    .select(['id', 'uses'])
+    .where('uses', '>', NEVER)
+    .execute();
+  return new Map(rows.map(({ id, uses }) => [id, uses]));
+}
+
+/** A memory that is known already stays as it is. */
+async function insert(
+  sql: Sql,
+  memories: readonly IndexedMemory[],
+  uses: ReadonlyMap<string, number> = new Map(),
+): Promise<void> {
+  for (let at = 0; at < memories.length; at += AT_ONCE) {
+    const rows = memories.slice(at, at + AT_ONCE).map((memory) => rowOf(memory, uses));
+    await sql
+      .insertInto('memory_entry')
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(['file', 'id']).doNothing())
+      .execute();
+  }
+}
+
+function rowOf(
+  { savedOn, chatId, messageId, ...memory }: IndexedMemory,
+  uses: ReadonlyMap<string, number>,
+): Insertable<MemoryEntryTable> {
+  return {
+    ...memory,
+    saved_on: savedOn,
+    chat_id: chatId,
+    message_id: messageId,
+    uses: uses.get(memory.id) ?? 0,
+  };
+}
+
+function memoryOf({
+  saved_on: savedOn,
+  chat_id: chatId,
+  message_id: messageId,
+  uses: _uses,
+  ...memory
+}: Selectable<MemoryEntryTable>): IndexedMemory {
+  return { ...memory, savedOn, chatId, messageId };
 }

@@ -1,11 +1,11 @@
 import type { Database, Sql } from '../database.ts';
 import type { CommandEffect, CommandResult } from '../inbox.ts';
+import { applyLink } from '../links.ts';
+import { approveRequest, pendingRequests } from '../pairing.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { changeMode, takePlan } from './change-mode.ts';
 import { decideApproval, withdrawApprovals } from './decide-approval.ts';
-import { applyLink } from './link-effect.ts';
 import { clearOverheard } from './overheard-repository.ts';
-import { approveRequest, pendingRequests } from './pairing-repository.ts';
 import { resendUncertain } from './replay-dead-letter.ts';
 import { stopLane, stopOwn } from './stop-lane.ts';
 import { setResultsAside, stopSubAgents } from './stop-sub-agents.ts';

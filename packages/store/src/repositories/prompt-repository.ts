@@ -1,3 +1,4 @@
+import { BoundedMap } from '@parley/contracts';
 import type { SelectQueryBuilder } from 'kysely';
 import type { Database, Sql } from '../database.ts';
 import { fromJson, toJson } from '../json-column.ts';
@@ -6,7 +7,6 @@ import type { NewPrompt, PromptRepository, PromptSearch } from '../prompts.ts';
 import { ofListItem, statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import type { Tables } from '../tables.ts';
-import { knownHashes } from './known-hashes.ts';
 import {
   type HashedText,
   hashesOf,
@@ -183,4 +183,33 @@ function missing(turnId: string): never {
     'store-damaged',
     `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
   );
+}
+
+/** So many hashes at most are remembered: a few hundred kilobytes. */
+const MOST = 2_000;
+
+/** How long a text counts as known without its row being touched, in ms. */
+export const KNOWN_FOR_MS = 60 * 60_000;
+
+/** Texts that are certainly in the database, so that a turn need not write them again. */
+interface KnownHashes {
+  has(hash: string, now: number): boolean;
+  /** To be called once the rows are committed. */
+  add(hashes: readonly string[], now: number): void;
+  clear(): void;
+}
+
+/** A bounded memory; the oldest entries go first and are merely written once more. */
+export function knownHashes(): KnownHashes {
+  const known = new BoundedMap<string, number>(MOST);
+  return {
+    has(hash, now) {
+      const since = known.get(hash);
+      return since !== undefined && now - since < KNOWN_FOR_MS;
+    },
+    add(hashes, now) {
+      for (const hash of hashes) known.set(hash, now);
+    },
+    clear: () => known.clear(),
+  };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { claim, hold, message, part } from '../testing/messages.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { claim, hold, message, part } from './testing/messages.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`what is not done yet on ${database.name}`, () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { message, part, routeTo } from '../testing/messages.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { message, part, routeTo } from './testing/messages.ts';
 
 const HOUR = 60 * 60_000;
 

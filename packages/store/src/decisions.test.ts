@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Decision } from '../decisions.ts';
-import type { Store } from '../store.ts';
-import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
-import { answer, claim, hold, message } from '../testing/messages.ts';
+import type { Decision } from './decisions.ts';
+import type { Store } from './store.ts';
+import { bothDatabases, sqliteForTests } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 

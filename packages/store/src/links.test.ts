@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { LinkAction, LinkResult } from '../links.ts';
-import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { message, routeTo } from '../testing/messages.ts';
+import type { LinkAction, LinkResult } from './links.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { message, routeTo } from './testing/messages.ts';
 
 const MINUTE = 60_000;
 
