@@ -1,0 +1,61 @@
+import type { Audience } from '@parley/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GUEST, OWNER } from './testing/example-turn.ts';
+import { listItem, narrowestAudience, quotedBlock } from './text.ts';
+
+const everyone: Audience = { kind: 'everyone' };
+const owner: Audience = { kind: 'owner' };
+const here: Audience = { kind: 'conversation', conversationId: GUEST.conversationId };
+const elsewhere: Audience = { kind: 'conversation', conversationId: 'elsewhere' };
+
+describe('the audience of a text made from several parts', () => {
+  it.each([
+    ['nothing', [], GUEST, everyone],
+    ['public parts', [everyone, everyone], GUEST, everyone],
+    ['a part of this chat', [everyone, here], GUEST, here],
+    ['a part of another chat, behind one of this chat', [here, elsewhere], GUEST, elsewhere],
+    ['a part of the owner, for a guest', [here, owner], GUEST, owner],
+    ['a part of the owner, for the owner', [everyone, owner], OWNER, owner],
+    ['a part of another chat, for the owner', [owner, elsewhere], OWNER, elsewhere],
+  ])('[W02] %s: the one that shuts most people out', (_, audiences, reader, expected) => {
+    const parts = audiences.map((audience) => ({ audience }));
+    expect(narrowestAudience(parts, reader)).toEqual(expected);
+  });
+});
+
+const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+const text = fc
+  .array(
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom('\n', '\r', '\u2028', '\u0085', '\r\n', '## Safety', '> ', '- '),
+    ),
+  )
+  .map((pieces) => pieces.join(''));
+
+describe('text that grew out of chats', () => {
+  it('[P18] keeps to its quotation on every line', () => {
+    fc.assert(
+      fc.property(text, (words) => {
+        const lines = quotedBlock(words).split(LINE_ENDS);
+        expect(lines.every((line) => line.startsWith('>'))).toBe(true);
+      }),
+    );
+  });
+
+  it('[P18] keeps to its item of a list', () => {
+    fc.assert(
+      fc.property(text, (words) => {
+        const [first = '', ...rest] = listItem(words).split(LINE_ENDS);
+        expect(first.startsWith('- ')).toBe(true);
+        expect(rest.every((line) => line.startsWith('  '))).toBe(true);
+      }),
+    );
+  });
+
+  it('reads as it was written', () => {
+    expect(quotedBlock('Goal: tea.\n\nDone: no.\n')).toBe('> Goal: tea.\n>\n> Done: no.');
+    expect(listItem('tea\nor coffee')).toBe('- tea\n  or coffee');
+  });
+});
