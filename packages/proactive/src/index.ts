@@ -1,22 +1,18 @@
-export type { FindTargetDeps } from './alerts/find-target.ts';
+export type { FindTargetDeps } from './alerts.ts';
+export type { JobView } from './cron/job-view.ts';
 export {
   type CronSchedule,
   type CronScheduleDeps,
   createCronSchedule,
-} from './cron/cron-schedule.ts';
-export type { CronDeskDeps } from './cron/desk-deps.ts';
-export type { JobView } from './cron/job-list.ts';
-export type { HeartbeatDesk, HeartbeatDeskDeps } from './desk/heartbeat-desk.ts';
-export { HeartbeatAnswer, HeartbeatReport } from './desk/heartbeat-report.ts';
-export type { BeatOutcome } from './heartbeat/beat-once.ts';
-export {
-  createHeartbeat,
-  HEARTBEAT_READS,
-  type Heartbeat,
-  type HeartbeatDeps,
-  type HeartbeatStatus,
-} from './heartbeat/heartbeat.ts';
-export { tokensToday } from './heartbeat/tokens-today.ts';
+} from './cron/schedule.ts';
+export type { CronDeskDeps } from './cron/service.ts';
+export { tokensToday } from './heartbeat/budget.ts';
+export { createHeartbeat, type Heartbeat } from './heartbeat/heartbeat.ts';
+export { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
+export type { BeatOutcome, HeartbeatDeps, HeartbeatStatus } from './heartbeat/run.ts';
+export type { HeartbeatDesk, HeartbeatDeskDeps } from './heartbeat/service.ts';
+export { HEARTBEAT_READS } from './heartbeat/task.ts';
+export type { JudgeBeatsDeps } from './heartbeat/verdict.ts';
 export {
   createCronDesk,
   createFindTarget,
@@ -26,4 +22,3 @@ export {
   tellFailures,
   viewOf,
 } from './on-demand.ts';
-export type { JudgeBeatsDeps } from './verdict/judge-beats.ts';

@@ -1,15 +1,13 @@
 import type { AskCron, JudgeBeat } from '@parley/contracts';
 import type { CronJob } from '@parley/store';
-import type { FindTargetDeps } from './alerts/find-target.ts';
-import type { TellFailuresDeps } from './alerts/tell-failures.ts';
-import type { CronDeps } from './cron/cron-deps.ts';
-import type { CronDeskDeps } from './cron/desk-deps.ts';
-import type { JobView } from './cron/job-list.ts';
-import type { HeartbeatDesk, HeartbeatDeskDeps } from './desk/heartbeat-desk.ts';
-import type { HeartbeatReport } from './desk/heartbeat-report.ts';
-import type { ReportDeps } from './desk/make-report.ts';
-import type { FindTarget } from './heartbeat/beat-target.ts';
-import type { JudgeBeatsDeps } from './verdict/judge-beats.ts';
+import type { FindTargetDeps, TellFailuresDeps } from './alerts.ts';
+import type { CronDeps, JobView } from './cron/job-view.ts';
+import type { CronDeskDeps } from './cron/service.ts';
+import type { ReportDeps } from './heartbeat/report.ts';
+import type { HeartbeatReport } from './heartbeat/report-shape.ts';
+import type { FindTarget } from './heartbeat/run.ts';
+import type { HeartbeatDesk, HeartbeatDeskDeps } from './heartbeat/service.ts';
+import type { JudgeBeatsDeps } from './heartbeat/verdict.ts';
 
 /*
  * What is needed when somebody asks, or when a beat runs, is fifty modules; a start should not wait
@@ -19,7 +17,7 @@ import type { JudgeBeatsDeps } from './verdict/judge-beats.ts';
 /** `createCronDesk` of `cron/cron-desk.ts`. */
 export function createCronDesk(deps: CronDeskDeps): AskCron {
   return async (order, asking) => {
-    const loaded = await import('./cron/cron-desk.ts');
+    const loaded = await import('./cron/service.ts');
     return loaded.createCronDesk(deps)(order, asking);
   };
 }
@@ -29,14 +27,14 @@ export async function viewOf(
   deps: Pick<CronDeps, 'senderNow' | 'timeZone'>,
   job: CronJob,
 ): Promise<JobView> {
-  const loaded = await import('./cron/job-list.ts');
+  const loaded = await import('./cron/job-view.ts');
   return loaded.viewOf(deps, job);
 }
 
 /** `createFindTarget` of `alerts/find-target.ts`. */
 export function createFindTarget(deps: FindTargetDeps): FindTarget {
   return async (task) => {
-    const loaded = await import('./alerts/find-target.ts');
+    const loaded = await import('./alerts.ts');
     return loaded.createFindTarget(deps)(task);
   };
 }
@@ -44,7 +42,7 @@ export function createFindTarget(deps: FindTargetDeps): FindTarget {
 /** `tellFailures` of `alerts/tell-failures.ts`. */
 export function tellFailures(deps: TellFailuresDeps): () => Promise<void> {
   return async () => {
-    const loaded = await import('./alerts/tell-failures.ts');
+    const loaded = await import('./alerts.ts');
     return loaded.tellFailures(deps)();
   };
 }
@@ -52,7 +50,7 @@ export function tellFailures(deps: TellFailuresDeps): () => Promise<void> {
 /** `judgeBeats` of `verdict/judge-beats.ts`. */
 export function judgeBeats(deps: JudgeBeatsDeps): JudgeBeat {
   return async (answer, run) => {
-    const loaded = await import('./verdict/judge-beats.ts');
+    const loaded = await import('./heartbeat/verdict.ts');
     return loaded.judgeBeats(deps)(answer, run);
   };
 }
@@ -60,7 +58,7 @@ export function judgeBeats(deps: JudgeBeatsDeps): JudgeBeat {
 /** `heartbeatDesk` of `desk/heartbeat-desk.ts`. */
 export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
   const desk = async () => {
-    const loaded = await import('./desk/heartbeat-desk.ts');
+    const loaded = await import('./heartbeat/service.ts');
     return loaded.heartbeatDesk(deps);
   };
   return {
@@ -73,6 +71,6 @@ export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
 
 /** `makeReport` of `desk/make-report.ts`. */
 export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
-  const loaded = await import('./desk/make-report.ts');
+  const loaded = await import('./heartbeat/report.ts');
   return loaded.makeReport(deps);
 }

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { windowAt, windowOn } from '../clock/day-window.ts';
-import { type ZoneClock, zoneClock } from '../clock/zone-clock.ts';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { dueTask } from './due-task.ts';
-import { nextRun } from './next-run.ts';
-import { cadenceMinutes, type StandingTask } from './standing-task.ts';
+import { windowAt, windowOn, type ZoneClock, zoneClock } from '../zone-clock.ts';
+import { dueTask, nextRun } from './due-task.ts';
+import { cadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

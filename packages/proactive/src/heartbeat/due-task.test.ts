@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { zoneClock } from '../clock/zone-clock.ts';
+import { zoneClock } from '../zone-clock.ts';
 import { dueTask } from './due-task.ts';
 import { readTasks } from './read-tasks.ts';
 

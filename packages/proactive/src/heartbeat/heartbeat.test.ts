@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import type { CheckForNews } from './check-for-news.ts';
+import type { CheckForNews } from './run.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
 const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';

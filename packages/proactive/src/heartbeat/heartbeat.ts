@@ -1,42 +1,6 @@
-import { type ReplyRoute, reasonOf } from '@parley/contracts';
-import type { BeatPlan, BeatSlot } from '@parley/store';
-import type { FilePattern, WorkspaceView } from '@parley/workspace';
-import type { BeatDeps, BeatOutcome } from './beat-once.ts';
-import type { Beats } from './beats.ts';
-import type { TaskOutlook } from './due-task.ts';
-import type { HeartbeatState } from './heartbeat-state.ts';
-
-/** The standing tasks, and when each last ran (H02). */
-export const TASKS_FILE = 'HEARTBEAT.md';
-export const STATE_FILE = 'heartbeat-state.json';
-
-/** The workspace files of a heartbeat: each becomes prompt text of its runs. */
-export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE];
-
-/** What the heartbeat of an agent works with. */
-export interface HeartbeatDeps extends BeatDeps {
-  /** The owner’s. */
-  readonly view: WorkspaceView;
-  readonly settings: {
-    readonly enabled: boolean;
-    readonly everyMinutes: number;
-    readonly tokensPerDay: number;
-  };
-  /** Lets the owner know where runs fail one after the other. */
-  readonly tellFailures?: () => Promise<void>;
-  /** Wakes the delivery of a chat. */
-  readonly deliver: (route: ReplyRoute) => Promise<void>;
-}
-
-/** How things stand, for `/heartbeat` and the console. */
-export interface HeartbeatStatus {
-  readonly plan: BeatPlan | null;
-  readonly tasks: readonly TaskOutlook[];
-  readonly state: HeartbeatState;
-  /** What of HEARTBEAT.md was not understood, in sentences. */
-  readonly problems: readonly string[];
-  readonly tokensToday: number;
-}
+import { reasonOf } from '@parley/contracts';
+import type { BeatSlot } from '@parley/store';
+import type { BeatOutcome, Beats, HeartbeatDeps, HeartbeatStatus } from './run.ts';
 
 /** The heartbeat of one agent (H01–H05). */
 export interface Heartbeat {
@@ -53,7 +17,7 @@ const MINUTE_MS = 60_000;
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   let opened: Promise<Beats> | undefined;
   const beats = (): Promise<Beats> => {
-    opened ??= import('./beats.ts').then(({ openBeats }) => openBeats(deps));
+    opened ??= import('./run.ts').then(({ openBeats }) => openBeats(deps));
     return opened;
   };
   return {

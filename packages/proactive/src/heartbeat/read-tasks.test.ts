@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
-import { describeTaskProblem } from './task-problem.ts';
+import { describeTaskProblem } from './task.ts';
 
 const TEMPLATE = join(import.meta.dirname, '../../../../config/workspace/HEARTBEAT.md');
 const MAIL = '## mail\n- every: 30 min\n- between: 9:00-21:00\n- do: Look through new mail.\n';

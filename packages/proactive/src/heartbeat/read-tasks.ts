@@ -1,22 +1,20 @@
 import { BEAT_ROUTINES } from '@parley/contracts';
-import { type DayWindow, WHOLE_DAY } from '../clock/day-window.ts';
+import { nearest } from '@parley/settings';
+import { type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import {
   CADENCE_FORM,
-  readCadence,
-  readWindow,
-  WINDOW_FORM,
-  type WrittenCadence,
-} from './read-times.ts';
-import {
   type Cadence,
   cadenceMinutes,
   FLOOR_MINUTES,
   type PreCheck,
+  quoted,
+  readCadence,
+  readWindow,
   type StandingTask,
-} from './standing-task.ts';
-import { setsKey, type TaskField, type TaskKey, taskFields } from './task-fields.ts';
-import { quoted, type TaskProblem } from './task-problem.ts';
-import { type Sections, type TaskSection, taskSections } from './task-sections.ts';
+  type TaskProblem,
+  WINDOW_FORM,
+  type WrittenCadence,
+} from './task.ts';
 
 /** How often it runs if it does not say. */
 const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
@@ -24,7 +22,7 @@ const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 export const PROSE_TASK = 'heartbeat';
 
 /** What HEARTBEAT.md asks for, and what of it was not understood. */
-export interface ReadTasks {
+interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
 }
@@ -195,4 +193,145 @@ function checkOf(field: TaskField | undefined, fail: Fail): PreCheck | undefined
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return { kind: 'url', url: text };
   fail(field, 'a command, or an address that begins with https://');
   return undefined;
+}
+
+/** The keys that a task may have. */
+const TASK_KEYS = ['every', 'between', 'do', 'run', 'tell', 'check'] as const;
+type TaskKey = (typeof TASK_KEYS)[number];
+
+/** What stands behind a key, over all of its lines. */
+interface TaskField {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The keys of one section and what was not understood of it. */
+interface TaskFields {
+  readonly fields: ReadonlyMap<TaskKey, TaskField>;
+  readonly problems: readonly TaskProblem[];
+}
+
+/** `- key: value`, with or without marks round the key; text of an instruction may look the same. */
+const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
+
+/** A line that asks for nothing: blank, or a heading of another level. */
+const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
+
+/** Whether a line sets a key: that is what makes a section a task and not prose. */
+function setsKey(line: string): boolean {
+  return keyOf(KEY_LINE.exec(line)?.[1] ?? '') !== undefined;
+}
+
+/** Reads the keys of a section. An instruction goes on until the next key. */
+function taskFields({ name, lines }: TaskSection): TaskFields {
+  const open = new Map<TaskKey, { line: number; texts: string[] }>();
+  const problems: TaskProblem[] = [];
+  let last: { line: number; texts: string[] } | undefined;
+  const note = (line: number, found: string, expected: string, meant?: string) => {
+    const hint = meant === undefined ? {} : { nearest: meant };
+    problems.push({ line, task: name, found: quoted(found), expected, ...hint, effect: 'note' });
+  };
+  for (const { number, text, fenced } of lines) {
+    const [, written = '', value = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
+    const key = keyOf(written);
+    if (key !== undefined) {
+      last = { line: number, texts: [value.trim()] };
+      if (open.has(key)) note(number, text, `"${key}" only once; the first one counts`);
+      else open.set(key, last);
+      continue;
+    }
+    const meant = written === '' ? undefined : likelyKey(written);
+    const isInstruction = last !== undefined && last === open.get('do');
+    if (written !== '' && (!isInstruction || (meant !== undefined && written.length >= 4))) {
+      note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant);
+      last = undefined;
+    } else if (isInstruction) last?.texts.push(text);
+    else if (!NOTHING.test(text))
+      note(number, text, 'a line such as "- do: Look through new mail."');
+  }
+  const fields = new Map<TaskKey, TaskField>();
+  for (const [key, { line, texts }] of open) fields.set(key, { line, text: joined(texts) });
+  return { fields, problems };
+}
+
+/** Instructions keep their lines; what all but the first are indented by is taken off. */
+function joined([first = '', ...others]: readonly string[]): string {
+  const indents = others
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.length - line.trimStart().length);
+  const indent = indents.length === 0 ? 0 : Math.min(...indents);
+  return [first, ...others.map((line) => line.slice(indent))].join('\n').trim();
+}
+
+function keyOf(written: string): TaskKey | undefined {
+  const simple = written.trim().toLowerCase();
+  return TASK_KEYS.find((key) => key === simple);
+}
+
+function likelyKey(written: string): string | undefined {
+  return nearest(written, TASK_KEYS);
+}
+
+/** A line of HEARTBEAT.md that is not in a comment; `number` counts from 1 in the whole file. */
+interface FileLine {
+  readonly number: number;
+  readonly text: string;
+  /** In a code fence, or the fence itself: such a line is never a key or a heading. */
+  readonly fenced: boolean;
+}
+
+/** What stands under one `## name`. */
+interface TaskSection {
+  readonly name: string;
+  readonly line: number;
+  readonly lines: readonly FileLine[];
+}
+
+/** The file in parts: what stands before the first `##`, and each section. */
+interface Sections {
+  readonly lead: readonly FileLine[];
+  readonly sections: readonly TaskSection[];
+}
+
+/** Cuts the file at its headings of the second level. Comments are taken out, lines keep their numbers. */
+function taskSections(text: string): Sections {
+  const lead: FileLine[] = [];
+  const sections: { name: string; line: number; lines: FileLine[] }[] = [];
+  for (const line of fileLines(text)) {
+    const name = line.fenced ? null : headingOf(line.text);
+    if (name !== null) sections.push({ name, line: line.number, lines: [] });
+    else (sections.at(-1)?.lines ?? lead).push(line);
+  }
+  return { lead, sections };
+}
+
+/** The text of a heading of the second level without marks round it, or null. */
+function headingOf(line: string): string | null {
+  const found = /^ {0,3}##[ \t]+(.*?)[ \t#]*$/.exec(line);
+  return found === null ? null : (found[1] ?? '').replace(/^[*_`]+|[*_`:]+$/g, '').trim();
+}
+
+function fileLines(text: string): FileLine[] {
+  const plain = withoutComments(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
+  let fence = '';
+  return plain.split('\n').map((line, index) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    const fenced = fence !== '' || mark !== '';
+    if (fence === '') fence = mark;
+    else if (mark !== '' && mark.startsWith(fence) && line.trim() === mark) fence = '';
+    return { number: index + 1, text: line, fenced };
+  });
+}
+
+/** Line ends of comments stay, so that lines keep their numbers. A comment that is never closed is text. */
+function withoutComments(text: string): string {
+  let rest = text;
+  let kept = '';
+  for (;;) {
+    const start = rest.indexOf('<!--');
+    const end = start === -1 ? -1 : rest.indexOf('-->', start + 4);
+    if (end === -1) return kept + rest;
+    kept += rest.slice(0, start) + rest.slice(start, end).replace(/[^\n]+/g, '');
+    rest = rest.slice(end + 3);
+  }
 }

@@ -1,10 +1,15 @@
 import type { SenderNow } from '@parley/channels';
-import type { AskCron, CronAsker, CronWish, InboundMessage, ReplyRoute } from '@parley/contracts';
-import { recordingLogger } from '@parley/contracts';
+import {
+  type AskCron,
+  type CronAsker,
+  type CronWish,
+  type InboundMessage,
+  type ReplyRoute,
+  recordingLogger,
+} from '@parley/contracts';
 import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
-import { createCronDesk } from '../cron/cron-desk.ts';
-import { type CronSchedule, createCronSchedule } from '../cron/cron-schedule.ts';
-import type { CronWho } from '../cron/job-rights.ts';
+import { type CronSchedule, createCronSchedule } from '../cron/schedule.ts';
+import { type CronWho, createCronDesk } from '../cron/service.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 

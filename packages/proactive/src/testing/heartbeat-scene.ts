@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/contracts';
 import { type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
-import type { FindTarget } from '../heartbeat/beat-target.ts';
-import { createHeartbeat, type Heartbeat, type HeartbeatDeps } from '../heartbeat/heartbeat.ts';
+import { createHeartbeat, type Heartbeat } from '../heartbeat/heartbeat.ts';
+import type { FindTarget, HeartbeatDeps } from '../heartbeat/run.ts';
 
 /** For tests: a heartbeat over a real database and workspace, at a time that the test sets. */
 export interface HeartbeatScene {

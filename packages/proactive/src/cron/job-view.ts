@@ -1,0 +1,185 @@
+import type { SenderNow } from '@parley/channels';
+import {
+  type Clock,
+  type InboundMessage,
+  type Logger,
+  quotedLines,
+  type Timetable,
+} from '@parley/contracts';
+import type { CronJob, Store } from '@parley/store';
+import { wallDayAndMinute } from '../zone-clock.ts';
+
+/** How a job stands, for lists. Times in ms. */
+export interface JobView {
+  readonly id: string;
+  readonly title: string;
+  readonly task: string;
+  /** When it runs, in words. */
+  readonly when: string;
+  readonly state: CronJob['state'];
+  /** Why it does not run although it is on; null where it does. */
+  readonly waits: string | null;
+  readonly nextAt: number | null;
+  readonly lastAt: number | null;
+  /** Null while the last run is under way, and before the first. */
+  readonly lastOutcome: string | null;
+  readonly failures: number;
+  /** `telegram:-100`: where its answers go. */
+  readonly chat: string;
+  /** Where its times count. */
+  readonly timeZone: string;
+}
+
+/** A job as it stands now. Looking changes nothing. */
+export async function viewOf(
+  deps: Pick<CronDeps, 'senderNow' | 'timeZone'>,
+  job: CronJob,
+): Promise<JobView> {
+  const may = job.state === 'on' ? await mayRun(deps, job) : null;
+  const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures, route } = job;
+  return {
+    id,
+    title,
+    task,
+    when: describeTimetable(timetable, deps.timeZone),
+    state,
+    waits: may?.kind === 'waits' ? may.reason : null,
+    nextAt,
+    lastAt,
+    lastOutcome,
+    failures,
+    chat: `${route.channel}:${route.chatId}`,
+    timeZone: timetable.kind === 'cron' ? timetable.timeZone : deps.timeZone,
+  };
+}
+
+/** One line of a list of jobs. */
+export function jobLine(view: JobView): string {
+  return [`${named(view)}: ${view.when}`, standing(view), lastRun(view)]
+    .filter((part) => part !== null)
+    .join('; ');
+}
+
+function standing({ state, waits, nextAt, timeZone }: JobView): string {
+  switch (state) {
+    case 'over':
+      return 'over';
+    case 'paused':
+      return 'paused';
+    case 'on': {
+      const next = nextAt === null ? 'never' : wallDayAndMinute(nextAt, timeZone);
+      return waits === null ? `next ${next}` : `waits, because ${waits}`;
+    }
+  }
+}
+
+function lastRun({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
+  if (lastAt === null) return null;
+  const row = failures > 1 ? ` (${failures} times in a row)` : '';
+  return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
+}
+
+/** Later than this (ms) is told: whoever reads a reminder should know that its time is over. */
+const LATE_MS = 2 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** When a run was due, when it begins, and where that is. Times in ms. */
+export interface Due {
+  readonly dueAt: number;
+  readonly now: number;
+  readonly timeZone: string;
+}
+
+/**
+ * What the turn of a job begins with: marked once (G08), and each line of the task quoted, so that
+ * nothing in it can pass for words of Parley or of a person (P18).
+ */
+export function dueWords(
+  { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
+  { dueAt, now, timeZone }: Due,
+): string {
+  const late =
+    now - dueAt < LATE_MS
+      ? ''
+      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${ago(now - dueAt)} ago: tell that it comes late.`;
+  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; nobody has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now. Your answer is sent to this chat: a reminder is told to the people here, not confirmed.`;
+}
+
+/** What a chat is told of a job that has failed too often, without the mark. */
+export function gaveUpWords(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
+  const times = `failed ${job.failures} times in a row`;
+  if (job.timetable.kind === 'once') {
+    return `The job ${named(job)} ${times}. I have given it up.`;
+  }
+  return `The job ${named(job)} ${times}. I have paused it; ask me to resume it when the cause is gone, or use \`parley cron resume ${job.id}\`.`;
+}
+
+/** A job for people: its title as data, its id to name it by. */
+export function named({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
+  return `${JSON.stringify(title)} (${id})`;
+}
+
+function ago(ms: number): string {
+  const hours = 60 * MINUTE_MS;
+  const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
+  return lengthWords(Math.round(ms / unit) * unit);
+}
+
+const UNITS = [
+  [24 * 60 * 60_000, 'day'],
+  [60 * 60_000, 'hour'],
+  [60_000, 'minute'],
+  [1000, 'second'],
+] as const;
+
+/** A timetable for people and models; times of one-off jobs on the clock of `timeZone`. */
+export function describeTimetable(timetable: Timetable, timeZone: string): string {
+  switch (timetable.kind) {
+    case 'once':
+      return `once, ${wallDayAndMinute(timetable.at, timeZone)}`;
+    case 'every':
+      return `every ${lengthWords(timetable.ms)}`;
+    case 'cron':
+      return `cron ${timetable.expression} (${timetable.timeZone})`;
+  }
+}
+
+/** `90 minutes`, `2 hours`, `1 day`: in the largest unit that fits without a rest. In ms. */
+function lengthWords(ms: number): string {
+  const [unit, name] = UNITS.find(([length]) => ms >= length && ms % length === 0) ?? [
+    1000,
+    'second',
+  ];
+  const count = Math.round(ms / unit);
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** What both the schedule of jobs and the desk for them work with. */
+export interface CronDeps {
+  readonly store: Pick<Store, 'cronJobs'>;
+  /** The zone in which people are told times, and in which jobs run that name no other. */
+  readonly timeZone: string;
+  /** Who asked for a job, as things are now; null where their account is not connected. */
+  readonly senderNow: (origin: InboundMessage) => Promise<SenderNow | null>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Whether a job may run now; `waits`: why it does not, for people. */
+type MayRun =
+  | { readonly kind: 'runs'; readonly sender: SenderNow }
+  | { readonly kind: 'waits'; readonly reason: string };
+
+/** A job waits while nobody could be answered there, or its person may not write there any more. */
+export async function mayRun(
+  { senderNow }: Pick<CronDeps, 'senderNow'>,
+  { origin }: Pick<CronJob, 'origin'>,
+): Promise<MayRun> {
+  const sender = await senderNow(origin);
+  if (sender === null) {
+    return { kind: 'waits', reason: `${origin.channel} (${origin.account}) is not connected here` };
+  }
+  return sender.refusal === null
+    ? { kind: 'runs', sender }
+    : { kind: 'waits', reason: sender.refusal };
+}

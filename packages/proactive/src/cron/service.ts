@@ -1,0 +1,314 @@
+import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
+import type {
+  AskCron,
+  CronAnswer,
+  CronAsker,
+  CronOrder,
+  CronWish,
+  InboundMessage,
+} from '@parley/contracts';
+import type { CronBounds, CronChange, CronJob, NewCronJob, Store } from '@parley/store';
+import { wallDayAndMinute } from '../zone-clock.ts';
+import { type CronDeps, describeTimetable, jobLine, named, viewOf } from './job-view.ts';
+import {
+  nextTime,
+  nextTimes,
+  type ReadTimetable,
+  readTimetable,
+  type TimetableRules,
+} from './timetable.ts';
+
+/** So long a job that is over is still there to be looked at. */
+const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
+const TIMES_SHOWN = 3;
+
+/** Makes the desk at which chats, the command line and the page ask for jobs (H08). */
+export function createCronDesk(deps: CronDeskDeps): AskCron {
+  return async (order, asking) => {
+    const asker = await known(deps, asking);
+    switch (order.action) {
+      case 'add':
+        return add(deps, order, asker);
+      case 'list':
+        return list(deps, asker);
+      default:
+        return withJob(deps, order, asker);
+    }
+  };
+}
+
+async function known({ store, senderNow }: CronDeskDeps, asking: CronAsker): Promise<KnownAsker> {
+  if (asking.kind === 'operator') return asking;
+  const { message } = asking;
+  const found = await senderNow(message);
+  const person = personId(message);
+  const link = await store.links.of(person);
+  const sender = found ?? {
+    isOwner: false,
+    conversationId: asking.reader.conversationId,
+    refusal: null,
+  };
+  return { ...asking, sender, accounts: link?.members ?? [person] };
+}
+
+async function add(
+  deps: CronDeskDeps,
+  order: Extract<CronOrder, { action: 'add' }>,
+  asker: KnownAsker,
+): Promise<CronAnswer> {
+  const { store, settings, clock, log } = deps;
+  if (!mayAdd(asker, settings.who)) return refused(ONLY_OWNERS);
+  const before = await store.cronJobs.find(order.askedBy);
+  if (before !== null) return added(deps, before);
+  await forgetOld(deps);
+  const id = await freeCode(deps);
+  const sender = await deps.senderNow(order.origin);
+  const made = newJob(order, { id, rules: rulesNow(deps), sender });
+  if (made.kind === 'problem') return refused(`Not added. ${made.message}`);
+  const result = await store.cronJobs.add(made.job, settings, clock());
+  if (result === 'full') {
+    return refused(
+      `Not added: there may be ${settings.perConversation} jobs in one conversation and ${settings.total} in all. Remove one first.`,
+    );
+  }
+  const job = await store.cronJobs.find(order.askedBy);
+  if (job === null) return refused('Not added: it was removed at the same moment.');
+  log.info(
+    { job: job.id, conversation: job.conversationId, nextAt: job.nextAt },
+    'a job was added',
+  );
+  await deps.planned();
+  return added(deps, job);
+}
+
+const ONLY_OWNERS =
+  'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
+
+function added({ timeZone, clock }: CronDeskDeps, job: CronJob): CronAnswer {
+  const { timetable } = job;
+  const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
+  const times = nextTimes(timetable, clock(), TIMES_SHOWN);
+  const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
+  const words = `The job ${named(job)} stands: ${describeTimetable(timetable, timeZone)}.`;
+  return {
+    ok: true,
+    words: next === '' ? words : `${words} Next: ${next}, on the clock of ${zone}.`,
+  };
+}
+
+async function list(deps: CronDeskDeps, asker: KnownAsker): Promise<CronAnswer> {
+  const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
+  if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
+  const lines: string[] = [];
+  for (const job of jobs) {
+    const view = await viewOf(deps, job);
+    const where = asker.kind === 'operator' ? `; in ${view.chat}` : '';
+    lines.push(jobLine(view) + where);
+  }
+  return { ok: true, words: lines.join('\n') };
+}
+
+async function withJob(
+  deps: CronDeskDeps,
+  order: Exclude<CronOrder, { action: 'add' | 'list' }>,
+  asker: KnownAsker,
+): Promise<CronAnswer> {
+  const id = order.id.trim().toUpperCase();
+  const job = await deps.store.cronJobs.get(id);
+  if (job === null || !maySee(asker, job)) {
+    return refused(`There is no job ${JSON.stringify(order.id)}. The list shows which there are.`);
+  }
+  if (order.action === 'show') {
+    return { ok: true, words: `${jobLine(await viewOf(deps, job))}\n\n${job.task}` };
+  }
+  if (!mayChange(asker, job, deps.settings.who)) {
+    return refused(`Only whoever asked for ${named(job)}, or an owner, may change it.`);
+  }
+  return changeJob(deps, order, job);
+}
+
+async function freeCode({ store, newCode }: CronDeskDeps): Promise<string> {
+  for (;;) {
+    const code = newCode();
+    if ((await store.cronJobs.get(code)) === null) return code;
+  }
+}
+
+/** Jobs that are over are kept for a while, and not for ever. */
+async function forgetOld({ store, clock }: CronDeskDeps): Promise<void> {
+  for (const { id, state, lastAt, createdAt } of await store.cronJobs.list()) {
+    if (state === 'over' && (lastAt ?? createdAt) < clock() - KEEP_OVER_MS) {
+      await store.cronJobs.remove(id);
+    }
+  }
+}
+
+type Changing = Extract<CronOrder, { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }>;
+
+/** Does to a job what its person wants. */
+async function changeJob(deps: CronDeskDeps, order: Changing, job: CronJob): Promise<CronAnswer> {
+  const { store, log } = deps;
+  log.info({ job: job.id, action: order.action }, 'a job is changed');
+  if (order.action === 'remove') {
+    await store.cronJobs.remove(job.id);
+    return { ok: true, words: `The job ${named(job)} is removed.` };
+  }
+  const change = changeBy(deps, order, job);
+  if (typeof change === 'string') return refused(change);
+  const isThere = await store.cronJobs.change(job.id, change);
+  const now = isThere ? await store.cronJobs.get(job.id) : null;
+  if (now === null) return refused(`The job ${named(job)} was removed meanwhile.`);
+  await deps.planned();
+  return { ok: true, words: jobLine(await viewOf(deps, now)) };
+}
+
+function changeBy(
+  deps: CronDeskDeps,
+  order: Exclude<Changing, { action: 'remove' }>,
+  job: CronJob,
+): CronChange | string {
+  const now = deps.clock();
+  switch (order.action) {
+    case 'pause':
+      return job.state === 'over' ? `${named(job)} is over.` : { state: 'paused' };
+    case 'resume': {
+      if (job.state === 'on') return `${named(job)} is not paused.`;
+      const nextAt = nextTime(job.timetable, now);
+      if (nextAt === null) {
+        return `The time of ${named(job)} is over. Change it to another time, or run it now.`;
+      }
+      return { state: 'on', nextAt, failures: 0 };
+    }
+    case 'run':
+      if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
+      return { state: 'on', nextAt: now };
+    case 'change': {
+      const change = changeOf(order.wish, rulesNow(deps));
+      if (typeof change === 'string') return `Not changed. ${change}`;
+      if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
+      return change.nextAt === undefined ? change : { ...change, state: 'on' };
+    }
+  }
+}
+
+const LONGEST_TITLE = 80;
+const LONGEST_TASK = 4_000;
+
+/** A job that can be stored, or why it cannot. */
+type MadeJob =
+  | { readonly kind: 'job'; readonly job: NewCronJob }
+  | { readonly kind: 'problem'; readonly message: string };
+
+interface Making {
+  readonly id: string;
+  readonly rules: TimetableRules;
+  /** As things are now. */
+  readonly sender: { readonly isOwner: boolean; readonly conversationId: string } | null;
+}
+
+/** Makes a job of what somebody wants. Of the message that asked only its place and writer are kept. */
+function newJob(
+  { askedBy, origin, route, wish }: Extract<CronOrder, { action: 'add' }>,
+  { id, rules, sender }: Making,
+): MadeJob {
+  const task = wish.task?.trim() ?? '';
+  if (task === '') {
+    return { kind: 'problem', message: 'Say in `task` what is to be done when its time comes.' };
+  }
+  const read = readTimetable(wish, rules);
+  if (read.kind === 'problem') return read;
+  const { replyToMessageId: _, ...free } = route;
+  const job: NewCronJob = {
+    id,
+    askedBy,
+    conversationId: sender?.conversationId ?? conversationIdOf(origin),
+    route: free,
+    origin: placeOf(origin),
+    fromOwner: sender?.isOwner === true && origin.chat.type === 'direct',
+    title: titleOf(wish.title, task),
+    task: task.slice(0, LONGEST_TASK),
+    timetable: read.timetable,
+    nextAt: read.nextAt,
+  };
+  return { kind: 'job', job };
+}
+
+/** What a wish changes of a job, or why it cannot. */
+function changeOf(wish: CronWish, rules: TimetableRules): CronChange | string {
+  const isTime = [wish.at, wish.every, wish.cron, wish.timeZone].some((one) => one !== undefined);
+  const read: ReadTimetable | null = isTime ? readTimetable(wish, rules) : null;
+  if (read?.kind === 'problem') return read.message;
+  const task = wish.task?.trim();
+  const title = wish.title?.trim();
+  return {
+    ...(task && { task: task.slice(0, LONGEST_TASK) }),
+    ...(title && { title: titleOf(title, '') }),
+    ...(read !== null && { timetable: read.timetable, nextAt: read.nextAt, failures: 0 }),
+  };
+}
+
+function titleOf(title: string | undefined, task: string): string {
+  const words = (title?.trim() || task).replace(/\s+/g, ' ');
+  return words.length <= LONGEST_TITLE ? words : `${words.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
+}
+
+function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
+  const base = { channel, account, messageId, chat, sender, sentAt };
+  return { ...base, text: '', mentions: [], addressed: true, variables: {} };
+}
+
+const MINUTE_MS = 60_000;
+
+/** What the desk for jobs works with. */
+export interface CronDeskDeps extends CronDeps {
+  readonly store: Pick<Store, 'cronJobs' | 'links'>;
+  readonly settings: CronBounds & { readonly who: CronWho; readonly leastMinutes: number };
+  /** A short name for people to type. */
+  readonly newCode: () => string;
+  /** Something is planned: the schedule is looked at. */
+  readonly planned: () => Promise<void>;
+}
+
+/** How times are read at this moment. */
+function rulesNow({ timeZone, clock, settings }: CronDeskDeps): TimetableRules {
+  return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
+}
+
+/** An answer that says no, and why. */
+function refused(words: string): CronAnswer {
+  return { ok: false, words };
+}
+
+/** Somebody who wants something of jobs, and who they are now. */
+type KnownAsker =
+  | { readonly kind: 'operator' }
+  | (Extract<CronAsker, { kind: 'chat' }> & {
+      readonly sender: SenderNow;
+      /** Their accounts, as `telegram:42`. */
+      readonly accounts: readonly string[];
+    });
+
+/** Who may make jobs in chats: owners alone, or everybody who may write there. */
+export type CronWho = 'owners' | 'everyone';
+
+/** Whether somebody may make jobs. */
+function mayAdd(asker: KnownAsker, who: CronWho): boolean {
+  return asker.kind === 'operator' || who === 'everyone' || asker.sender.isOwner;
+}
+
+/** Jobs are seen in their own conversation; an owner alone with the agent sees all of their own. */
+function maySee(asker: KnownAsker, job: CronJob): boolean {
+  if (asker.kind === 'operator') return true;
+  const { reader, accounts } = asker;
+  const here = reader.conversationId;
+  if (job.conversationId === here || conversationIdOf(job.origin) === here) return true;
+  return reader.kind === 'owner' && accounts.includes(personId(job.origin));
+}
+
+/** Whoever asked for a job may change it, and an owner may wherever they see it. */
+function mayChange(asker: KnownAsker, job: CronJob, who: CronWho): boolean {
+  if (asker.kind === 'operator') return true;
+  if (!maySee(asker, job)) return false;
+  const isTheirs = who === 'everyone' && asker.accounts.includes(personId(job.origin));
+  return asker.sender.isOwner || isTheirs;
+}

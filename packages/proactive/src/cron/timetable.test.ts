@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SOME_ZONES } from '../testing/some-zones.ts';
+import { wallDayAndMinute, zoneClock } from '../zone-clock.ts';
+import { delayAfter } from './run-jobs.ts';
+import { nextTime, readCronExpression, readTimetable, type WrittenTimetable } from './timetable.ts';
+
+/** Saturday, 10:05 in Vienna. */
+const NOW = Date.parse('2026-11-21T09:05:00Z');
+const RULES = { timeZone: 'Europe/Vienna', now: NOW, leastMs: 300_000 };
+
+const first = (written: WrittenTimetable) => {
+  const read = readTimetable(written, RULES);
+  return read.kind === 'problem' ? read.message : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
+};
+
+describe('when a job is to run', () => {
+  it.each<[WrittenTimetable, string]>([
+    [{ at: '2026-11-22 09:00' }, 'Sunday 2026-11-22 09:00'],
+    [{ at: '2026-11-22T09:00:30' }, 'Sunday 2026-11-22 09:00'],
+    [{ at: '2026-11-22T09:00:00Z' }, 'Sunday 2026-11-22 10:00'],
+    [{ at: '2026-11-22T09:00+05:30' }, 'Sunday 2026-11-22 04:30'],
+    [{ at: '2026-11-22 09:00', timeZone: 'America/New_York' }, 'Sunday 2026-11-22 15:00'],
+    [{ at: '18:30' }, 'Saturday 2026-11-21 18:30'],
+    [{ at: '9 am' }, 'Sunday 2026-11-22 09:00'],
+    [{ at: 'tomorrow 9:00' }, 'Sunday 2026-11-22 09:00'],
+    [{ at: 'Tomorrow at 21:15' }, 'Sunday 2026-11-22 21:15'],
+    [{ at: 'in 20 min' }, 'Saturday 2026-11-21 10:25'],
+    [{ at: 'in 90 s' }, 'Saturday 2026-11-21 10:06'],
+    [{ at: 'in 1 h 30 min' }, 'Saturday 2026-11-21 11:35'],
+    // The clock skips it: when it goes on.
+    [{ at: '2027-03-28 02:30' }, 'Sunday 2027-03-28 03:00'],
+    [{ every: '30 min' }, 'Saturday 2026-11-21 10:35'],
+    [{ every: 'every 2 hours' }, 'Saturday 2026-11-21 12:05'],
+    [{ every: 'daily at 8:00' }, 'Sunday 2026-11-22 08:00'],
+    [{ every: 'day' }, 'Sunday 2026-11-22 10:05'],
+    [{ every: 'week' }, 'Saturday 2026-11-28 10:05'],
+    [{ every: '2 days at 9:00' }, 'Sunday 2026-11-22 09:00'],
+    [{ cron: '0 9 * * mon-fri' }, 'Monday 2026-11-23 09:00'],
+    [{ cron: ' 0  9 * * * ', timeZone: 'Asia/Tokyo' }, 'Sunday 2026-11-22 01:00'],
+  ])('[H08] %j is understood', (written, expected) => {
+    expect(first(written)).toBe(expected);
+  });
+
+  it.each<[WrittenTimetable, string]>([
+    [{}, 'Give exactly one of'],
+    [{ at: '18:00', every: '2 h' }, 'Give exactly one of'],
+    [{ at: 'soon' }, '"soon" is no time. Expected a date and time such as'],
+    [{ at: '2026-02-30 09:00' }, 'is no time'],
+    [{ at: '2026-11-21 09:00' }, 'is over: it is Saturday 2026-11-21 10:05 in Europe/Vienna now'],
+    [{ at: '18:00', timeZone: 'Vienna' }, '"Vienna" is no time zone'],
+    [{ every: 'now and then' }, 'is no interval. Expected such as 30 min'],
+    [{ every: '1 min' }, 'every 5 minutes at most'],
+    [{ cron: '* * * * *' }, 'every 5 minutes at most'],
+    [{ cron: '0,1 12 * * *' }, 'every 5 minutes at most'],
+    [{ cron: '0 9 * *' }, 'it has 4 fields'],
+    [{ cron: '0 9 31 4 *' }, 'day of month'],
+  ])('[H08] %j is explained', (written, expected) => {
+    expect(first(written)).toContain(expected);
+  });
+
+  it('[H08] stays at its hour when the clocks change, where it is counted in days', () => {
+    const read = readTimetable(
+      { every: 'day' },
+      { ...RULES, now: Date.parse('2026-10-24T07:00:00Z') },
+    );
+    expect(read).toMatchObject({ timetable: { kind: 'cron', expression: '0 9 * * *' } });
+  });
+
+  it.each([
+    [1, 1],
+    [2, 5],
+    [3, 15],
+    [4, 60],
+    [9, 60],
+  ])('[H08] after %d failures in a row the next try waits %d min', (failures, minutes) => {
+    expect(delayAfter(failures)).toBe(minutes * 60_000);
+  });
+});
+
+const at = (iso: string) => Date.parse(iso);
+
+/** The next few times of an expression. */
+function times(expression: string, timeZone: string, from: string, count: number): string[] {
+  const found: string[] = [];
+  let now: number | null = at(from);
+  for (let index = 0; index < count && now !== null; index += 1) {
+    now = nextTime({ kind: 'cron', expression, timeZone }, now);
+    found.push(now === null ? 'never' : new Date(now).toISOString().slice(5, 16));
+  }
+  return found;
+}
+
+describe('when a job is due next', () => {
+  it('[H08] once, and then never', () => {
+    expect(nextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
+    expect(nextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
+  });
+
+  it.each([
+    [0, 100],
+    [100, 110],
+    [109, 110],
+    [110, 120],
+    [1005, 1010],
+  ])('[H08] every so often, without a burst: after %d at %d', (after, next) => {
+    expect(nextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
+  });
+
+  it.each([
+    [
+      '30 2 * * *',
+      'Europe/Vienna',
+      '2026-03-28T00:00Z',
+      ['03-28T01:30', '03-29T01:00', '03-30T00:30'],
+    ],
+    ['*/20 2 * * *', 'Europe/Vienna', '2026-03-28T12:00Z', ['03-29T01:00', '03-30T00:00']],
+    ['30 2 * * *', 'Europe/Vienna', '2026-10-24T12:00Z', ['10-25T00:30', '10-26T01:30']],
+    [
+      '30 * * * *',
+      'Europe/Vienna',
+      '2026-10-24T23:00Z',
+      ['10-24T23:30', '10-25T00:30', '10-25T01:30', '10-25T02:30'],
+    ],
+    ['30 * * * *', 'Europe/Vienna', '2026-03-29T00:00Z', ['03-29T00:30', '03-29T01:30']],
+    [
+      '0 0 * * *',
+      'America/Havana',
+      '2026-03-07T00:00Z',
+      ['03-07T05:00', '03-08T05:00', '03-09T04:00'],
+    ],
+    ['0 9 * * MON-FRI', 'America/New_York', '2026-10-30T00:00Z', ['10-30T13:00', '11-02T14:00']],
+    [
+      '0 12 1,15 jan-jun/2 *',
+      'UTC',
+      '2026-11-21T00:00Z',
+      ['01-01T12:00', '01-15T12:00', '03-01T12:00'],
+    ],
+    ['0 0 * * 7', 'UTC', '2026-10-30T00:00Z', ['11-01T00:00', '11-08T00:00']],
+    [
+      '0 0 13 * 5',
+      'UTC',
+      '2026-11-01T00:00Z',
+      [
+        '11-06T00:00',
+        '11-13T00:00',
+        '11-20T00:00',
+        '11-27T00:00',
+        '12-04T00:00',
+        '12-11T00:00',
+        '12-13T00:00',
+      ],
+    ],
+    ['0 0 29 2 *', 'UTC', '2026-11-01T00:00Z', ['02-29T00:00']],
+    ['* * * * *', 'Asia/Kolkata', '2026-11-01T00:00:30Z', ['11-01T00:01', '11-01T00:02']],
+    ['15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00Z', ['10-03T15:30', '10-04T15:15']],
+  ])('[H08] %s in %s after %s', (expression, zone, from, expected) => {
+    expect(times(expression, zone, from, expected.length)).toEqual(expected);
+  });
+
+  it.each([
+    ['', 'it has 0 fields'],
+    ['* * *', 'it has 3 fields'],
+    ['1 2 3 4 5 6', 'it has 6 fields'],
+    ['@daily', 'it has 1 fields'],
+    ['61 * * * *', 'expected range 0-59'],
+    ['H * * * *', '"H" is not understood'],
+    ['0 0 L * *', '"L" is not understood'],
+    ['0 0 * * sun#1', '"sun#1" is not understood'],
+    ['0 9 * * monday', '"monday" is not understood'],
+    ['0, * * * *', '"0," is not understood'],
+    ['0 0 30 2 *', 'day of month'],
+  ])('[H08] %j is explained', (expression, why) => {
+    const read = readCronExpression(expression);
+    expect(read).toMatchObject({ kind: 'problem', message: expect.stringContaining(why) });
+    expect(nextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
+  });
+
+  it('[H08] runs a daily job once on each day, in every zone', () => {
+    const minute = fc.integer({ min: 0, max: 59 });
+    const hour = fc.integer({ min: 0, max: 23 });
+    const from = fc.integer({ min: at('2020-01-01'), max: at('2030-01-01') });
+    fc.assert(
+      fc.property(fc.constantFrom(...SOME_ZONES), hour, minute, from, (timeZone, h, m, start) => {
+        const clock = zoneClock(timeZone);
+        let now = start;
+        let day: number | null = null;
+        for (let count = 0; count < 6; count += 1) {
+          const next = nextTime({ kind: 'cron', expression: `${m} ${h} * * *`, timeZone }, now);
+          if (next === null) throw new Error('never');
+          expect(next).toBeGreaterThan(now);
+          const today = Math.floor(clock.wallAt(next) / 86_400_000);
+          if (day !== null) expect(today).toBe(day + 1);
+          [day, now] = [today, next];
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

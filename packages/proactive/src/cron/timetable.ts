@@ -1,0 +1,305 @@
+import { reasonOf, type Timetable } from '@parley/contracts';
+import { type CronExpression, CronExpressionParser } from 'cron-parser';
+import { CADENCE_FORM, readCadence, readTime } from '../heartbeat/task.ts';
+import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
+
+/** When a job is to run, as a person or a model writes it: exactly one of the first three. */
+export interface WrittenTimetable {
+  /** A date and time on the wall, or `in 20 min`. */
+  readonly at?: string | undefined;
+  readonly every?: string | undefined;
+  /** An expression of five fields. */
+  readonly cron?: string | undefined;
+  /** IANA name; that of the agent when absent. */
+  readonly timeZone?: string | undefined;
+}
+
+/** What it is read with. Times in ms. */
+export interface TimetableRules {
+  readonly timeZone: string;
+  readonly now: number;
+  /** The shortest time between two runs. */
+  readonly leastMs: number;
+}
+
+/** A timetable and its first time, or why it is none. */
+export type ReadTimetable =
+  | { readonly kind: 'timetable'; readonly timetable: Timetable; readonly nextAt: number }
+  | { readonly kind: 'problem'; readonly message: string };
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+/** So many runs are looked at for two that are too close. */
+const LOOK_AHEAD = 12;
+
+/** Reads when a job is to run. Never throws: what is not understood is told with an example. */
+export function readTimetable(written: WrittenTimetable, rules: TimetableRules): ReadTimetable {
+  const timeZone = written.timeZone?.trim() || rules.timeZone;
+  if (!isTimeZone(timeZone)) {
+    return problem(
+      `${JSON.stringify(timeZone)} is no time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`,
+    );
+  }
+  const { at, every, cron } = written;
+  const given = [at, every, cron].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    return problem(
+      `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`,
+    );
+  }
+  const timetable = timetableOf({ at, every, cron }, { ...rules, timeZone });
+  return typeof timetable === 'string' ? problem(timetable) : checked(timetable, rules);
+}
+
+function timetableOf(
+  { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
+  rules: TimetableRules,
+): Timetable | string {
+  if (at !== undefined) return onceAt(at, rules);
+  if (every !== undefined) return everySoOften(every, rules);
+  const read = readCronExpression(cron ?? '');
+  if (read.kind === 'problem') return read.message;
+  return {
+    kind: 'cron',
+    expression: (cron ?? '').trim().replace(/\s+/g, ' '),
+    timeZone: rules.timeZone,
+  };
+}
+
+function onceAt(written: string, { timeZone, now }: TimetableRules): Timetable | string {
+  const at = readMoment(written, timeZone, now);
+  if (at === null) {
+    return `${JSON.stringify(written)} is no time. Expected ${READ_MOMENT_FORM}, on the clock of ${timeZone}.`;
+  }
+  if (at > now) return { kind: 'once', at };
+  const then = wallDayAndMinute(at, timeZone);
+  return `${then} is over: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a time to come.`;
+}
+
+/** Days are counted on the wall, so that a daily job stays at its hour when the clocks change. */
+function everySoOften(written: string, { timeZone, now }: TimetableRules): Timetable | string {
+  const read = readCadence(written.replace(/^\s*every\s+/i, ''));
+  if (read === null) {
+    return `${JSON.stringify(written)} is no interval. Expected ${CADENCE_FORM}; for certain days or hours use cron.`;
+  }
+  const { cadence, at } = read;
+  if (cadence.kind === 'minutes') {
+    const ms = cadence.minutes * MINUTE_MS;
+    return { kind: 'every', ms, from: now + ms };
+  }
+  const clock = zoneClock(timeZone);
+  const wall = new Date(clock.wallAt(now));
+  const minutes = at ?? wall.getUTCHours() * 60 + wall.getUTCMinutes();
+  const time = `${minutes % 60} ${Math.floor(minutes / 60)}`;
+  if (cadence.days === 1) return { kind: 'cron', expression: `${time} * * *`, timeZone };
+  if (cadence.days === 7) {
+    return { kind: 'cron', expression: `${time} * * ${wall.getUTCDay()}`, timeZone };
+  }
+  const ms = cadence.days * DAY_MINUTES * MINUTE_MS;
+  if (at === undefined) return { kind: 'every', ms, from: now + ms };
+  const midnight = Math.floor(clock.wallAt(now) / (DAY_MINUTES * MINUTE_MS)) * DAY_MINUTES;
+  const today = clock.firstMomentOf((midnight + minutes) * MINUTE_MS);
+  const tomorrow = clock.firstMomentOf((midnight + DAY_MINUTES + minutes) * MINUTE_MS);
+  return { kind: 'every', ms, from: today > now ? today : tomorrow };
+}
+
+function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable {
+  const times = nextTimes(timetable, now, LOOK_AHEAD);
+  const [nextAt] = times;
+  if (nextAt === undefined) return problem('It would never run: there is no such day. Check it.');
+  const isTooOften = times.some(
+    (time, index) => index > 0 && time - (times[index - 1] ?? 0) < leastMs,
+  );
+  if (isTooOften) {
+    return problem(
+      `That is too often: a job may run every ${Math.round(leastMs / MINUTE_MS)} minutes at most.`,
+    );
+  }
+  return { kind: 'timetable', timetable, nextAt };
+}
+
+/** The next few times of a timetable (ms); fewer where there are no more. */
+export function nextTimes(timetable: Timetable, after: number, count: number): readonly number[] {
+  const times: number[] = [];
+  let last: number | null = after;
+  while (times.length < count) {
+    last = nextTime(timetable, last);
+    if (last === null) break;
+    times.push(last);
+  }
+  return times;
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    zoneClock(timeZone);
+    return true;
+  } catch {
+    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+  }
+}
+
+function problem(message: string): ReadTimetable {
+  return { kind: 'problem', message };
+}
+
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAY_NAMES: Readonly<Record<string, number>> = { today: 0, tomorrow: 1 };
+
+/** What `readMoment` understands, for messages. */
+const READ_MOMENT_FORM =
+  'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
+
+/**
+ * The moment (ms) that is meant by a time on the wall of a zone; null where it is none. A bare time is
+ * the next one of that kind; one that the clock skips is the moment at which it goes on.
+ */
+function readMoment(written: string, timeZone: string, now: number): number | null {
+  const text = written.trim();
+  return (
+    fromNow(text, now) ??
+    withOffset(text) ??
+    dateAndTime(text, timeZone) ??
+    bareTime(text, timeZone, now)
+  );
+}
+
+function fromNow(text: string, now: number): number | null {
+  const length = /^in\s+(.+)$/i.exec(text)?.[1];
+  if (length === undefined) return null;
+  const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
+  if (seconds !== undefined) return now + Number(seconds) * 1000;
+  const cadence = readCadence(length)?.cadence;
+  if (cadence === undefined) return null;
+  return now + (cadence.kind === 'minutes' ? cadence.minutes * MINUTE_MS : cadence.days * DAY_MS);
+}
+
+/** `2026-11-22T09:00:00Z` and the like say themselves where they count. */
+function withOffset(text: string): number | null {
+  if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
+    return null;
+  return numberOrNull(Date.parse(text.replace(' ', 'T')));
+}
+
+function dateAndTime(text: string, timeZone: string): number | null {
+  const found = /^(\d{4}-\d\d-\d\d)[T ]+(\d\d?:\d\d)(:\d\d)?(?:\.\d+)?$/i.exec(text);
+  if (found === null) return null;
+  const [, date = '', time = '', seconds = ':00'] = found;
+  const iso = `${date}T${time.padStart(5, '0')}${seconds}`;
+  const wall = numberOrNull(Date.parse(`${iso}Z`));
+  // The 30th of February is no day, although JavaScript makes one of it.
+  if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
+  return zoneClock(timeZone).firstMomentOf(wall);
+}
+
+function bareTime(text: string, timeZone: string, now: number): number | null {
+  const found = /^(?:(today|tomorrow)\s*(?:at\s+|,\s*)?)?(.+)$/i.exec(text);
+  const minutes = readTime(found?.[2] ?? '');
+  if (minutes === null) return null;
+  const clock = zoneClock(timeZone);
+  const midnight = Math.floor(clock.wallAt(now) / DAY_MS) * DAY_MS;
+  const on = (days: number) => clock.firstMomentOf(midnight + days * DAY_MS + minutes * MINUTE_MS);
+  const named = found?.[1];
+  if (named !== undefined) return on(DAY_NAMES[named.toLowerCase()] ?? 0);
+  return on(0) > now ? on(0) : on(1);
+}
+
+function numberOrNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
+
+const HOUR_MS = 60 * 60_000;
+/** More wall time than any clock is put back by. */
+const BACK_MS = 3 * HOUR_MS;
+
+/**
+ * When a job is due next, after that moment (ms); null: never again, or its expression is no good.
+ * A time that the clock skips is made up for when it goes on; in a doubled hour a job of certain hours
+ * runs in the first one, and a job of every hour in both.
+ * @throws RangeError if nobody knows the time zone.
+ */
+export function nextTime(timetable: Timetable, after: number): number | null {
+  switch (timetable.kind) {
+    case 'once':
+      return timetable.at > after ? timetable.at : null;
+    case 'every': {
+      const { from, ms } = timetable;
+      return from > after ? from : from + (Math.floor((after - from) / ms) + 1) * ms;
+    }
+    case 'cron': {
+      const cron = readCronExpression(timetable.expression);
+      if (cron.kind === 'problem') return null;
+      return nextOf(cron, zoneClock(timetable.timeZone), after);
+    }
+  }
+}
+
+function nextOf(
+  cron: Extract<ReadCron, { kind: 'cron' }>,
+  clock: ZoneClock,
+  after: number,
+): number | null {
+  const walls = cron.after(clock.wallAt(after) - BACK_MS);
+  const everyHour = cron.hours === 24;
+  let best: number | null = null;
+  for (let wall = nextWall(walls); wall !== null; wall = nextWall(walls)) {
+    const moments = clock.momentsOf(wall);
+    const first = moments[0] ?? clock.firstMomentOf(wall);
+    if (best !== null && first >= best) return best;
+    // A job of every hour runs again soon; no need to make up for what was skipped.
+    const wanted = everyHour ? moments : [first];
+    const next = wanted.find((moment) => moment > after);
+    if (next !== undefined) best = Math.min(best ?? next, next);
+  }
+  return best;
+}
+
+/** The next wall time of the expression; null when it has none, such as the 31st of April. */
+function nextWall(walls: CronExpression): number | null {
+  try {
+    return walls.next().getTime();
+  } catch {
+    return null; // The library says "never" by throwing, after it has looked for long.
+  }
+}
+
+/** What an expression is, for messages. */
+const FORM =
+  'five fields: minute, hour, day of the month, month, day of the week, such as 0 9 * * mon-fri';
+const FIELD = /^(?:[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?,?)+$/i;
+const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
+
+/** An expression that is understood, or why it is not. */
+type ReadCron =
+  /** `from`: the wall time (ms as if UTC) behind which it begins to count. */
+  | {
+      readonly kind: 'cron';
+      readonly hours: number;
+      readonly after: (from: number) => CronExpression;
+    }
+  | { readonly kind: 'problem'; readonly message: string };
+
+/** Reads a cron expression of five fields: numbers, names, ranges, steps and lists. */
+export function readCronExpression(written: string): ReadCron {
+  const fields = written.trim().split(/\s+/);
+  const problem = (why: string): ReadCron => ({
+    kind: 'problem',
+    message: `"${written.trim()}" is no cron expression (${why}). Expected ${FORM}.`,
+  });
+  if (fields.length !== 5)
+    return problem(`it has ${written.trim() === '' ? 0 : fields.length} fields`);
+  const odd = fields.find((field) => !FIELD.test(field) || field.endsWith(','));
+  if (odd !== undefined) return problem(`"${odd}" is not understood`);
+  const words = fields.flatMap((field) => field.match(/[a-z]+/gi) ?? []);
+  const unknown = words.find((word) => !NAME.test(word));
+  if (unknown !== undefined) return problem(`"${unknown}" is not understood`);
+  const expression = fields.join(' ');
+  const after = (from: number) =>
+    CronExpressionParser.parse(expression, { currentDate: new Date(from), tz: 'UTC' });
+  try {
+    const hours = after(0).fields.hour.values.length;
+    return { kind: 'cron', hours, after };
+  } catch (error) {
+    return problem(reasonOf(error));
+  }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { ZoneClock } from '../zone-clock.ts';
+
+const Moment = z.number().nullable();
+
+/**
+ * What came of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
+ * `noted`: heartbeat-state.json says when, and nobody knows more.
+ */
+const LastRun = z.object({
+  state: z.enum([
+    'never',
+    'noted',
+    'nothing-new',
+    'running',
+    'quiet',
+    'alerted',
+    'held',
+    'repeated',
+    'unclear',
+    'failed',
+  ]),
+  /** In ms; null: never. */
+  at: Moment,
+  words: z.string(),
+});
+export type LastRun = Readonly<z.infer<typeof LastRun>>;
+
+/** When a task runs next, and why not now. `at` in ms; null where nobody can say. */
+const NextRunWords = z.object({
+  state: z.enum([
+    'off',
+    'running',
+    'no-tokens',
+    'nobody-to-tell',
+    'due',
+    'not-yet',
+    'out-of-hours',
+    'done',
+    'no-beat',
+  ]),
+  at: Moment,
+  words: z.string(),
+});
+export type NextRunWords = Readonly<z.infer<typeof NextRunWords>>;
+
+/** How a standing task does. */
+const TaskReport = z.object({
+  name: z.string(),
+  /** Such as `every 30 min, 09:00–21:00`. */
+  schedule: z.string(),
+  instruction: z.string(),
+  /** The group that it names for its alerts; null: the owner. */
+  tell: z.string().nullable(),
+  last: LastRun,
+  next: NextRunWords,
+});
+export type TaskReport = Readonly<z.infer<typeof TaskReport>>;
+
+/** One run, the newest first in a report. */
+const RunReport = z.object({
+  id: z.string(),
+  task: z.string(),
+  state: LastRun.shape.state,
+  at: z.number(),
+  /** When and what came of it, in a few words. */
+  words: z.string(),
+  tokens: z.number(),
+  /** What was told, or waits to be. */
+  alert: z.string().nullable(),
+});
+
+/**
+ * How the heartbeat does: what `/heartbeat`, `parley heartbeat` and the page show. All words are made
+ * here, so that the three say the same, with times in the time zone of the agent.
+ */
+export const HeartbeatReport = z.object({
+  timeZone: z.string(),
+  plan: z.object({
+    enabled: z.boolean(),
+    everyMinutes: z.number(),
+    /** In ms; null where there is none. */
+    nextAt: Moment,
+    words: z.string(),
+    /** Why the last beat ran nothing; null when it did, or before the first. */
+    lastWords: z.string().nullable(),
+  }),
+  tokens: z.object({ today: z.number(), perDay: z.number() }),
+  tasks: z.array(TaskReport),
+  runs: z.array(RunReport),
+  /** What of HEARTBEAT.md was not understood: where, and what is expected there. */
+  problems: z.array(z.string()),
+});
+export type HeartbeatReport = z.infer<typeof HeartbeatReport>;
+
+/** What came of a wish to run a task at once. */
+export const HeartbeatAnswer = z.object({
+  /** The task whose run began; null: none did. */
+  task: z.string().nullable(),
+  words: z.string(),
+});
+export type HeartbeatAnswer = Readonly<z.infer<typeof HeartbeatAnswer>>;
+
+const DAY_MS = 24 * 60 * 60_000;
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
+const MONTHS = [
+  ...['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun'],
+  ...['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
+];
+
+/** A moment (ms) as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov 03:00`, by the clock on that wall. */
+export function momentWords(moment: number, clock: ZoneClock, now: number): string {
+  const wall = clock.wallAt(moment);
+  const time = new Date(wall).toISOString().slice(11, 16);
+  const days = Math.floor(wall / DAY_MS) - Math.floor(clock.wallAt(now) / DAY_MS);
+  if (days === 0) return time;
+  if (days === 1) return `tomorrow ${time}`;
+  if (days === -1) return `yesterday ${time}`;
+  const date = new Date(wall);
+  const day = `${DAYS[date.getUTCDay()]} ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+  const isOtherYear = date.getUTCFullYear() !== new Date(clock.wallAt(now)).getUTCFullYear();
+  return `${day}${isOtherYear ? ` ${date.getUTCFullYear()}` : ''} ${time}`;
+}
+
+/** `1 task`, `3 tasks`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,84 @@
+import type { BeatRun } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import { zoneClock } from '../zone-clock.ts';
+import { lastWords } from './report.ts';
+import { momentWords } from './report-shape.ts';
+
+const moment = (iso: string) => Date.parse(iso);
+/** Half past three in the afternoon of a Saturday in Berlin. */
+const AT = { now: moment('2026-11-21T14:30:00Z'), clock: zoneClock('Europe/Berlin') };
+const RUN: BeatRun = {
+  id: 'beat_main_1',
+  agent: 'main',
+  task: 'mail',
+  target: 'telegram:default:1',
+  state: 'quiet',
+  reason: null,
+  alert: null,
+  heldUntil: null,
+  startedAt: moment('2026-11-21T13:00:00Z'),
+  finishedAt: null,
+  inputTokens: 1,
+  outputTokens: 1,
+};
+const CHECK = { kind: 'command', command: 'date' } as const;
+const said = (change: Partial<BeatRun>, tell?: string) =>
+  lastWords(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).words;
+
+describe('what came of the last run', () => {
+  it.each<[Partial<BeatRun>, string]>([
+    [{ state: 'running' }, '14:00, running now'],
+    [{ state: 'quiet' }, '14:00, nothing to tell'],
+    [{ state: 'alerted' }, '14:00, I told you'],
+    [
+      { state: 'held', heldUntil: moment('2026-11-22T06:00:00Z') },
+      '14:00, held until tomorrow 07:00',
+    ],
+    [{ state: 'repeated' }, '14:00, the same as before, so I did not tell it again'],
+    [
+      { state: 'unclear', reason: 'a mere nod' },
+      '14:00, an unclear answer, told to nobody (a mere nod)',
+    ],
+    [
+      { state: 'failed', reason: 'overloaded\n  too many' },
+      '14:00, failed (overloaded too many); told to nobody',
+    ],
+  ])('[H02] [H03] [H04] is told in a few words: %j', (change, words) => {
+    expect(said(change)).toBe(words);
+  });
+
+  it('[H04] names the group that was told', () => {
+    expect(said({ state: 'alerted' }, 'family')).toBe('14:00, I told family');
+  });
+
+  it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
+    const later = moment('2026-11-21T14:00:00Z');
+    expect(lastWords({ check: CHECK }, later, RUN, AT)).toEqual({
+      state: 'nothing-new',
+      at: later,
+      words: '15:00, nothing new to look at',
+    });
+    const noted = lastWords({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
+    expect(noted).toMatchObject({ state: 'noted', words: 'Thu 12 Nov 15:00' });
+  });
+
+  it('[H02] is nothing before the first', () => {
+    expect(lastWords({}, null, undefined, AT)).toEqual({
+      state: 'never',
+      at: null,
+      words: 'never',
+    });
+  });
+});
+
+it.each([
+  ['2026-11-21T22:59:00Z', '23:59'],
+  ['2026-11-21T23:00:00Z', 'tomorrow 00:00'],
+  ['2026-11-20T20:05:00Z', 'yesterday 21:05'],
+  ['2026-11-24T02:00:00Z', 'Tue 24 Nov 03:00'],
+  ['2027-01-01T02:00:00Z', 'Fri 1 Jan 2027 03:00'],
+  ['2026-03-28T02:00:00Z', 'Sat 28 Mar 03:00'],
+])('[H02] %s is %s for somebody in Berlin that Saturday', (iso, words) => {
+  const now = Date.parse('2026-11-21T14:30:00Z');
+  expect(momentWords(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
+});

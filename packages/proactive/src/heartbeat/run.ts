@@ -1,0 +1,407 @@
+import { createHash } from 'node:crypto';
+import {
+  type Clock,
+  type InboundMessage,
+  type Logger,
+  type ReplyRoute,
+  reasonOf,
+} from '@parley/contracts';
+import {
+  type BeatOrder,
+  type BeatPlan,
+  type BeatSlot,
+  HEARTBEAT_LANE,
+  type Store,
+} from '@parley/store';
+import { restrictView, type WorkspaceView } from '@parley/workspace';
+import { z } from 'zod';
+import { wallMinute, zoneClock } from '../zone-clock.ts';
+import { tokensToday } from './budget.ts';
+import { dueTask, type Looking, outlook, type TaskOutlook } from './due-task.ts';
+import { readTasks } from './read-tasks.ts';
+import { type HeartbeatState, lastRunsOf, openStateFile, type StateFile } from './state.ts';
+import {
+  describeSchedule,
+  describeTaskProblem,
+  HEARTBEAT_READS,
+  type PreCheck,
+  type StandingTask,
+  TASKS_FILE,
+} from './task.ts';
+
+/** What the heartbeat of an agent works with. */
+export interface HeartbeatDeps extends BeatDeps {
+  /** The owner’s. */
+  readonly view: WorkspaceView;
+  readonly settings: {
+    readonly enabled: boolean;
+    readonly everyMinutes: number;
+    readonly tokensPerDay: number;
+  };
+  /** Lets the owner know where runs fail one after the other. */
+  readonly tellFailures?: () => Promise<void>;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (route: ReplyRoute) => Promise<void>;
+}
+
+/** How things stand, for `/heartbeat` and the console. */
+export interface HeartbeatStatus {
+  readonly plan: BeatPlan | null;
+  readonly tasks: readonly TaskOutlook[];
+  readonly state: HeartbeatState;
+  /** What of HEARTBEAT.md was not understood, in sentences. */
+  readonly problems: readonly string[];
+  readonly tokensToday: number;
+}
+
+/** The beats of one agent, and how its tasks stand. */
+export interface Beats {
+  /** One beat: at its time, or because somebody asked for it (then there is no slot). */
+  beat(slot: BeatSlot | null, asked?: Asked): Promise<BeatOutcome>;
+  status(): Promise<HeartbeatStatus>;
+}
+
+const WHOLE_FILE = 100_000;
+
+/** Opens the file of tasks and the one of their state. */
+export function openBeats(deps: HeartbeatDeps): Beats {
+  const view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+  const stateFile = openStateFile(view, deps.log);
+  let lastProblems = '';
+  const read = async (): Promise<Standing & { readonly problems: readonly string[] }> => {
+    const file = await view.read(TASKS_FILE, WHOLE_FILE);
+    const found = readTasks(file.kind === 'file' ? file.text : '');
+    const problems = [
+      ...found.problems.map(describeTaskProblem),
+      ...found.tasks.flatMap((task) => uncheckable(task, deps.checkForNews)),
+    ];
+    if (problems.length > 0 && problems.join() !== lastProblems) {
+      deps.log.warn({ problems }, 'HEARTBEAT.md is not all understood');
+    }
+    lastProblems = problems.join();
+    const state = await stateFile.read(await deps.store.heartbeats.lastRuns(deps.agent.id));
+    const at = { now: deps.clock(), clock: zoneClock(deps.agent.timeZone) };
+    return { tasks: found.tasks, problems, state, at };
+  };
+  const beat = async (slot: BeatSlot | null, asked?: Asked): Promise<BeatOutcome> => {
+    const outcome = await beatOnce(deps, { standing: await read(), stateFile, slot, asked });
+    deps.log.debug({ agent: deps.agent.id, ...outcome }, 'beat');
+    return outcome;
+  };
+  return {
+    beat,
+    async status() {
+      const { tasks, state, problems, at } = await read();
+      return {
+        plan: await deps.store.heartbeats.plan(deps.agent.id),
+        tasks: outlook(tasks, lastRunsOf(state), at),
+        state,
+        problems,
+        tokensToday: await tokensToday(deps),
+      };
+    },
+  };
+}
+
+/** What is said of a check that can never be made here: its task runs each time. */
+function uncheckable(
+  { name, line, check }: StandingTask,
+  checkForNews: CheckForNews | undefined,
+): readonly string[] {
+  const why = check === undefined ? null : (checkForNews?.whyNot(check) ?? null);
+  if (why === null) return [];
+  return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
+}
+
+/** What one beat works with. */
+export interface BeatDeps extends BeginBeatDeps {
+  readonly settings: { readonly everyMinutes: number; readonly tokensPerDay: number };
+  readonly findTarget: FindTarget;
+  /** Runs what a task has looked at first; without it every task asks the model. */
+  readonly checkForNews?: CheckForNews;
+  readonly log: Logger;
+}
+
+/** What became of a beat: a run began, or why none did. */
+export type BeatOutcome =
+  | { readonly kind: 'begun'; readonly task: string }
+  | { readonly kind: 'rested'; readonly reason: string };
+
+/** What the files say at a moment. */
+interface Standing {
+  readonly tasks: readonly StandingTask[];
+  readonly state: HeartbeatState;
+  readonly at: Looking;
+}
+
+/** A beat that somebody asked for: of the task that is due, or of a named one. */
+interface Asked {
+  readonly id: string;
+  readonly task?: string;
+}
+
+/** One beat: at its time, or because somebody asked for it (then there is no slot). */
+interface Beat {
+  readonly standing: Standing;
+  readonly stateFile: StateFile;
+  readonly slot: BeatSlot | null;
+  readonly asked: Asked | undefined;
+}
+
+/** Begins the run of one task at most, the most overdue one that can run (H02). */
+async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
+  const { standing, slot, asked } = beat;
+  const rest = async (reason: string): Promise<BeatOutcome> => {
+    if (slot !== null) await deps.store.heartbeats.rest(slot, reason, deps.clock());
+    return { kind: 'rested', reason };
+  };
+  const { tasksDue, reason } = chooseTasks(standing, deps.settings.everyMinutes, asked);
+  if (tasksDue.length === 0) return rest(reason);
+  if ((await tokensToday(deps)) >= deps.settings.tokensPerDay) {
+    return rest(`the ${deps.settings.tokensPerDay} tokens of today are used up`);
+  }
+  let last = reason;
+  let { state } = standing;
+  for (const task of tasksDue) {
+    const begun = await tryTask(deps, { ...beat, state, task });
+    if (begun.kind === 'begun') return { kind: 'begun', task: task.name };
+    last = begun.reason;
+    if (begun.kind === 'stop') break;
+    state = begun.state;
+  }
+  return rest(last);
+}
+
+/** The tasks that may run in this beat, the most overdue first; the first that can is run. */
+function chooseTasks(
+  { tasks, state, at }: Standing,
+  everyMinutes: number,
+  asked: Asked | undefined,
+): { readonly tasksDue: StandingTask[]; readonly reason: string } {
+  if (tasks.length === 0) return { tasksDue: [], reason: 'HEARTBEAT.md has no tasks' };
+  if (asked?.task !== undefined) {
+    const task = tasks.find(({ name }) => name.toLowerCase() === asked.task?.toLowerCase());
+    const names = tasks.map(({ name }) => name).join(', ');
+    return {
+      tasksDue: task === undefined ? [] : [task],
+      reason: `HEARTBEAT.md has no task "${asked.task}"; there are: ${names}`,
+    };
+  }
+  const tasksDue: StandingTask[] = [];
+  const lastRuns = withoutDelay(tasks, lastRunsOf(state), everyMinutes);
+  let left = tasks;
+  for (;;) {
+    const due = dueTask(left, lastRuns, at);
+    if (due.kind === 'none') break;
+    tasksDue.push(due.task);
+    left = left.filter((task) => task !== due.task);
+  }
+  return { tasksDue, reason: 'no task is due' };
+}
+
+/**
+ * When tasks last ran, had their beats not come late: after a busy moment, or a death. A beat that is on
+ * time must not find that its task ran 29 minutes and 59 seconds ago, and leave it to the next one.
+ */
+function withoutDelay(
+  tasks: readonly StandingTask[],
+  lastRuns: ReadonlyMap<string, number>,
+  everyMinutes: number,
+): ReadonlyMap<string, number> {
+  const delays = new Map(
+    tasks.flatMap(({ name, cadence }) =>
+      cadence.kind === 'minutes'
+        ? [[name, Math.min(cadence.minutes, everyMinutes) / 4] as const]
+        : [],
+    ),
+  );
+  return new Map([...lastRuns].map(([name, at]) => [name, at - (delays.get(name) ?? 0) * 60_000]));
+}
+
+interface Trying extends Beat {
+  readonly state: HeartbeatState;
+  readonly task: StandingTask;
+}
+
+type Tried =
+  | BegunBeat
+  | { readonly kind: 'next'; readonly reason: string; readonly state: HeartbeatState };
+
+/** Runs a task unless nobody can be told, nothing is new, or another run is not over. */
+async function tryTask(deps: BeatDeps, trying: Trying): Promise<Tried> {
+  const { task, state, stateFile, asked } = trying;
+  const target = await deps.findTarget(task);
+  if (target.kind === 'none') return { kind: 'next', reason: target.reason, state };
+  const news = await newsOf(deps, task, state.tasks.get(task.name)?.more, asked?.task);
+  const now = deps.clock();
+  if (news.kind === 'nothing-new') {
+    const next = await stateFile.began(state, task, now, news.seen);
+    return { kind: 'next', reason: `${task.name}: nothing is new`, state: next };
+  }
+  const begun = await beginBeat(deps, {
+    task,
+    target,
+    slot: trying.slot,
+    lastRun: state.tasks.get(task.name)?.lastRun ?? null,
+    ...(asked !== undefined && { id: asked.id }),
+  });
+  if (begun.kind === 'begun') await stateFile.began(state, task, now, news.seen);
+  return begun;
+}
+
+/** What beginning a run needs. */
+interface BeginBeatDeps {
+  readonly store: Pick<Store, 'heartbeats'>;
+  readonly agent: { readonly id: string; readonly timeZone: string };
+  readonly wake: (lane: string) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** A run that is about to begin. */
+interface Beginning {
+  readonly task: StandingTask;
+  readonly target: Extract<BeatTarget, { kind: 'chat' }>;
+  /** The beat that it takes; null where somebody asked for it. */
+  readonly slot: BeatSlot | null;
+  /** In ms; null: never. */
+  readonly lastRun: number | null;
+  /** Of a run that somebody asked for. */
+  readonly id?: string;
+}
+
+/** `stop`: no other task can begin in this beat either. */
+type BegunBeat = { readonly kind: 'begun' } | { readonly kind: 'stop'; readonly reason: string };
+
+/** Begins a run and wakes its lane. The beat is taken by it, or left to be rested. */
+async function beginBeat(
+  { store, agent, wake, clock }: BeginBeatDeps,
+  { task, target, slot, lastRun, id }: Beginning,
+): Promise<BegunBeat> {
+  const now = clock();
+  const order = beatOrder({
+    // The beat names its run: whoever else takes the same beat cannot begin another one.
+    id: id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`,
+    agent: agent.id,
+    task,
+    lastRun: lastRun === null ? 'never' : wallMinute(lastRun, agent.timeZone),
+    target,
+    now,
+  });
+  const begun = await store.heartbeats.begin(order, slot, now);
+  if (begun === 'busy') return { kind: 'stop', reason: 'the run before is not over yet' };
+  if (begun === 'gone') return { kind: 'stop', reason: 'another process has this beat' };
+  await wake(order.message.conversationId);
+  return { kind: 'begun' };
+}
+
+/** The mark says that no person wrote it (G08); the task itself stands in the prompt. */
+const WORDS = '⚙️ A standing task is due: do what the heartbeat part of your instructions says.';
+
+/** What a run begins with. */
+interface NewBeat {
+  readonly id: string;
+  readonly agent: string;
+  readonly task: StandingTask;
+  readonly lastRun: string;
+  readonly target: Extract<BeatTarget, { kind: 'chat' }>;
+  readonly now: number;
+}
+
+/** The order for one run: a message in the lane of the heartbeat, with the route of its alert. */
+function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): BeatOrder {
+  const { conversationId, route, last, isOwners } = target;
+  const lane = `${HEARTBEAT_LANE}${agent}`;
+  const { replyToMessageId: _, ...free } = route;
+  const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
+  return {
+    id,
+    agent,
+    task: task.name,
+    target: conversationId,
+    message: {
+      conversationId: lane,
+      // It answers no message of that chat. Both say what kind of chat it is: neither can widen it.
+      route: { ...free, chatType: last.chat.type },
+      receivedAt: now,
+      fromOwner: isOwners,
+      reason: `the standing task ${task.name} was due`,
+      message: {
+        channel: last.channel,
+        account: last.account,
+        messageId: id,
+        chat: { ...last.chat, id: lane },
+        sender: last.sender,
+        text: WORDS,
+        mentions: [],
+        addressed: true,
+        sentAt: now,
+        variables: {
+          task: task.name,
+          instruction: task.instruction,
+          schedule,
+          ...(task.routine !== undefined && { routine: task.routine }),
+        },
+        occasion: 'heartbeat',
+      },
+    },
+  };
+}
+
+/** Who is told what a run finds: fixed before the model runs (H04). */
+export type BeatTarget =
+  | {
+      readonly kind: 'chat';
+      /** The conversation that an alert belongs to. */
+      readonly conversationId: string;
+      readonly route: ReplyRoute;
+      /** The last message from there: in which chat, and who the reader is. */
+      readonly last: InboundMessage;
+      /** It is a direct chat of an owner. */
+      readonly isOwners: boolean;
+    }
+  /** Nobody can be told, so nothing is run. */
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** Finds the chat of a task: that of the owner, or the group which the task names. */
+export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<BeatTarget>;
+
+/** Looks at what checks name. */
+export interface CheckForNews {
+  /** Why it cannot look there at all, in a few words; null where it can. */
+  whyNot(check: PreCheck): string | null;
+  /** What it saw; throws where it could not look this time. */
+  look(check: PreCheck): Promise<string>;
+}
+
+/** Whether there is something to ask the model about, and what the state file notes of it. */
+type News = {
+  readonly kind: 'nothing-new' | 'new';
+  readonly seen: { readonly checked?: string };
+};
+
+/** What the state file holds of a check: not what was seen, but a mark that tells it from others. */
+const Noted = z.object({ checked: z.string() });
+
+/**
+ * Whether what a task looks at has changed since it was looked at last. A check that fails, or was
+ * never made, is news: the model finds out why. So is everything that a person asks for by name.
+ */
+async function newsOf(
+  { checkForNews, log }: { readonly checkForNews?: CheckForNews; readonly log: Logger },
+  { name, check }: StandingTask,
+  noted: Readonly<Record<string, unknown>> = {},
+  asked?: string,
+): Promise<News> {
+  if (check === undefined || checkForNews === undefined) return { kind: 'new', seen: {} };
+  if (checkForNews.whyNot(check) !== null) return { kind: 'new', seen: {} };
+  try {
+    const seen = await checkForNews.look(check);
+    const checked = createHash('sha256').update(seen).digest('hex').slice(0, 16);
+    const before = Noted.safeParse(noted);
+    const isSame = before.success && before.data.checked === checked && asked === undefined;
+    return { kind: isSame ? 'nothing-new' : 'new', seen: { checked } };
+  } catch (error) {
+    log.warn({ task: name, reason: reasonOf(error) }, 'the check of a standing task failed');
+    return { kind: 'new', seen: {} };
+  }
+}

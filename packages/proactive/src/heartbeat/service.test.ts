@@ -1,0 +1,231 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
+import type { BeatTarget } from './run.ts';
+import { type HeartbeatDesk, type HeartbeatDeskDeps, heartbeatDesk } from './service.ts';
+
+const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
+const HEALTH = '## health\n- every: daily at 3:00\n- do: Look whether all is well.\n';
+const SETTINGS = { enabled: true, everyMinutes: 30, tokensPerDay: 1_000 };
+const NOBODY: BeatTarget = { kind: 'none', reason: 'no owner has written yet' };
+const ALONE = { isGroup: false, messageId: 'm1' };
+
+let scene: HeartbeatScene;
+afterEach(() => scene.close());
+
+/** A desk at 10:00 in Berlin, its first beat planned for 10:30. */
+async function open(
+  tasks: string,
+  { settings = SETTINGS, ...change }: Partial<HeartbeatDeskDeps> = {},
+): Promise<HeartbeatDesk> {
+  scene = await openHeartbeatScene({ settings, ...change });
+  scene.put('HEARTBEAT.md', tasks);
+  await scene.heartbeat.look();
+  return heartbeatDesk({
+    heartbeat: scene.heartbeat,
+    store: scene.store,
+    agent: { id: 'main', timeZone: 'Europe/Berlin' },
+    settings,
+    ...TOLD,
+    clock: scene.now,
+    ...change,
+  });
+}
+
+const TOLD: Pick<HeartbeatDeskDeps, 'findTarget'> = {
+  findTarget: async () => ({
+    kind: 'chat',
+    conversationId: 'test:default:c',
+    route: {
+      channel: 'test',
+      account: 'default',
+      chatId: 'c',
+      target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' },
+    },
+    last: {
+      ...{ channel: 'test', account: 'default', messageId: 'm', text: '', sentAt: 0 },
+      chat: { id: 'c', type: 'direct' },
+      sender: { id: '1', name: 'Ann', isBot: false },
+      ...{ mentions: [], addressed: true, variables: {} },
+    },
+    isOwners: true,
+  }),
+};
+
+const ask = (desk: HeartbeatDesk, argument = '', asker = ALONE) => desk.answer(asker, argument);
+const nextOf = async (desk: HeartbeatDesk, name = 'mail') =>
+  (await desk.report()).tasks.find((task) => task.name === name)?.next;
+
+describe('/heartbeat', () => {
+  it('[H02] tells the plan, and of each task when it ran and when it runs next', async () => {
+    const desk = await open(MAIL + HEALTH);
+    scene.later(30);
+    await scene.heartbeat.look();
+    await scene.run();
+    scene.later(5);
+    expect(await ask(desk)).toBe(
+      [
+        '**Heartbeat**: on, every 30 min; next beat 11:00 (Europe/Berlin).',
+        [
+          '- **mail** – every 30 min, 09:00–21:00',
+          '  - last: 10:30, nothing to tell',
+          '  - next: 11:30',
+          '- **health** – every day, 03:00–24:00',
+          '  - last: never',
+          '  - next: 11:00; it is due',
+        ].join('\n'),
+        'Today: 10 of 1000 tokens. `/heartbeat now mail` runs one at once.',
+      ].join('\n\n'),
+    );
+  });
+
+  it('[H02] [H06] shows how to write a task where there is none', async () => {
+    const desk = await open('# Heartbeat\n');
+    expect(await ask(desk)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
+    expect(await desk.line()).toBe('Heartbeat: next 10:30, no tasks');
+  });
+
+  it('[H02] says what of HEARTBEAT.md it does not understand, where, and what belongs there', async () => {
+    const desk = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
+    const text = await ask(desk);
+    expect(text).toContain('HEARTBEAT.md needs mending');
+    expect(text).toContain('line 6, task news: found "now and then", expected how often');
+    expect(text).toContain('**mail**');
+    expect(await desk.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
+  });
+
+  it('[W02] tells a group nothing of what the tasks are about', async () => {
+    const desk = await open(MAIL);
+    const group = { ...ALONE, isGroup: true };
+    expect(await ask(desk, '', group)).toBe(
+      '**Heartbeat**: on, every 30 min; next beat 10:30; 1 task. More in a direct chat.',
+    );
+    expect(await ask(desk, 'now letters', group)).not.toContain('mail');
+    expect(await ask(desk, 'now mail', group)).not.toContain('mail');
+  });
+
+  it('shows a name of a task as it is, whatever signs stand in it', async () => {
+    const desk = await open('## a* [b](https://c.example)\n- do: Look.\n');
+    expect(await ask(desk)).toContain('**a\\* \\[b\\]\\(https://c.example\\)**');
+  });
+
+  it.each(['on', 'off'])('[H01] says which setting decides about %s', async (verb) => {
+    expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
+  });
+
+  it('says what there is when it does not understand', async () => {
+    expect(await ask(await open(MAIL), 'sometimes')).toContain('`/heartbeat now`');
+  });
+});
+
+describe('why a task does not run now', () => {
+  it('[H02] it is due and waits for its beat, one task a beat', async () => {
+    const desk = await open(`${MAIL}## second\n- do: Look.\n`);
+    expect(await nextOf(desk)).toMatchObject({ state: 'due', words: '10:30; it is due' });
+    expect(await nextOf(desk, 'second')).toMatchObject({ words: '11:00; it is due' });
+  });
+
+  it('[H02] its time has not come', async () => {
+    const desk = await open(MAIL);
+    await desk.now('a', 'mail');
+    await scene.run();
+    expect(await nextOf(desk)).toMatchObject({ state: 'not-yet', words: '10:30' });
+  });
+
+  it('[H02] it is out of its hours', async () => {
+    const desk = await open(MAIL);
+    await desk.now('a', 'mail');
+    await scene.run();
+    scene.at('2026-11-21T21:10:00Z');
+    expect(await nextOf(desk)).toMatchObject({
+      state: 'out-of-hours',
+      words: 'tomorrow 09:00; out of its hours now',
+    });
+  });
+
+  it('[H02] it is done for today', async () => {
+    const desk = await open(HEALTH);
+    await desk.now('a', 'health');
+    await scene.run();
+    expect(await nextOf(desk, 'health')).toMatchObject({
+      state: 'done',
+      words: 'tomorrow 03:00; it had its run of these days',
+    });
+  });
+
+  it('[H02] its run is not over', async () => {
+    const desk = await open(MAIL);
+    await desk.now('a', 'mail');
+    expect(await nextOf(desk)).toMatchObject({ state: 'running' });
+    expect(await ask(desk)).toContain('last: 10:00, running now');
+  });
+
+  it('[H05] the tokens of today are used up', async () => {
+    const desk = await open(MAIL);
+    await desk.now('a', 'mail');
+    await scene.run(1_000);
+    scene.later(31);
+    expect(await nextOf(desk)).toMatchObject({ state: 'no-tokens' });
+    expect(await ask(desk, 'now')).toContain('tokens of today are used up');
+  });
+
+  it('[H04] nobody can be told', async () => {
+    const desk = await open(MAIL, { findTarget: async () => NOBODY });
+    expect(await nextOf(desk)).toMatchObject({
+      state: 'nobody-to-tell',
+      words: 'not yet: no owner has written yet',
+    });
+    expect(await ask(desk, 'now')).toContain('Nothing began: no owner has written yet.');
+  });
+
+  it('[H01] the heartbeat is off', async () => {
+    const desk = await open(MAIL, { settings: { ...SETTINGS, enabled: false } });
+    expect(await nextOf(desk)).toMatchObject({ state: 'off' });
+    expect(await ask(desk)).toContain('`heartbeat.enabled` is false');
+    expect(await desk.line()).toBe('Heartbeat: off, 1 task');
+  });
+
+  it('[H02] no beat falls into its hours', async () => {
+    const desk = await open('## short\n- between: 9:05-9:20\n- do: Look.\n');
+    expect(await nextOf(desk, 'short')).toMatchObject({ state: 'no-beat' });
+    const every7 = await open('## short\n- between: 9:05-9:20\n- do: Look.\n', {
+      settings: { ...SETTINGS, everyMinutes: 7 },
+    });
+    expect(await nextOf(every7, 'short')).toMatchObject({ state: 'not-yet' });
+  });
+});
+
+describe('/heartbeat now', () => {
+  it('[H02] runs the task that is due, and says which', async () => {
+    const desk = await open(MAIL);
+    expect(await ask(desk, 'now')).toMatch(/^mail begins\./);
+    expect((await scene.run())?.messages[0]?.message.variables.task).toBe('mail');
+  });
+
+  it('[H02] runs a named task that is not due', async () => {
+    const desk = await open(`${MAIL}## Long walk\n- between: 20:00-21:00\n- do: Look.\n`);
+    expect(await ask(desk, 'now long walk')).toMatch(/^Long walk begins\./);
+  });
+
+  it('[H02] runs once for one message, also when it is told again after the run', async () => {
+    const desk = await open(MAIL);
+    const first = await ask(desk, 'now mail');
+    expect(await ask(desk, 'now mail')).toBe(first);
+    await scene.run();
+    expect(await ask(desk, 'now mail')).toBe(first);
+    expect(await scene.run()).toBeNull();
+    await ask(desk, 'now mail', { ...ALONE, messageId: 'm2' });
+    expect(await scene.run()).not.toBeNull();
+  });
+
+  it('[H02] says why nothing began', async () => {
+    const desk = await open(MAIL);
+    expect(await ask(desk, 'now letters')).toContain('no task "letters"; there are: mail.');
+    await ask(desk, 'now mail');
+    const again = await ask(desk, 'now mail', { ...ALONE, messageId: 'm2' });
+    expect(again).toBe('Nothing began: the run before is not over yet.');
+    await scene.run();
+    expect(await ask(desk, 'now', { ...ALONE, messageId: 'm3' })).toBe(
+      'Nothing began: no task is due. "/heartbeat now mail" runs it all the same.',
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { heartbeatStateText, readHeartbeatState, withRun } from './state.ts';
+
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+describe('heartbeat-state.json', () => {
+  it('[H02] is read and written as people read it', () => {
+    const text = `{
+  "tasks": {
+    "mail": {
+      "lastRun": "2026-11-21T12:00:00.000Z",
+      "cadenceMin": 30,
+      "seen": 1
+    }
+  },
+  "version": 3
+}
+`;
+    const { state, repairs } = readHeartbeatState(text);
+    expect(repairs).toEqual([]);
+    expect(state.tasks.get('mail')).toEqual({
+      lastRun: NOON,
+      cadenceMin: 30,
+      more: { seen: 1 },
+    });
+    expect(heartbeatStateText(state)).toBe(text);
+  });
+
+  it.each([
+    ['nothing', '', null, 0],
+    ['a text that is no JSON', '{"tasks":', null, 1],
+    ['a list', '[1]', null, 1],
+    ['tasks that are a list', '{"tasks":[]}', null, 1],
+    ['a task that is a text', '{"tasks":{"a":"x"}}', null, 1],
+    ['ms', `{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
+    ['seconds', `{"tasks":{"a":{"lastRun":${NOON / 1000}}}}`, NOON, 0],
+    ['another zone', '{"tasks":{"a":{"lastRun":"2026-11-21T13:00:00+01:00"}}}', NOON, 0],
+    ['a task that never ran', '{"tasks":{"a":{"lastRun":null}}}', null, 0],
+    ['words for a time', '{"tasks":{"a":{"lastRun":"noon"}}}', null, 1],
+    ['a time before all times', '{"tasks":{"a":{"lastRun":-1}}}', null, 1],
+    ['a time beyond all times', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
+    ['words for a cadence', `{"tasks":{"a":{"lastRun":${NOON},"cadenceMin":"x"}}}`, NOON, 1],
+    ['a byte order mark', `\ufeff{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
+  ])('[H02] with %s is read or mended', (_what, text, lastRun, repairs) => {
+    const read = readHeartbeatState(text);
+    expect(read.state.tasks.get('a')?.lastRun ?? null).toBe(lastRun);
+    expect(read.repairs).toHaveLength(repairs);
+  });
+
+  it('[H02] notes a run and keeps all else', () => {
+    const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
+    const next = withRun(state, 'a', { at: NOON, cadenceMin: 5 });
+    expect(JSON.parse(heartbeatStateText(next))).toEqual({
+      tasks: {
+        a: { lastRun: '2026-11-21T12:00:00.000Z', cadenceMin: 5, x: 1 },
+        b: { lastRun: null },
+      },
+      c: 2,
+    });
+  });
+
+  it('[H02] of any kind is read, and what is written is read the same', () => {
+    const task = fc.record(
+      {
+        lastRun: fc.oneof(fc.jsonValue(), fc.nat()),
+        cadenceMin: fc.jsonValue(),
+        more: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    const name = fc.string().filter((text) => text !== '__proto__');
+    const file = fc.oneof(
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+      fc.record({ tasks: fc.dictionary(name, task) }).map((value) => JSON.stringify(value)),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(file, (text) => {
+        const { state } = readHeartbeatState(text);
+        expect(readHeartbeatState(heartbeatStateText(state))).toEqual({ state, repairs: [] });
+      }),
+    );
+  });
+});

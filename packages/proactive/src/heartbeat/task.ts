@@ -1,0 +1,187 @@
+import type { BeatRoutine } from '@parley/contracts';
+import type { FilePattern } from '@parley/workspace';
+import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
+
+/** The standing tasks, and when each last ran (H02). */
+export const TASKS_FILE = 'HEARTBEAT.md';
+export const STATE_FILE = 'heartbeat-state.json';
+
+/** The workspace files of a heartbeat: each becomes prompt text of its runs. */
+export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE];
+
+/**
+ * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within
+ * its hours.
+ */
+export type Cadence =
+  | { readonly kind: 'minutes'; readonly minutes: number }
+  | { readonly kind: 'days'; readonly days: number };
+
+/** Minutes that must lie between two runs of a task (H01). */
+export const FLOOR_MINUTES = 5;
+
+/** What is looked at before the model is asked: is it as it was the last time, nothing is new. */
+export type PreCheck =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'command'; readonly command: string };
+
+/** A task of HEARTBEAT.md (H02). */
+export interface StandingTask {
+  /** Unique in the file; the key in heartbeat-state.json. */
+  readonly name: string;
+  /** Where it stands in the file, from 1. */
+  readonly line: number;
+  readonly cadence: Cadence;
+  /** The hours of the day in which it may run. */
+  readonly window: DayWindow;
+  readonly instruction: string;
+  /** Built-in work in place of the instruction, which then only names it (H07). */
+  readonly routine?: BeatRoutine;
+  /** The group that it names for its alerts; without one they go to the owner (H04). */
+  readonly tell?: string;
+  readonly check?: PreCheck;
+}
+
+/** The cadence in minutes, as heartbeat-state.json says it. */
+export function cadenceMinutes(cadence: Cadence): number {
+  return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
+}
+
+/** Something in HEARTBEAT.md that was not understood. The other tasks run all the same. */
+export interface TaskProblem {
+  /** From 1. */
+  readonly line: number;
+  /** The task it is about; absent for what stands outside of all. */
+  readonly task?: string;
+  /** As it is written there, cut. */
+  readonly found: string;
+  readonly expected: string;
+  /** What was most likely meant. */
+  readonly nearest?: string;
+  /** `task`: that task does not run. `note`: it runs, but perhaps not as it was meant. */
+  readonly effect: 'task' | 'note';
+}
+
+/** One problem as a person reads it: where, what was found, what is expected. */
+export function describeTaskProblem(problem: TaskProblem): string {
+  const { line, task, found, expected, nearest, effect } = problem;
+  const place = `HEARTBEAT.md, line ${line}${task === undefined ? '' : `, task ${task}`}`;
+  const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  const then = effect === 'task' ? ' This task does not run until it is mended.' : '';
+  return `${place}: found ${found === '' ? 'nothing' : `"${found}"`}, expected ${expected}.${meant}${then}`;
+}
+
+const LONGEST = 80;
+
+/** As much of a line as a message has room for. */
+export function quoted(text: string): string {
+  const letters = [...text.trim()];
+  return letters.length <= LONGEST
+    ? letters.join('')
+    : `${letters.slice(0, LONGEST - 1).join('')}…`;
+}
+
+/** What `every:` says: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
+export interface WrittenCadence {
+  readonly cadence: Cadence;
+  readonly at?: number;
+}
+
+const UNITS: readonly (readonly [name: RegExp, minutes: number])[] = [
+  [/^m(?:ins?|inutes?)?$/, 1],
+  [/^h(?:rs?|ours?)?$/, 60],
+  [/^d(?:ays?)?$/, DAY_MINUTES],
+  [/^w(?:eeks?)?$/, DAY_MINUTES * 7],
+];
+const WORDS: Readonly<Record<string, string>> = {
+  hourly: '1 hour',
+  daily: '1 day',
+  weekly: '1 week',
+};
+/** What a person may write behind `every:`. */
+export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
+/** What a person may write behind `between:`. */
+export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
+/** A year: more is a slip. */
+const LONGEST_MINUTES = DAY_MINUTES * 366;
+
+/** Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. */
+export function readCadence(written: string): WrittenCadence | null {
+  const text = written.trim().toLowerCase();
+  const [, length = '', time] = /^(.*?)(?:\s+at\s+(\S+(?:\s*[ap]m)?))?$/.exec(text) ?? [];
+  const minutes = readLength(WORDS[length.trim()] ?? length);
+  if (minutes === null) return null;
+  if (minutes % DAY_MINUTES !== 0) {
+    return time === undefined ? { cadence: { kind: 'minutes', minutes } } : null;
+  }
+  const cadence: Cadence = { kind: 'days', days: minutes / DAY_MINUTES };
+  if (time === undefined) return { cadence };
+  const at = readTime(time);
+  return at === null || at === DAY_MINUTES ? null : { cadence, at };
+}
+
+function readLength(text: string): number | null {
+  const pieces = text.replace(/\s+and\s+/g, ' ').match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
+  if (pieces.length === 0 || pieces.join('').length !== text.length) return null;
+  let sum = 0;
+  for (const piece of pieces) {
+    const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
+    const unit = UNITS.find(([pattern]) => pattern.test(name))?.[1];
+    // "every day", "every hour"; a lone letter would be a slip.
+    if (unit === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
+      return null;
+    sum += (count === '' ? 1 : Number(count)) * unit;
+  }
+  const minutes = Math.round(sum);
+  return minutes >= 1 && minutes <= LONGEST_MINUTES ? minutes : null;
+}
+
+/** Reads `9:00-21:00`, `9–21`, `22:00 to 2:00`, `9 am - 5 pm`; null for anything else or no time at all. */
+export function readWindow(written: string): DayWindow | null {
+  const text = written
+    .trim()
+    .toLowerCase()
+    .replace(/^from\s+/, '');
+  const [first, second, ...more] = text.split(/\s*[-–—]\s*|\s+(?:to|until|and)\s+/);
+  const from = readTime(first ?? '');
+  const to = readTime(second ?? '');
+  if (from === null || to === null || more.length > 0) return null;
+  if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
+  if (from === to || from === DAY_MINUTES) return null;
+  // Until midnight is until the end of the day.
+  return { from, to: to === 0 ? DAY_MINUTES : to };
+}
+
+/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm`, `24:00`; null for anything else. */
+export function readTime(written: string): number | null {
+  const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
+  if (found === null) return null;
+  const [, hours = '', minutes = '0', half] = found;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half === 'pm' ? 12 : 0);
+  const isClock = half === undefined ? hour <= 24 : Number(hours) >= 1 && Number(hours) <= 12;
+  const time = hour * 60 + Number(minutes);
+  return isClock && Number(minutes) < 60 && time <= DAY_MINUTES ? time : null;
+}
+
+/** When a task runs, for people and for the model, such as `every 30 min, 09:00–21:00`. */
+export function describeSchedule({
+  cadence,
+  window,
+}: Pick<StandingTask, 'cadence' | 'window'>): string {
+  const hours = `${clockOf(window.from)}–${clockOf(window.to)}`;
+  const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
+  return isWholeDay ? often(cadence) : `${often(cadence)}, ${hours}`;
+}
+
+function often(cadence: StandingTask['cadence']): string {
+  if (cadence.kind === 'days')
+    return cadence.days === 1 ? 'every day' : `every ${cadence.days} days`;
+  const { minutes } = cadence;
+  if (minutes % 60 !== 0) return `every ${minutes} min`;
+  return minutes === 60 ? 'every hour' : `every ${minutes / 60} h`;
+}
+
+function clockOf(minutes: number): string {
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60];
+  return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
+}

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { heartbeatVerdict, quietSpellings } from './verdict.ts';
+
+const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
+
+// biome-ignore-start format: a table is read down its columns
+const QUIET: readonly string[] = [
+  'HEARTBEAT_OK',
+  ' HEARTBEAT_OK\n',
+  'heartbeat_ok',
+  'Heartbeat_Ok.',
+  'HEARTBEAT_OK!!',
+  'HEARTBEAT OK',
+  'heartbeat-ok',
+  'HEARTBEAT-OK',
+  'HEARTBEAT–OK',
+  'HEARTBEATOK',
+  'HEARTBEAT_OKAY',
+  'HEARTBEAT _OK',
+  '**HEARTBEAT_OK**',
+  '*HEARTBEAT_OK*',
+  '__HEARTBEAT_OK__',
+  '~~HEARTBEAT_OK~~',
+  '`HEARTBEAT_OK`',
+  '```\nHEARTBEAT_OK\n```',
+  '```text\nHEARTBEAT_OK\n```',
+  '~~~\nHEARTBEAT_OK\n~~~',
+  '> HEARTBEAT_OK',
+  '- HEARTBEAT_OK',
+  '# HEARTBEAT_OK',
+  '"HEARTBEAT_OK"',
+  "'HEARTBEAT_OK'",
+  '„HEARTBEAT_OK“',
+  '«HEARTBEAT_OK»',
+  '「HEARTBEAT_OK」。',
+  '(HEARTBEAT_OK)',
+  '[HEARTBEAT_OK]',
+  '{HEARTBEAT_OK}',
+  '<HEARTBEAT_OK>',
+  '</HEARTBEAT_OK>',
+  '<b>HEARTBEAT_OK</b>',
+  'HEARTBEAT\\_OK',
+  '**HEARTBEAT**_OK',
+  'HEART\u200bBEAT_\u200dOK',
+  '\ufeffHEARTBEAT_OK',
+  'ＨＥＡＲＴＢＥＡＴ＿ＯＫ',
+  '𝐇𝐄𝐀𝐑𝐓𝐁𝐄𝐀𝐓_𝐎𝐊',
+  'HEARTBEAT&#95;OK',
+  'HEARTBEAT&lowbar;OK',
+  '&#72;EARTBEAT_OK',
+  'HEARTBEAT&#x5F;OK',
+  'HEARTBEAT_OK 👍',
+  '✅ HEARTBEAT_OK',
+  '⚙️ HEARTBEAT_OK',
+  'HEARTBEAT_OK HEARTBEAT_OK',
+  'HEARTBEAT_OK\n\nHEARTBEAT_OK',
+  'HEARTBEAT_OK — nothing new.',
+  'Nothing new. HEARTBEAT_OK',
+  'Nichts Neues.\n\nHEARTBEAT_OK',
+  'HEARTBEAT_OK すべて順調です。',
+  'Всё тихо. heartbeat_ok',
+  'HEARTBEAT_OKAll is well.',
+  'I looked at the mail.\n**HEARTBEAT_OK**.',
+  'Status: `HEARTBEAT_OK`',
+  '',
+  ' \n\t',
+  '**',
+  '```\n```',
+  '---',
+  '\u200b',
+  '…',
+  '⚙️',
+  'NO_REPLY',
+  '**no_reply**',
+  `HEARTBEAT_OK ${'x'.repeat(300)}`,
+];
+
+const ALERTS: readonly (readonly [answer: string, shown: string])[] = [
+  ['The door is open.', 'The door is open.'],
+  ['  The door is open.\n', 'The door is open.'],
+  ['🔥', '🔥'],
+  [
+    'OK to restart the server? It has been down since 3:00.',
+    'OK to restart the server? It has been down since 3:00.',
+  ],
+  ['The heartbeat ok light is off.', 'The heartbeat ok light is off.'],
+  ['No reply from Anna yet.', 'No reply from Anna yet.'],
+  [`HEARTBEAT_OK\n\n${LONG}`, LONG],
+  [`${LONG}\n\nHEARTBEAT_OK`, LONG],
+  [`${LONG} **HEARTBEAT_OK**.`, `${LONG}.`],
+  [`${LONG}\n\`\`\`\nHEARTBEAT_OK\n\`\`\``, LONG],
+  [`HEARTBEAT_OK: ${LONG}`, LONG],
+  [
+    'The door is open.\n\nHEARTBEAT_OK\n\nThe light is on.',
+    'The door is open.\n\nThe light is on.',
+  ],
+  ['The door (HEARTBEAT_OK) is open.', 'The door is open.'],
+  [
+    'The door is open: HEARTBEAT\\_OK, and the light is on.',
+    'The door is open:, and the light is on.',
+  ],
+  ['The door heartbeat-ok is open.', 'The door is open.'],
+  ['MY_HEARTBEAT_OK_FLAG was set by somebody.', 'MY FLAG was set by somebody.'],
+];
+
+const UNCLEAR: readonly string[] = [
+  'OK',
+  'Okay.',
+  'All good!',
+  '**Nothing to report.**',
+  'All is quiet',
+  'HEARTBEAT',
+  'HEARTBEAT_',
+  'HEARTBEAT_O',
+  'heartbeat ok',
+  'Heartbeat is OK.',
+  'No news.',
+  'I would answer HEARTBEAT_OK, since nothing has changed.',
+  'The answer is "HEARTBEAT_OK" today.',
+  'n/a',
+];
+// biome-ignore-end format: the table ends
+
+describe('the answer of a standing task', () => {
+  it.each(QUIET)('[H03] %j is quiet', (answer) => {
+    expect(heartbeatVerdict(answer).kind).toBe('quiet');
+  });
+
+  it.each(ALERTS)('[H03] %j is an alert', (answer, shown) => {
+    expect(heartbeatVerdict(answer)).toEqual({ kind: 'alert', text: shown });
+  });
+
+  it.each(UNCLEAR)('[H03] %j is unclear, and told to nobody', (answer) => {
+    expect(heartbeatVerdict(answer).kind).toBe('unclear');
+  });
+
+  it('[H03] never shows a spelling of the token, whatever stands round it', () => {
+    const piece = fc.constantFrom(
+      ...[
+        'HEARTBEAT_OK',
+        'heartbeat-ok',
+        'HEARTBEAT OK',
+        'HEART',
+        'BEAT',
+        'HEARTBEAT',
+        '_OK',
+        'OK',
+      ],
+      ...[
+        '_',
+        ' ',
+        '\n',
+        '**',
+        '`',
+        '(',
+        ')',
+        '<',
+        '>',
+        '\u200b',
+        '\\',
+        '&#95;',
+        '.',
+        '```\n',
+        '\0',
+      ],
+      ...['The door is open. ', LONG, 'HEARTHEARTBEAT_OKBEAT_OK', '＿', 'ＯＫ', '🔥'],
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, piece, fc.string()), { maxLength: 14 }), (pieces) => {
+        const verdict = heartbeatVerdict(pieces.join(''));
+        if (verdict.kind !== 'alert') return;
+        expect(quietSpellings(verdict.text)).toEqual([]);
+        expect(verdict.text).not.toMatch(/HEARTBEAT_OK/i);
+        expect(verdict.text.trim()).not.toBe('');
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('[H03] leaves an alert without the token as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const verdict = heartbeatVerdict(text);
+        if (verdict.kind === 'alert') expect(verdict.text).toBe(text.trim());
+      }),
+    );
+  });
+
+  it('[H03] judges long answers at once', () => {
+    const nested = `${'HEARTBEAT_'.repeat(20_000)}${'OK'.repeat(20_000)}`;
+    expect(quietSpellings(heartbeatVerdict(nested).kind)).toEqual([]);
+    expect(heartbeatVerdict('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
+  });
+});

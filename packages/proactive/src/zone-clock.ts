@@ -1,0 +1,136 @@
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * The clock on the wall in one time zone. A *wall time* is what that clock shows, written in ms as if
+ * it were UTC, so that days are 24 h long and can be counted with; a *moment* is ms since 1970.
+ */
+export interface ZoneClock {
+  /** What the clock shows at a moment, to the second. */
+  wallAt(moment: number): number;
+  /** The moments at which it shows this: one, two in a doubled hour, none in a skipped one. Ascending. */
+  momentsOf(wall: number): readonly number[];
+  /** The first moment at which it shows this or, if it skips it, at which it goes on behind it. */
+  firstMomentOf(wall: number): number;
+}
+
+/**
+ * A clock for an IANA time zone; only what Node.js knows of zones is used. Made once: making a
+ * formatter costs a hundred times using it.
+ * @throws RangeError if nobody knows the zone.
+ */
+export function zoneClock(timeZone: string): ZoneClock {
+  // Swedish dates are written as ISO 8601 writes them.
+  const face = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  });
+  const wallAt = (moment: number) => {
+    const second = Math.floor(moment / 1000) * 1000;
+    return Date.parse(`${face.format(second).replace(' ', 'T')}Z`) + (moment - second);
+  };
+  const offsetAt = (moment: number) => wallAt(moment) - moment;
+  const momentsOf = (wall: number) => {
+    // Clocks are put forward or back by less than a day, so one of these offsets holds.
+    const offsets = [offsetAt(wall - DAY_MS), offsetAt(wall + DAY_MS)];
+    const found = new Set(offsets.map((offset) => wall - offset));
+    return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
+  };
+  return {
+    wallAt,
+    momentsOf,
+    firstMomentOf: (wall) => momentsOf(wall)[0] ?? endOfGap(wallAt, wall),
+  };
+}
+
+/** The moment at which a clock that skips this wall time is put forward. */
+function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
+  // Before the gap the clock shows less than `wall`, from its end on more.
+  let before = wall - DAY_MS * 2;
+  let after = wall + DAY_MS * 2;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (wallAt(middle) < wall) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** Such as `2026-11-21 14:05`, as the wall shows it there. Throws RangeError for an unknown zone. */
+export function wallMinute(moment: number, timeZone: string): string {
+  const wall = new Date(zoneClock(timeZone).wallAt(moment));
+  return wall.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** The same with the day of the week, which models are bad at: `Saturday 2026-11-21 14:05`. */
+export function wallDayAndMinute(moment: number, timeZone: string): string {
+  const day = new Date(zoneClock(timeZone).wallAt(moment)).getUTCDay();
+  return `${WEEKDAYS[day]} ${wallMinute(moment, timeZone)}`;
+}
+
+const MINUTE_MS = 60_000;
+/** Minutes of a day on the wall. */
+export const DAY_MINUTES = 24 * 60;
+
+/**
+ * Hours of the day, in minutes since midnight on the wall: `from` is in them, `to` is not. With `to`
+ * before `from` they go on past midnight. `to` may be 1440.
+ */
+export interface DayWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All day long. */
+export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
+
+/** The hours of one day, as moments (ms); `end` is not in them. */
+export interface WindowOfDay {
+  /** The day it begins on: days since 1970 on the wall. Each day has one. */
+  readonly day: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The hours that hold this moment, or null. */
+export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay | null {
+  const today = dayAt(clock, moment);
+  // The latest that holds it: put off by a skipped hour, two may touch.
+  for (const day of [today + 1, today, today - 1]) {
+    const hours = windowOn(clock, window, day);
+    if (hours.start <= moment && moment < hours.end) return hours;
+  }
+  return null;
+}
+
+/** The first hours that begin after this moment. */
+export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
+  let day = dayAt(clock, moment) - 1;
+  let hours = windowOn(clock, window, day);
+  while (hours.start <= moment) {
+    day += 1;
+    hours = windowOn(clock, window, day);
+  }
+  return hours;
+}
+
+/**
+ * The hours of a day. Every day has them once: where the clock skips their beginning they begin when
+ * it goes on and are as long as ever, and in a doubled hour the first one counts.
+ */
+export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
+  const opens = day * DAY_MS + from * MINUTE_MS;
+  const closes = day * DAY_MS + (to > from ? to : to + DAY_MINUTES) * MINUTE_MS;
+  const start = clock.firstMomentOf(opens);
+  if (clock.momentsOf(opens).length === 0) return { day, start, end: start + (closes - opens) };
+  return { day, start, end: clock.firstMomentOf(closes) };
+}
+
+function dayAt(clock: ZoneClock, moment: number): number {
+  return Math.floor(clock.wallAt(moment) / DAY_MS);
+}
+
+/** How far clocks may differ before one of them is called wrong. In ms. */
+export const WRONG_CLOCK_MS = 5 * 60_000;
