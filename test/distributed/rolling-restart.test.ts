@@ -24,7 +24,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     const states = () => Promise.all(gateways.map((one) => scene.stateOf(one, 'discord')));
     await expect.poll(states).toContainEqual(expect.objectContaining({ kind: 'connected' }));
     const load = startLoad(scene);
-    await load.known();
+    await load.allAnswered();
     for (const member of deployment.members()) {
       const ended = await member.end('SIGTERM');
       expect(ended).toMatchObject({ code: 0 });
@@ -44,11 +44,13 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     await deployment.start('worker');
     await expect.poll(() => scene.stateOf(owner, 'discord')).toMatchObject({ kind: 'connected' });
     const load = startLoad(scene);
-    await load.known();
+    await load.allAnswered();
     // It has not got its share yet.
-    await deployment.start('gateway');
+    const next = await deployment.start('gateway');
     await owner.end('SIGKILL');
-    await sleep(12_000);
+    for (const channel of ['telegram', 'discord'])
+      await expect.poll(() => scene.stateOf(next, channel)).toMatchObject({ kind: 'connected' });
+    await load.allAnswered();
     const asked = await load.stop();
     const uncertain = (chat: string) => load.seen(chat).filter((text) => text.startsWith('⚙️'));
     // A part that was under way is reported where Telegram cannot recognise it; it may have arrived.
@@ -119,11 +121,14 @@ function startLoad({ telegram, discord, answers }: Scene) {
   return {
     seen,
     /**
-     * Everybody has had an answer: a bot cannot ask Discord for direct messages of people it has never
-     * heard of.
+     * Everybody has had another answer. The first is needed: a bot cannot ask Discord for direct messages
+     * of people it has never heard of.
      */
-    async known() {
-      await expect.poll(() => places.every(({ seen }) => seen().length > 0)).toBe(true);
+    async allAnswered() {
+      const had = places.map(({ seen }) => seen().length);
+      await expect
+        .poll(() => places.every(({ seen }, nth) => seen().length > (had[nth] ?? 0)))
+        .toBe(true);
     },
     async stop() {
       stopped.abort();

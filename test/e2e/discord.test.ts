@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
@@ -6,6 +7,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  runParley,
   startParleyProcess,
 } from './parley-process.ts';
 
@@ -112,5 +114,28 @@ describe('a conversation in Discord', () => {
       'You said: while you were away',
       'You said: and now?',
     ]);
+  });
+
+  it('[D04] is not asked for what was answered between backup and restore', async () => {
+    const before = answers(direct).length;
+    const say = (text: string, count: number) => {
+      discord.say({ channel: direct, text });
+      return untilAnswers(direct, before + count);
+    };
+    await say('one', 1);
+    // How far it has read is written some seconds later.
+    await new Promise((wake) => setTimeout(wake, 6_000));
+    const file = join(folder.path, 'backup.tar.gz');
+    const backup = await runParley(['--data', folder.path, 'backup', file]);
+    expect([backup.code, backup.err]).toEqual([0, '']);
+    await say('two', 2);
+    const sessions = discord.gateway().identifies;
+    const restored = await runParley(['--data', folder.path, 'restore', file]);
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    await discord.waitFor(() => discord.gateway().identifies > sessions);
+    // Time enough to fetch and to answer.
+    await new Promise((wake) => setTimeout(wake, 3_000));
+    const all = await say('three', 3);
+    expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
   });
 });

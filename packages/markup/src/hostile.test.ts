@@ -14,7 +14,7 @@ const OTHERS: RenderTarget[] = [
 ];
 const WHOLE = Object.entries(hostileInputs(1));
 /** All dialects share parser and splitter; what only their printers make slow shows in less text. */
-const SHARE = Object.entries(hostileInputs(0.1));
+const SHARE = Object.entries(hostileInputs(0.05));
 /**
  * Longest step, in ms of processor time. Far more than a step takes, because test machines are slow;
  * far less than the whole takes if it is done at once.
@@ -66,7 +66,7 @@ describe('hostile input', () => {
 });
 
 describe.each(OTHERS)('hostile input for $dialect', (target) => {
-  it.each(SHARE)('[M06] arrives: a tenth of %s', (_, make) => {
+  it.each(SHARE)('[M06] arrives: a twentieth of %s', (_, make) => {
     expectAllOf(make(), target);
   });
 });

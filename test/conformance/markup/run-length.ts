@@ -10,7 +10,7 @@ const LONG_RUN = process.env.PARLEY_TEST_DOCUMENTS;
 
 /** Otherwise always the same documents, as a find should not stop others' work. */
 export const RUN_LENGTH: RunLength =
-  LONG_RUN === undefined ? { numRuns: 500, seed: 20_261_121 } : { numRuns: Number(LONG_RUN) };
+  LONG_RUN === undefined ? { numRuns: 200, seed: 20_261_121 } : { numRuns: Number(LONG_RUN) };
 
 /** Enough for a slow machine and for finding a small counterexample, in ms. */
 export const TIMEOUT = 300_000 + RUN_LENGTH.numRuns * 50;
