@@ -21,7 +21,7 @@ import { bundleModule } from '../services/bundle.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const MAIN = 'apps/parley/src/main.ts';
+const PROGRAM = 'apps/parley/src/program.ts';
 /** Part of what `parley --help` prints. */
 const SHOWN = 'what is wrong with my.yaml?';
 let copy = '';
@@ -78,7 +78,7 @@ describe('a clone with a bundle', () => {
   });
 
   it('[U06] runs the sources as soon as one has changed, says so in a line, and works', async () => {
-    change(MAIN, SHOWN, 'from a changed source');
+    change(PROGRAM, SHOWN, 'from a changed source');
     expect(await help()).toContain('from a changed source');
     const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
     const program = join(copy, 'apps/parley/bin/parley.js');
