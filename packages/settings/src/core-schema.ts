@@ -1,19 +1,123 @@
+import { BusyPolicy } from '@parley/contracts';
 import { z } from 'zod';
-import { Agent } from './agent-schema.ts';
-import { Approvals } from './approvals-schema.ts';
-import { Cron } from './cron-schema.ts';
-import { Exec } from './exec-schema.ts';
-import { Heartbeat } from './heartbeat-schema.ts';
-import { Lanes } from './lanes-schema.ts';
-import { Limits } from './limits-schema.ts';
-import { Mcp } from './mcp-schema.ts';
-import { Media } from './media-schema.ts';
-import { Queue } from './queue-schema.ts';
-import { Soul } from './soul-schema.ts';
-import { Spend } from './spend-schema.ts';
-import { Telemetry } from './telemetry-schema.ts';
-import { Tools } from './tools-schema.ts';
-import { Web } from './web-schema.ts';
+import { Agent, Cron, Heartbeat, Limits, Media, Soul, Spend } from './agent-schema.ts';
+import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
+
+/** `lanes`: what becomes of messages that come faster than answers (D03). */
+const Lanes = z
+  .strictObject({
+    busy: BusyPolicy.default('collect').describe(
+      'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
+    ),
+    collectPauseMs: z
+      .int()
+      .min(0)
+      .max(60_000)
+      .default(500)
+      .describe('How long to wait for more of a burst, in milliseconds.'),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(2_000)
+      .default(200)
+      .describe(
+        'Turns that one worker runs at the same time, each of another conversation; they mostly wait for models.',
+      ),
+  })
+  .prefault({})
+  .describe('What happens when messages arrive faster than answers.');
+
+/** `host:port` of a server among several; the port may be left away. */
+const Node = z
+  .string({ error: 'host:port, such as redis-2.internal:6379' })
+  .refine(isNode, 'host:port, such as redis-2.internal:6379');
+
+function isNode(node: string): boolean {
+  if (/[/@?#\s]/.test(node)) return false;
+  const url = URL.parse(`redis://${node}`);
+  return url !== null && url.hostname !== '';
+}
+
+const Sentinel = z
+  .strictObject({
+    name: z.string().min(1).default('mymaster').describe('What the sentinels call the master.'),
+    nodes: z.array(Node).min(1).describe('The sentinels: host:port, 26379 without a port.'),
+    username: z.string().min(1).optional().describe('For the sentinels themselves.'),
+    password: z.string().min(1).optional().describe('For the sentinels themselves.'),
+  })
+  .describe('Sentinels say which Redis is the master; the host of `url` is not used then.');
+
+const Cluster = z
+  .strictObject({
+    nodes: z
+      .array(Node)
+      .default([])
+      .describe('More nodes to begin with: host:port, 6379 without a port.'),
+  })
+  .describe('`url` is one node of a Redis Cluster; the others are found by it.');
+
+/** Where wake-ups and live events go between processes. */
+const Queue = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^rediss?$/, error: 'a Redis URL, such as redis://127.0.0.1:6379' })
+      .optional()
+      .describe('Redis (rediss:// with TLS); without it the embedded queue.'),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, dots, _ and -, at most 64')
+      .default('parley')
+      .describe('Begins all keys, so that several installations can share one Redis.'),
+    username: z.string().min(1).optional().describe('Stands above the one in `url`.'),
+    password: z.string().min(1).optional().describe('Stands above the one in `url`.'),
+    sentinel: Sentinel.optional(),
+    cluster: Cluster.optional(),
+  })
+  .refine(({ url, sentinel, cluster }) => url !== undefined || !(sentinel ?? cluster), {
+    path: ['url'],
+    error: 'a Redis URL: with `sentinel` or `cluster` it says user, password, TLS and a first node',
+  })
+  .refine(({ sentinel, cluster }) => !(sentinel && cluster), {
+    path: ['sentinel'],
+    error: 'nothing: a Redis Cluster chooses its masters without sentinels',
+  })
+  .prefault({})
+  .describe('Wake-ups between processes.');
+
+const Otlp = z
+  .strictObject({
+    url: z
+      .url({
+        protocol: /^https?$/,
+        error: 'the address of a collector, such as http://127.0.0.1:4318/v1/traces',
+      })
+      .describe('Of a collector that speaks OTLP over HTTP; usually ends in /v1/traces.'),
+    headers: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Sent with every request, such as authorization.'),
+  })
+  .describe('Where traces go; without it there are none.');
+
+/** Traces for OpenTelemetry. */
+const Telemetry = z
+  .strictObject({
+    otlp: Otlp.optional(),
+    service: z
+      .string()
+      .min(1)
+      .max(100)
+      .default('parley')
+      .describe('What the installation is called in traces.'),
+    share: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .describe('Which share of the messages is traced: 1 is all of them, 0.1 every tenth.'),
+  })
+  .prefault({})
+  .describe('Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.');
 
 /** Platforms may deliver again what they delivered lately: until then a message must be known. */
 const SHORTEST_DAYS = 3;

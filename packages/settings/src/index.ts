@@ -1,17 +1,17 @@
-export type { AccessSettings, Activation } from './channel-schema.ts';
-export type { ChannelAccount } from './check-channels.ts';
-export { clearSecretsIn } from './collect-secrets.ts';
+export { type Spend, strangerCap } from './agent-schema.ts';
+export type { AccessSettings, Activation, ChannelAccount } from './channels.ts';
 export type { CoreSettings } from './core-schema.ts';
-export { settingsJsonSchema } from './editor-schema.ts';
 export type { ForeignSchemas, JsonSchema } from './json-schema.ts';
+export { settingsJsonSchema } from './json-schema.ts';
 export {
   type LoadSettingsOptions,
   loadSettings,
   type Settings,
   type SettingsResult,
+  settingsTemplate,
+  writeSettingsTemplate,
 } from './load-settings.ts';
 export { nearest } from './nearest.ts';
-export { describeProblem, type Position, type SettingsProblem } from './problem.ts';
-export { SettingsError, type SettingsErrorCode } from './settings-error.ts';
-export { type Spend, strangerCap } from './spend-schema.ts';
-export { settingsTemplate, writeSettingsTemplate } from './template.ts';
+export { SettingsError, type SettingsErrorCode } from './read-text.ts';
+export { clearSecretsIn } from './secrets.ts';
+export { describeProblem, type Position, type SettingsProblem } from './source.ts';

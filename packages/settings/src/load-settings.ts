@@ -1,21 +1,34 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { reasonOf } from '@parley/contracts';
+import { configPath } from '@parley/contracts/installation';
 import type { z } from 'zod';
-import { allowedAt } from './allowed.ts';
-import { type Block, isBlock } from './block.ts';
+import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';
-import { type ChannelAccount, checkChannels } from './check-channels.ts';
-import { collectSecrets } from './collect-secrets.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument } from './document.ts';
-import { composeJsonSchema, type ForeignSchemas, type JsonSchema } from './json-schema.ts';
-import { formatPath, isWithin, type SettingsPath } from './path.ts';
-import type { SettingsProblem } from './problem.ts';
-import { chooseProfile } from './profiles/choose-profile.ts';
-import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
-import { type Environment, resolveReferences } from './references.ts';
-import { type Finding, problemOf, type SettingsSource } from './source.ts';
-import { HOUSE_PROFILES } from './template.ts';
+import {
+  allowedAt,
+  composeJsonSchema,
+  type ForeignSchemas,
+  type JsonSchema,
+} from './json-schema.ts';
+import { chooseProfile } from './profiles.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './read-text.ts';
+import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  type Block,
+  type Finding,
+  formatPath,
+  isBlock,
+  isWithin,
+  problemOf,
+  type SettingsPath,
+  type SettingsProblem,
+  type SettingsSource,
+} from './source.ts';
+import { newestVersion, SETTINGS_STEPS, versionLine } from './version.ts';
 
 /** What `loadSettings` needs from the outside world. */
 export interface LoadSettingsOptions<Model> extends ForeignSchemas {
@@ -181,4 +194,33 @@ function tidy(problems: readonly SettingsProblem[]): SettingsProblem[] {
   return problems
     .filter(({ path }) => !seen.has(path) && seen.add(path))
     .toSorted((a, b) => (a.position?.line ?? 0) - (b.position?.line ?? 0));
+}
+
+const TEMPLATE = configPath('parley.example.yaml');
+/** Profiles that come with Parley. */
+const HOUSE_PROFILES = configPath('profiles/');
+
+const SCHEMA = configPath('parley.schema.json');
+
+/** The settings file of a first start: all but its version is explained and commented out, so defaults apply. */
+export function settingsTemplate(): string {
+  const line = versionLine(newestVersion(SETTINGS_STEPS));
+  return readFileSync(TEMPLATE, 'utf8').replace(/^version: .*$/m, line);
+}
+
+/**
+ * Writes the template to `file`, readable by its owner alone since secrets may end up in it, and beside
+ * it the schema that its first line names to editors. Throws `SettingsError`, also when `file` exists.
+ */
+export function writeSettingsTemplate(file: string): void {
+  try {
+    writeFileSync(file, settingsTemplate(), { flag: 'wx', mode: 0o600 });
+    copyFileSync(SCHEMA, join(dirname(file), 'parley.schema.json'));
+  } catch (error) {
+    throw new SettingsError(
+      'settings-unwritable',
+      `The settings file ${file} cannot be written: ${reasonOf(error)}. Name another place with --config or --data.`,
+      error,
+    );
+  }
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { reasonOf } from '@parley/contracts';
-import { SettingsError } from './settings-error.ts';
+import { ParleyError, reasonOf } from '@parley/contracts';
 
 /** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;
@@ -83,4 +82,19 @@ function decode(file: string, bytes: Buffer): string {
       ? `${file} is saved as UTF-16. Save it as UTF-8 in your editor.`
       : `${file} is not valid UTF-8 (first bad byte on line ${line}). Save it as UTF-8 in your editor.`,
   );
+}
+
+/** Why a settings file could not even be read. What is wrong *inside* a readable file is a `SettingsProblem`. */
+export type SettingsErrorCode =
+  | 'settings-is-directory'
+  | 'settings-unreadable'
+  | 'settings-too-large'
+  | 'settings-encoding'
+  | 'settings-unwritable';
+
+/** Thrown when the settings file (or a secret file) cannot be read or written at all. */
+export class SettingsError extends ParleyError {
+  constructor(code: SettingsErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
 }

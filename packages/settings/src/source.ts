@@ -1,8 +1,3 @@
-import type { Block } from './block.ts';
-import { formatPath, type SettingsPath, valueAt } from './path.ts';
-import type { Position, SettingsProblem } from './problem.ts';
-import { isSecretPath } from './secret-names.ts';
-
 /** Everything that is needed to say where a value came from and what could stand there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
@@ -75,4 +70,182 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
     .filter((secret) => secret.length >= 4)
     .toSorted((a, b) => b.length - a.length)
     .reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
+}
+
+/** Where something stands in the file; both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * One thing in the settings that is wrong (or, as a warning, without effect), with all that a person
+ * needs to mend it. `found` and `excerpt` never show a secret.
+ */
+export interface SettingsProblem {
+  readonly kind: 'syntax' | 'newer' | 'unknown-key' | 'missing' | 'value' | 'reference';
+  /** Set where it is not in the settings file: the profile's, for example. */
+  readonly file?: string;
+  /** `channels.telegram.token`; empty for the file as a whole. */
+  readonly path: string;
+  /** Absent when the value is not in the file, for example because the file is missing. */
+  readonly position?: Position;
+  /** The value as written, shortened; a reference is shown as `${NAME}` and not as what it stands for. */
+  readonly found?: string;
+  /** What should stand there, as a phrase: `one of pretty, json`. */
+  readonly expected: string;
+  /** The valid key or value that was probably meant. */
+  readonly nearest?: string;
+  /** The lines around a syntax error with a caret below the place. */
+  readonly excerpt?: string;
+}
+
+/** A problem in plain lines for a terminal: place, what was found, what is expected, a hint. */
+export function describeProblem(problem: SettingsProblem): string {
+  const lines = [headline(problem)];
+  if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
+  if (problem.found !== undefined) lines.push(`    found:    ${problem.found}`);
+  lines.push(`    expected: ${problem.expected}`);
+  if (problem.nearest !== undefined) lines.push(`    did you mean: ${problem.nearest}`);
+  return lines.join('\n');
+}
+
+const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
+  syntax: 'is not valid YAML',
+  newer: 'is of a later kind than this Parley knows',
+  'unknown-key': 'is not a known key and has no effect',
+  missing: 'is missing',
+  value: 'has a value that does not fit',
+  reference: 'refers to something that is not there',
+};
+
+function headline(problem: SettingsProblem): string {
+  const { path, file, position: place } = problem;
+  const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
+  const subject = path === '' ? (file ?? 'the settings file') : inside;
+  const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`;
+  return `${subject} ${WHAT[problem.kind]}${where}`;
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ');
+}
+
+/** The way to a value from the top of the settings: keys and list positions. */
+export type SettingsPath = readonly (string | number)[];
+
+/** The path as people write it: `channels.telegram.token`, `owners[0]`; odd keys are quoted. */
+export function formatPath(path: SettingsPath): string {
+  return path.map((step, index) => formatStep(step, index === 0)).join('');
+}
+
+function formatStep(step: string | number, first: boolean): string {
+  if (typeof step === 'number') return `[${step}]`;
+  if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+  return first ? step : `.${step}`;
+}
+
+/** True when `path` is `top` or something below it. */
+export function isWithin(path: SettingsPath, top: SettingsPath): boolean {
+  return top.every((step, index) => path[index] === step);
+}
+
+/** The value at `path`, or undefined when any step of the way is missing. */
+export function valueAt(root: unknown, path: SettingsPath): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step))
+      return undefined;
+    value = Reflect.get(value, step);
+  }
+  return value;
+}
+
+/** A YAML mapping as a plain object. */
+export type Block = Readonly<Record<string, unknown>>;
+
+/** True for a mapping; lists and single values are none. */
+export function isBlock(value: unknown): value is Block {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const SECRET_NAME =
+  /(?:token|key|secret|password|passphrase|authorization|cookie)$|^(?:tokens|keys|secrets|passwords)$/i;
+const SECRET_LINE = /^(\s*(?:-\s+)?["']?)([\w-]+)(["']?\s*:\s*)(.+)$/;
+
+/** True when a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+/** True when any key on the way says that what follows is secret. */
+export function isSecretPath(path: SettingsPath): boolean {
+  return path.some((step) => typeof step === 'string' && isSecretName(step));
+}
+
+/** A line of YAML fit to be shown: a secret's value becomes dots, as many as it had characters. */
+export function maskLine(line: string): string {
+  const [, before = '', name = '', colon = '', value = ''] = SECRET_LINE.exec(line) ?? [];
+  if (name === '' || !isSecretName(name) || value.startsWith('${')) return line;
+  return `${before}${name}${colon}${'•'.repeat(value.length)}`;
+}
+
+/** The secrets that a secret value holds: the value itself, what stands behind a scheme, and what `secretsWithin` finds. */
+export function secretsIn(value: string): string[] {
+  const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
+  const basic = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : '';
+  const within = secretsWithin(value).map(({ text }) => text);
+  return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
+}
+
+/** A part of a longer text that may be a secret; `isNamed`: it stands where only secrets stand. */
+interface FoundSecret {
+  readonly text: string;
+  readonly isNamed: boolean;
+}
+
+/**
+ * What may be secret inside a text that is none as a whole: user and password, queries and long random
+ * steps of a URL's path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
+ */
+export function secretsWithin(value: string): readonly FoundSecret[] {
+  const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
+    partsOf(url),
+  );
+  const flags = [...value.matchAll(/(?:^|\s)-{0,2}([\w-]+)\s*[=:]\s*(\S.*)$/g)]
+    .filter(([, name = '']) => isSecretName(name))
+    .flatMap(([, , secret = '']) => [
+      secret,
+      /^(?:bearer|basic|token|bot)\s+(\S+)$/i.exec(secret)?.[1],
+    ]);
+  const found = flags.flatMap((text) => (text === undefined ? [] : [{ text, isNamed: true }]));
+  return [...urls, ...found];
+}
+
+function partsOf(url: string): FoundSecret[] {
+  const [, login = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/s.exec(url) ?? [];
+  const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
+  const [, path = '', query = ''] = /^[^/?#]*([^?#]*)\??([^#]*)/.exec(rest) ?? [];
+  const asked = query.split('&').map((pair) => /^([^=]*)=?(.*)$/s.exec(pair) ?? []);
+  return [
+    { text: user, isNamed: false },
+    { text: password, isNamed: true },
+    ...asked.map(([, name = '', text = '']) => ({ text, isNamed: isSecretName(name) })),
+    ...path
+      .split('/')
+      .filter((step) => step.length >= 20 && /\d/.test(step) && /[a-z]/i.test(step))
+      .map((text) => ({ text, isNamed: false })),
+  ].flatMap((found) => [found, { ...found, text: decoded(found.text) }]);
+}
+
+function passwordOf(credentials: string): string {
+  return /:(.+)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.[1] ?? '';
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A single % is no mistake in a password.
+  }
 }

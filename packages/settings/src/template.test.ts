@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSettings } from './document.ts';
-import { SettingsError } from './settings-error.ts';
-import { settingsTemplate, writeSettingsTemplate } from './template.ts';
+import { settingsTemplate, writeSettingsTemplate } from './load-settings.ts';
+import { SettingsError } from './read-text.ts';
 
 let folder: string;
 beforeEach(() => {

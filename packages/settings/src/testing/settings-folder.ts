@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { z } from 'zod';
 import { loadSettings, type SettingsResult } from '../load-settings.ts';
-import type { SettingsProblem } from '../problem.ts';
+import type { SettingsProblem } from '../source.ts';
 
 const telegram = z.strictObject({
   token: z.string({ error: 'a bot token from @BotFather' }).min(10),

@@ -1,6 +1,9 @@
-import { type Document, isMap, isScalar, type Pair, YAMLMap } from 'yaml';
+import { copyFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { reasonOf } from '@parley/contracts';
+import { type Document, isMap, isScalar, type Pair, parseDocument, YAMLMap } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import type { SettingsPath } from './path.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './read-text.ts';
+import type { SettingsPath } from './source.ts';
 
 /**
  * One change of a settings file. `move` takes a key to another name or section, with its comments;
@@ -106,4 +109,46 @@ function setVersion(document: Document, version: number): void {
   const known = pairAt(document, ['version']);
   if (known !== undefined) known.value = node;
   else sectionAt(document, []).items.unshift(document.createPair('version', node));
+}
+
+/** What became of the file; `kept` is where the old one lies. */
+export type SettingsUpgrade =
+  | Exclude<VersionCheck, { kind: 'upgraded' }>
+  | { readonly kind: 'missing' | 'broken' }
+  | {
+      readonly kind: 'upgraded';
+      readonly from: number;
+      readonly to: number;
+      readonly kept: string;
+    };
+
+/**
+ * Writes an older settings file as this Parley's version has it, comments kept, and leaves the old one
+ * beside it. Throws `SettingsError` when the file cannot be read or written; a broken one is left alone.
+ */
+export function upgradeSettings(
+  file: string,
+  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+): SettingsUpgrade {
+  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+  if (read.kind === 'missing') return { kind: 'missing' };
+  const document = parseDocument(read.text, { schema: 'core', logLevel: 'error' });
+  if (document.errors.length > 0) return { kind: 'broken' };
+  const check = upgradeDocument(document, steps);
+  if (check.kind !== 'upgraded') return check;
+  const kept = `${file}.version-${check.from}`;
+  try {
+    copyFileSync(file, kept);
+    writeFileSync(`${file}.new`, document.toString({ lineWidth: 0 }), {
+      mode: statSync(file).mode & 0o777,
+    });
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    throw new SettingsError(
+      'settings-unwritable',
+      `${file} cannot be written (${reasonOf(error)}). Make it and its folder writable.`,
+      error,
+    );
+  }
+  return { ...check, kept };
 }

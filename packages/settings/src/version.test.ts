@@ -1,10 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from './document.ts';
-import { describeProblem } from './problem.ts';
-import type { SettingsStep } from './settings-version.ts';
+import { describeProblem } from './source.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
-import { upgradeSettings } from './upgrade-settings.ts';
+import { type SettingsStep, upgradeSettings } from './version.ts';
 
 const { load, path } = settingsFolder();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Block } from '../block.ts';
-import { type Profile, withProfile } from './with-profile.ts';
+import { type Profile, withProfile } from './profiles.ts';
+import type { Block } from './source.ts';
 
 /** What is written, what the profile says, what counts. */
 const rows: readonly [what: string, written: Block, profile: Profile, counts: Block][] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { settingsJsonSchema } from './editor-schema.ts';
-import { valueAt } from './path.ts';
+import { settingsJsonSchema } from './json-schema.ts';
+import { valueAt } from './source.ts';
 
 const schema = settingsJsonSchema({
   modelSchema: z.strictObject({ model: z.enum(['auto', 'offline']).default('auto') }),

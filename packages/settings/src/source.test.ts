@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from './problem.ts';
+import { describeProblem } from './source.ts';
 
 describe('describeProblem', () => {
   it('[D12] tells place, value, expectation and the likely meaning in plain lines', () => {

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSettings } from '../load-settings.ts';
-import { describeProblem } from '../problem.ts';
-import { okay, problems, settingsFolder, settingsSchemas } from '../testing/settings-folder.ts';
+import { loadSettings } from './load-settings.ts';
+import { describeProblem } from './source.ts';
+import { okay, problems, settingsFolder, settingsSchemas } from './testing/settings-folder.ts';
 
 const { path } = settingsFolder();
 

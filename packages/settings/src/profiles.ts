@@ -1,0 +1,224 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '@parley/contracts';
+import { z } from 'zod';
+import { type Checked, check, oneOf } from './check.ts';
+import { CoreSettings } from './core-schema.ts';
+import { parseSettings } from './document.ts';
+import { allowedAt, profileJsonSchema } from './json-schema.ts';
+import { nearest } from './nearest.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
+import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  type Block,
+  isBlock,
+  problemOf,
+  type SettingsProblem,
+  type SettingsSource,
+} from './source.ts';
+
+/** The settings with their profile worked in, and what is wrong with that profile. */
+export interface ProfiledSettings {
+  readonly value: Block;
+  readonly problems: readonly SettingsProblem[];
+  readonly warnings: readonly SettingsProblem[];
+  readonly secrets: readonly string[];
+}
+
+const PATH = ['agent', 'profile'];
+
+/**
+ * Works in the profile that `agent.profile` names. Without one the settings stay as they are; a name
+ * that is no text is left to the check of the settings. Throws `SettingsError` as `loadProfile` does.
+ */
+export function chooseProfile(source: SettingsSource, place: ProfilePlace): ProfiledSettings {
+  const { agent } = source.value;
+  const name = isBlock(agent) ? agent.profile : undefined;
+  const unchanged = { value: source.value, problems: [], warnings: [], secrets: [] };
+  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return unchanged;
+  const loaded = loadProfile(name, place);
+  if (loaded.kind === 'missing') {
+    return { ...unchanged, problems: [unknownProfile(name, place.folders, source)] };
+  }
+  if (loaded.kind === 'bad') return { ...unchanged, ...loaded };
+  const { profile, warnings, secrets } = loaded;
+  const value = withProfile(source.value, profile);
+  return { value, problems: homelessModel(profile, source), warnings, secrets };
+}
+
+function unknownProfile(
+  name: string,
+  folders: readonly string[],
+  source: SettingsSource,
+): SettingsProblem {
+  const names = profileNames(folders);
+  const expected = `${oneOf(names)}, or a file ${name}.yaml in ${folders[0]}`;
+  const meant = nearest(name, names);
+  return problemOf({ kind: 'value', path: PATH, expected, nearest: meant }, source);
+}
+
+/** A bare name says nothing about where that model is. */
+function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+  if (modelName === undefined || source.value.model !== undefined) return [];
+  const expected = `a section with the provider of "${modelName}", the model of the profile`;
+  return [problemOf({ kind: 'missing', path: ['model'], expected }, source)];
+}
+
+/** Where profiles are looked for and how they are checked. */
+export interface ProfilePlace {
+  /** The first folder that has the file is taken. */
+  readonly folders: readonly string[];
+  readonly env: Environment;
+  readonly modelSchema: z.ZodType;
+}
+
+/** What became of a profile file. `secrets` is what logs must never show. */
+export type LoadedProfile =
+  | { readonly kind: 'missing' }
+  | ({ readonly warnings: readonly SettingsProblem[]; readonly secrets: readonly string[] } & (
+      | { readonly kind: 'ok'; readonly profile: Profile }
+      | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
+    ));
+
+/** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at all. */
+function loadProfile(name: string, place: ProfilePlace): LoadedProfile {
+  for (const folder of place.folders) {
+    const file = join(folder, `${name}.yaml`);
+    const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+    if (read.kind === 'text') return inFile(checkProfile(file, read.text, place), file);
+  }
+  return { kind: 'missing' };
+}
+
+/** The names that can be chosen, sorted. A folder that is not there holds none. */
+function profileNames(folders: readonly string[]): readonly string[] {
+  const names = folders.flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw new Error(`The profiles in ${folder} cannot be listed: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  });
+  return [...new Set(names.map((file) => file.slice(0, -'.yaml'.length)))].toSorted();
+}
+
+function checkProfile(file: string, text: string, place: ProfilePlace): LoadedProfile {
+  const document = parseSettings(text);
+  if (document.kind === 'broken') {
+    return { kind: 'bad', problems: document.problems, warnings: [], secrets: [] };
+  }
+  const resolved = resolveReferences(document.value, place.env, file);
+  const secrets = collectSecrets(resolved);
+  const source: SettingsSource = {
+    value: resolved.value,
+    outside: resolved.outside,
+    secrets,
+    locate: document.locate,
+    allowedAt: (path) => allowedAt(profileJsonSchema(ProfileSettings, place.modelSchema), path),
+  };
+  const profile = check(ProfileSettings, resolved.value, [], source);
+  const model = checkModel(resolved.value.model, source, place.modelSchema);
+  const warnings = [...document.warnings, ...profile.warnings, ...(model?.warnings ?? [])];
+  const references = resolved.problems.map((p) => problemOf({ kind: 'reference', ...p }, source));
+  const wrong = [profile, model].flatMap((part) => (part?.kind === 'bad' ? part.problems : []));
+  const problems = [...references, ...wrong];
+  if (profile.kind === 'bad' || problems.length > 0) {
+    return { kind: 'bad', problems, warnings, secrets };
+  }
+  const { model: written, ...rest } = ProfileSettings.parse(profile.cleaned);
+  if (written === undefined) return { kind: 'ok', profile: rest, warnings, secrets };
+  const chosen = model?.kind === 'ok' ? { model: model.cleaned } : { modelName: String(written) };
+  return { kind: 'ok', profile: { ...rest, ...chosen }, warnings, secrets };
+}
+
+/** Undefined where there is no model, and where a word is none of the models' own and so names one. */
+function checkModel(
+  written: unknown,
+  source: SettingsSource,
+  schema: z.ZodType,
+): Checked<unknown> | undefined {
+  if (isBlock(written) || (typeof written === 'string' && schema.safeParse(written).success)) {
+    return check(schema, written, ['model'], source);
+  }
+  return undefined;
+}
+
+function inFile(loaded: LoadedProfile, file: string): LoadedProfile {
+  if (loaded.kind === 'missing') return loaded;
+  const name = (problem: SettingsProblem): SettingsProblem => ({ ...problem, file });
+  const warnings = loaded.warnings.map(name);
+  if (loaded.kind === 'ok') return { ...loaded, warnings };
+  return { ...loaded, warnings, problems: loaded.problems.map(name) };
+}
+
+/** A checked profile; `modelName` stands apart because it fills one key of the section `model`. */
+export interface Profile extends Omit<ProfileSettings, 'model'> {
+  readonly model?: unknown;
+  readonly modelName?: string;
+}
+
+/**
+ * The settings as if their author had also written what the profile says (P15). What the file itself
+ * says wins, key by key; a list in the file takes the place of the profile's list, and a model in the
+ * file that of the profile's model. Defaults are filled in later and so come last.
+ */
+export function withProfile(written: Block, profile: Profile): Block {
+  const { skills, tools, plugins, model, modelName, ...agent } = profile;
+  return withoutGaps({
+    ...written,
+    agent: under(written.agent, agent),
+    skills: under(written.skills, skills),
+    tools: under(written.tools, tools),
+    plugins: written.plugins ?? plugins,
+    model: modelOf(written.model, model, modelName),
+  });
+}
+
+/** What is no block stays as it is written: the check after this says what is wrong with it. */
+function under(written: unknown, profile: Block | undefined): unknown {
+  if (written === undefined) return profile;
+  return isBlock(written) ? { ...profile, ...written } : written;
+}
+
+function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
+  if (written === undefined) return model;
+  if (modelName === undefined || !isBlock(written)) return written;
+  return { model: modelName, ...written };
+}
+
+function withoutGaps(block: Block): Block {
+  return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
+}
+
+const { layout, persona, format, memory, skipContextFiles, ephemeral } =
+  CoreSettings.shape.agent.unwrap().shape;
+
+const Names = z.array(z.string().min(1));
+
+/**
+ * One profile file (P15): what an agent is, in one place. Each key means what the key of the same
+ * name means in the settings; nothing has a default here, so that what is left out stays open.
+ */
+const ProfileSettings = z.strictObject({
+  layout,
+  persona,
+  format,
+  memory,
+  skipContextFiles,
+  ephemeral,
+  skills: z
+    .strictObject({
+      allow: Names.optional(),
+      block: Names.optional(),
+      show: z.enum(['outline', 'inline']).optional(),
+    })
+    .optional(),
+  tools: z.strictObject({ allow: Names.optional(), block: Names.optional() }).optional(),
+  plugins: CoreSettings.shape.plugins.unwrap().optional(),
+  /** A block as in the settings, or the name of a model of the provider that the settings name. */
+  model: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
+});
+type ProfileSettings = z.input<typeof ProfileSettings>;
