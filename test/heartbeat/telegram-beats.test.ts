@@ -6,6 +6,7 @@ import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  runCommand,
   startParleyProcess,
 } from '../e2e/parley-process.ts';
 import { textOf } from '../model/chat-request.ts';
@@ -72,10 +73,18 @@ async function greet(chat: number, from = ANN): Promise<void> {
   await until(chat, 'You said');
 }
 
-/** Runs one beat to its end. */
-async function beat(): Promise<void> {
+/** Runs one beat to its end, as its time comes. */
+async function dueBeat(): Promise<void> {
   parley = await restartDue(folder, parley);
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(0);
+}
+
+/** The same, of the task that is due, without waiting for the time. */
+async function beat(): Promise<void> {
+  const before = runsEnded(parley);
+  const { code, out } = await runCommand(['--data', folder.path, 'heartbeat', 'now']);
+  expect(code, out).toBe(0);
+  await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
 /** Why the last beat began no run. */
@@ -97,7 +106,7 @@ describe('an alert on Telegram', () => {
     await open();
     await greet(ANN);
     model.says('Two letters wait: **the bank** and Bo.');
-    await beat();
+    await dueBeat();
     await until(ANN, 'Two letters');
     telegram.say({ chat: ANN, text: 'what does the bank want?' });
     await until(ANN, 'what does the bank want?');
@@ -188,7 +197,7 @@ describe('an alert on Telegram', () => {
     await open({ quietHours: `${hour(-2)}-${hour(2)}` }, { agents: { main: { timeZone: 'UTC' } } });
     await greet(ANN);
     model.says('The backup failed.');
-    await beat();
+    await dueBeat();
     parley = await restartDue(folder, parley);
     expect(said(ANN)).toHaveLength(1);
     expect(await runsOf(folder, parley)).toMatchObject([{ state: 'held' }]);
@@ -211,7 +220,7 @@ describe('a check before a standing task', () => {
     putFile(folder, 'mail.txt', 'two letters');
     putFile(folder, 'HEARTBEAT.md', `${TASK.replace('30 min', '5 min')}- check: cat mail.txt\n`);
     await greet(ANN);
-    await beat();
+    await dueBeat();
     const rewound = async () => {
       await parley.end();
       const state = JSON.parse(readFileSync(join(folder.path, STATE), 'utf8'));
@@ -223,7 +232,7 @@ describe('a check before a standing task', () => {
     expect(model.beats()).toHaveLength(1);
     putFile(folder, 'mail.txt', 'three letters');
     await rewound();
-    await beat();
+    await dueBeat();
     expect(model.beats()).toHaveLength(2);
   });
 

@@ -218,15 +218,16 @@ describe('heartbeat-state.json', () => {
     expect(tasks.map(({ next }) => next.kind)).toEqual(['not-yet']);
   });
 
-  it('[H02] may be changed by a person, who is obeyed', async () => {
-    scene = await openHeartbeatScene();
+  it('[H02] may be changed by a person, who is obeyed, also where beginning a run took a while', async () => {
+    let ms = Date.parse('2026-11-21T09:30:00Z');
+    scene = await openHeartbeatScene({ clock: () => ms++ });
     scene.put('HEARTBEAT.md', CALENDAR);
-    await firstBeat();
+    await scene.heartbeat.now('first');
     await scene.run();
     const state = JSON.parse(scene.got('heartbeat-state.json'));
     state.tasks.calendar.lastRun = null;
     scene.put('heartbeat-state.json', JSON.stringify(state));
-    expect(await nextBeat()).toBe('calendar');
+    expect(await scene.heartbeat.now('second')).toEqual({ kind: 'begun', task: 'calendar' });
   });
 
   it('[H02] that is no JSON is mended and said so', async () => {

@@ -119,6 +119,7 @@ export interface BeatDeps extends BeginBeatDeps {
   readonly findTarget: FindTarget;
   /** Runs what a task has looked at first; without it every task asks the model. */
   readonly checkForNews?: CheckForNews;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -243,6 +244,7 @@ async function tryTask(deps: BeatDeps, trying: Trying): Promise<Tried> {
     target,
     slot: trying.slot,
     lastRun: state.tasks.get(task.name)?.lastRun ?? null,
+    now,
     ...(asked !== undefined && { id: asked.id }),
   });
   if (begun.kind === 'begun') await stateFile.began(state, task, now, news.seen);
@@ -265,6 +267,8 @@ interface Beginning {
   readonly slot: BeatSlot | null;
   /** In ms; null: never. */
   readonly lastRun: number | null;
+  /** The moment that the state file is given too: a later one would be taken for a run that it has missed. */
+  readonly now: number;
   /** Of a run that somebody asked for. */
   readonly id?: string;
 }
@@ -274,10 +278,9 @@ type BegunBeat = { readonly kind: 'begun' } | { readonly kind: 'stop'; readonly 
 
 /** Begins a run and wakes its lane. The beat is taken by it, or left to be rested. */
 async function beginBeat(
-  { store, agent, wake, clock }: BeginBeatDeps,
-  { task, target, slot, lastRun, id }: Beginning,
+  { store, agent, wake }: BeginBeatDeps,
+  { task, target, slot, lastRun, now, id }: Beginning,
 ): Promise<BegunBeat> {
-  const now = clock();
   const order = beatOrder({
     // The beat names its run: whoever else takes the same beat cannot begin another one.
     id: id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`,
