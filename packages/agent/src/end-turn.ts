@@ -5,21 +5,22 @@ import {
   type LiveEvent,
   type Meter,
   type PassPoint,
+  type Reader,
   silentMeter,
   silentTracer,
   type Tracer,
 } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
+import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, Store, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { marked, visibleText } from './answer/visible-text.ts';
-import { NOTHING_TO_SHOW } from './failure-words.ts';
-import type { FinalStep, StepUsage } from './final-step.ts';
 import { spoken, textOf } from './history.ts';
-import { accountOf } from './spend/spend-guard.ts';
+import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
+import { accountOf } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { type AgentPlace, leadingMessage, turnFacts } from './turn-facts.ts';
+import { type AgentPlace, leadingMessage, turnFacts } from './turn-opening.ts';
 
 /** What ending a turn works with. */
 export interface EndTurnDeps {
@@ -169,4 +170,31 @@ async function partsOf(turn: ClaimedTurn, markdown: string, replyTo?: string): P
   const route = replyTo === undefined ? fixed : { ...fixed, replyToMessageId: replyTo };
   const bodies = await renderInSteps(markdown, route.target, setImmediate);
   return bodies.map((body) => ({ route, body }));
+}
+
+/** Sent when a turn was started again and again and never ended. */
+export const GAVE_UP =
+  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
+
+/** Sent when the answer holds nothing that a person could see, such as a comment. */
+const NOTHING_TO_SHOW =
+  'The model answered with nothing that can be shown. Please ask again, or in other words.';
+
+/**
+ * The message to a person when the model gave no answer. An owner reads what happened and what to do,
+ * all others nothing about servers, keys and settings.
+ */
+export function failureWords(error: ModelError, reader: Reader): string {
+  if (reader.kind === 'owner') return error.message;
+  switch (error.failure.kind) {
+    case 'too-long':
+      return 'This conversation has become too long for my model. Send /new to start afresh.';
+    case 'filtered':
+      return 'My model declined to answer this. Please put it in other words.';
+    case 'rate-limited':
+    case 'overloaded':
+      return 'My model has too much to do just now. Please try again in a while.';
+    default:
+      return 'I could not get an answer from my model. Please try again later.';
+  }
 }

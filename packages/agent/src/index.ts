@@ -9,14 +9,8 @@ export { readHistory } from './context/read-history.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
 export { type BeatRunnerDeps, withHeartbeats } from './heartbeat/beat-runner.ts';
 export { type NewsChecker, newsChecker } from './heartbeat/check-for-news.ts';
-export type {
-  TurnAdditions,
-  TurnClosing,
-  TurnHook,
-  TurnOpening,
-} from './hooks/turn-hook.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
-export type { TurnLimits } from './loop/turn-limits.ts';
+export type { TurnLimits } from './loop/turn-loop.ts';
 export {
   type AgentMcp,
   type McpLine,
@@ -49,7 +43,7 @@ export type { SoulAnswer } from './soul/soul-proposals.ts';
 export type { SoulSettings } from './soul/soul-settings.ts';
 export { soulDiff } from './soul/soul-text.ts';
 export { momentOf, nameOf, originOf, scoreWords, standingOf } from './soul/soul-words.ts';
-export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend/spend-guard.ts';
+export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
 export { todosSource } from './todos/todos-source.ts';
@@ -70,6 +64,12 @@ export {
   type ToolSet,
 } from './tools/tool-registry.ts';
 export { type TracedTurnDeps, withTraces } from './traced-turn.ts';
-export type { AgentPlace } from './turn-facts.ts';
+export type {
+  TurnAdditions,
+  TurnClosing,
+  TurnHook,
+  TurnOpening,
+} from './turn-hooks.ts';
+export type { AgentPlace } from './turn-opening.ts';
 export { turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';

@@ -1,8 +1,8 @@
 import type { AssembledPrompt, HeartbeatNote, PromptContext, PromptMode } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { textOf } from './history.ts';
-import { type HookDeps, runBefore } from './hooks/run-hooks.ts';
 import { checkedRequest } from './loop/checked-request.ts';
+import { type HookDeps, runBefore } from './turn-hooks.ts';
 import { openTurn } from './turn-opening.ts';
 import { type TurnPromptDeps, turnPrompt } from './turn-prompt.ts';
 

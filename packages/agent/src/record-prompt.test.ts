@@ -2,9 +2,9 @@ import { recordingLogger } from '@parley/contracts';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { describe, expect, it } from 'vitest';
-import type { TurnHook } from './hooks/turn-hook.ts';
 import { recordPrompt } from './record-prompt.ts';
 import { openTurnScene, type SceneExtras } from './testing/turn-scene.ts';
+import type { TurnHook } from './turn-hooks.ts';
 
 const SECRET = 'the launch code is 4711';
 const GROUP = { chat: { id: 'g', type: 'group', title: 'Crew' } } as const;

@@ -2,7 +2,7 @@ import { type Clock, type Logger, reasonOf, withoutTemplateTokens } from '@parle
 import type { ModelMessage, ModelRequest } from '@parley/models';
 import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
-import { leadingMessage } from './turn-facts.ts';
+import { leadingMessage } from './turn-opening.ts';
 
 /** What recording needs. */
 export interface RecordPromptDeps {

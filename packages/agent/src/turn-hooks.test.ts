@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Audience, PromptPart } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { TurnClosing, TurnHook, TurnOpening } from './hooks/turn-hook.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import type { TurnClosing, TurnHook, TurnOpening } from './turn-hooks.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const part = (text: string, kind: 'owner' | 'everyone' = 'everyone'): PromptPart => ({

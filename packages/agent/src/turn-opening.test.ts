@@ -1,8 +1,8 @@
 import type { ChatType } from '@parley/contracts';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
-import { describe, expect, it } from 'vitest';
-import { agentIn } from './testing/turn-scene.ts';
-import { turnReader } from './turn-opening.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { agentIn, openTurnScene, type TurnScene } from './testing/turn-scene.ts';
+import { leadingMessage, turnFacts, turnReader } from './turn-opening.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -55,5 +55,72 @@ describe('for whom a turn runs', () => {
       steps: [],
     };
     expect(turnReader(turn, deps)).toEqual({ kind, conversationId: 'c' });
+  });
+});
+
+const AGENT = agentIn('/w', 'Asia/Kolkata');
+const NOON = Date.UTC(2026, 11, 31, 23, 45);
+
+let scene: TurnScene;
+beforeEach(async () => {
+  scene = await openTurnScene();
+});
+afterEach(() => scene.close());
+
+describe('the runtime facts of a turn', () => {
+  it('[F02] of a direct chat name the person and no group', async () => {
+    await scene.write('hello');
+    const { turn } = await scene.begin();
+    expect(turnFacts(turn, AGENT, NOON)).toEqual({
+      user: { id: 'test:1', name: 'Ada' },
+      channel: 'test',
+      account: 'default',
+      channelUserId: '1',
+      chatType: 'direct',
+      messageId: 'm1',
+      mentions: [],
+      addressed: true,
+      date: '2027-01-01',
+      time: '05:15',
+      timeZone: 'Asia/Kolkata',
+      workspace: '/w',
+      heartbeat: false,
+      variables: {},
+    });
+  });
+
+  it('[F02] of a thread name the group, its title and the thread', async () => {
+    const chat = { id: '-9', type: 'thread', title: 'Team', threadId: '5' } as const;
+    await scene.write('hello', { chat });
+    const { turn } = await scene.begin('-9');
+    expect(turnFacts(turn, AGENT, NOON)).toMatchObject({
+      chatType: 'thread',
+      groupId: '-9',
+      groupTitle: 'Team',
+      threadId: '5',
+    });
+  });
+
+  it('[F02] are those of the newest message when several are answered together', async () => {
+    const sender = { id: '2', name: 'Bo', isBot: false };
+    const chat = { id: '-9', type: 'group' } as const;
+    await scene.write('one', { chat });
+    await scene.write('two', { chat, sender });
+    const { turn } = await scene.begin('-9');
+    expect(turnFacts(turn, AGENT, NOON).user).toEqual({ id: 'test:2', name: 'Bo' });
+  });
+
+  it('cannot be had of a turn without messages, which the database never makes', () => {
+    const turn: ClaimedTurn = {
+      turnId: 't',
+      conversationId: 'c',
+      session: 0,
+      resumed: false,
+      attempts: 0,
+      messages: [],
+      overheard: [],
+      steps: [],
+    };
+    expect(() => leadingMessage(turn)).toThrow('has no messages');
   });
 });

@@ -18,11 +18,10 @@ import type { ClaimedTurn, Store } from '@parley/store';
 import type { ApprovalRules } from './approvals/approval-policy.ts';
 import { approvalsNote } from './approvals/approvals-note.ts';
 import { gatherFeatures } from './gather-features.ts';
-import type { TurnAdditions } from './hooks/turn-hook.ts';
 import { toolsInMode } from './modes/tools-in-mode.ts';
 import type { ToolRegistry, ToolSet } from './tools/tool-registry.ts';
-import { leadingMessage } from './turn-facts.ts';
-import { type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
+import type { TurnAdditions } from './turn-hooks.ts';
+import { leadingMessage, type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
 
 /** What the prompt of a turn is made from. */
 export interface TurnPromptDeps extends OpenTurnDeps {

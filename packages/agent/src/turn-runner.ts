@@ -18,22 +18,18 @@ import {
   openLaterMessages,
 } from './busy/later-messages.ts';
 import { askedToCompact } from './context/asked-to-compact.ts';
-import { type Ending, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
-import { failureWords, GAVE_UP } from './failure-words.ts';
-import type { FinalStep } from './final-step.ts';
+import { type Ending, failureWords, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
 import { textOf } from './history.ts';
-import { runAfter } from './hooks/run-hooks.ts';
-import type { TurnClosing } from './hooks/turn-hook.ts';
-import { asBegun, openJournal } from './loop/turn-journal.ts';
-import { TurnLimitError } from './loop/turn-limits.ts';
+import { asBegun, type FinalStep, openJournal } from './loop/turn-journal.ts';
+import { TurnLimitError } from './loop/turn-loop.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import type { MemoryKeeper } from './memory/memory-keeper.ts';
 import { holdPrompt } from './record-prompt.ts';
-import { accountOf, SpendCapError } from './spend/spend-guard.ts';
+import { accountOf, SpendCapError } from './spend.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
-import { leadingMessage, turnFacts } from './turn-facts.ts';
-import { openTurn, turnReader } from './turn-opening.ts';
+import { runAfter, type TurnClosing } from './turn-hooks.ts';
+import { leadingMessage, openTurn, turnFacts, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 'busy'> {
@@ -124,7 +120,7 @@ async function answerTurn(
     const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
-  const later = await openLaterMessages(deps, { turn, journal }, lease, signal);
+  const later = openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
     const ended = await answerUnlessStopped(deps, { turn, journal, later, prompt }, lease);
     // What it was about to store was refused because a later message had ended it.

@@ -1,5 +1,5 @@
 import type { ClaimedTurn, InboxRow } from '@parley/store';
-import { leadingMessage } from '../turn-facts.ts';
+import { leadingMessage } from '../turn-opening.ts';
 import type { QuotableMessages } from './visible-text.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { JournalledCall } from '../loop/turn-journal.ts';
 import { isPlaceholder } from '../modes/tools-in-mode.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
-import { leadingMessage } from '../turn-facts.ts';
+import { leadingMessage } from '../turn-opening.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { changedText, nobodyText, othersText, refusalText, tooLongText } from './approval-words.ts';
 import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/contracts';
 import type { ClaimedTurn, InboxRow, NewApproval, NewPart, Store } from '@parley/store';
-import { leadingMessage } from '../turn-facts.ts';
+import { leadingMessage } from '../turn-opening.ts';
 import type { ApprovalRules } from './approval-policy.ts';
 import { questionText, waitingText } from './approval-words.ts';
 import { noticeParts, questionParts } from './ask-parts.ts';

@@ -1,10 +1,22 @@
-import { type BusyPolicy, busyIn, type Clock, type LiveBus, type Logger } from '@parley/contracts';
-import type { ClaimedTurn, Lease, Store } from '@parley/store';
+import {
+  type BusyPolicy,
+  busyIn,
+  type Clock,
+  type LiveBus,
+  type Logger,
+  reasonOf,
+} from '@parley/contracts';
+import type { StopReason } from '@parley/queue';
+import {
+  type ClaimedTurn,
+  goesToSamePlace,
+  type InboxRow,
+  type Lease,
+  type Store,
+} from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
-import { leadingMessage } from '../turn-facts.ts';
-import type { Interruption, openInterruption } from './interruption.ts';
+import { leadingMessage } from '../turn-opening.ts';
 
-/** What deciding about messages that arrive during a turn needs. */
 export interface LaterMessagesDeps {
   readonly store: Pick<Store, 'lanes'>;
   /** `collect` when absent: they wait. */
@@ -20,31 +32,30 @@ export interface LaterMessages {
   readonly signal: AbortSignal;
   /** From now on no later message ends the turn. */
   beforeActing(): Promise<void>;
-  /** Gives the turn what waits and may join it; `answer` is what it was about to say. */
+  /** Adds the waiting messages that may join the turn; `answer` is what it was about to say. */
   join(answer?: TimedAnswer): ReturnType<TurnJournal['join']>;
   /** The turn is over. */
   end(): void;
 }
 
-/** Begins to look after them. `turn` as it was begun. */
-export async function openLaterMessages(
+/** Opens the watch over later messages. `turn` as it was started. */
+export function openLaterMessages(
   deps: LaterMessagesDeps,
   { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
   lease: Lease,
   signal: AbortSignal,
-): Promise<LaterMessages> {
+): LaterMessages {
   const { turnId, mode } = turn;
   const busy = busyIn(deps.busy ?? 'collect', leadingMessage(turn).message.chat.type);
   const interruption =
-    busy === 'interrupt' ? await interruptionOf(deps, { turn, journal }, lease) : null;
-  // What has acted must not be begun anew, so that nothing is done twice: then they join it.
+    busy === 'interrupt' ? openInterruption(deps, { turn, journal }, lease) : null;
+  // A turn that has acted must not be started again, or it would act twice: then they join it.
   const joins = () => busy === 'steer' || interruption?.isOver() === true;
   return {
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
     beforeActing: async () => interruption?.close(),
     async join(answer) {
       if (!joins()) return 'none';
-      const { mayJoin } = await import('./may-join.ts');
       return journal.join(
         (steps) =>
           deps.store.lanes.join(
@@ -59,10 +70,101 @@ export async function openLaterMessages(
   };
 }
 
-/** Loaded where the settings want it. */
-async function interruptionOf(
-  ...given: Parameters<typeof openInterruption>
-): Promise<Interruption> {
-  const { openInterruption } = await import('./interruption.ts');
-  return openInterruption(...given);
+/**
+ * Whether a message that came during a turn may join it (D03). Whatever a turn may do and show was decided
+ * from the messages it began with, so only the same person in the same place adds to it, in words alone:
+ * files, commands and what Parley itself says wait for a turn of their own.
+ */
+export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {
+  const leading = leadingMessage(turn);
+  const { message } = row;
+  return (
+    turn.messages.every((one) => one.message.occasion === undefined) &&
+    message.occasion === undefined &&
+    goesToSamePlace(row.route, leading.route) &&
+    placeOf(row) === placeOf(leading) &&
+    row.fromOwner === leading.fromOwner &&
+    message.attachments === undefined &&
+    !message.text.trimStart().startsWith('/')
+  );
+}
+
+/** Who wrote where, and with which variables: all that the facts of a turn say of its message. */
+function placeOf({ message: { channel, account, chat, sender, variables } }: InboxRow): string {
+  const said = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([channel, account, chat.id, chat.type, chat.threadId, sender.id, said]);
+}
+
+/** Watches for a later message that ends a running turn (D03). */
+interface Interruption {
+  /** Fires once the turn was ended. */
+  readonly signal: AbortSignal;
+  /** Whether the turn goes on to its end whatever is written. */
+  isOver(): boolean;
+  /** The turn acts or answers now: it is either ended already or goes on to its end. */
+  close(): Promise<void>;
+  /** Stops watching. */
+  end(): void;
+}
+
+/**
+ * Starts to watch. The database decides; the live event only says when to look, and where it gets lost
+ * the message waits as with `collect`. A turn that has steps of an earlier run is not ended any more.
+ */
+function openInterruption(
+  { store, bus, clock, log }: Omit<LaterMessagesDeps, 'busy'>,
+  { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
+  lease: Lease,
+): Interruption {
+  const { turnId, conversationId } = turn;
+  const ended = new AbortController();
+  const interrupted: StopReason = 'interrupted';
+  let isOver = journal.rounds().length > 0 || journal.answer !== null;
+  let looking: Promise<void> | null = null;
+  let wanted = false;
+  let timer: NodeJS.Timeout | undefined;
+  const lookOnce = async (): Promise<void> => {
+    const found = await store.lanes.interrupt(lease, turnId, clock());
+    if (found.kind === 'interrupted') ended.abort(interrupted);
+    else if (found.kind === 'later' && !isOver) timer = setTimeout(look, found.retryInMs);
+  };
+  const lookWhileWanted = async (): Promise<void> => {
+    while (wanted && !isOver && !ended.signal.aborted) {
+      wanted = false;
+      await lookOnce();
+    }
+  };
+  const look = (): void => {
+    clearTimeout(timer);
+    wanted = true;
+    looking ??= lookWhileWanted()
+      .catch((error: unknown) =>
+        log.warn(
+          { turn: turnId, reason: reasonOf(error) },
+          'a later message could not be looked for',
+        ),
+      )
+      .finally(() => {
+        looking = null;
+      });
+  };
+  const unsubscribe = bus.subscribe((event) => {
+    if (event.type === 'message-waiting' && event.conversationId === conversationId) look();
+  });
+  // No event reported what came between the claim and now.
+  look();
+  return {
+    signal: ended.signal,
+    isOver: () => isOver,
+    async close() {
+      isOver = true;
+      clearTimeout(timer);
+      await looking;
+    },
+    end() {
+      isOver = true;
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { describe, expect, it } from 'vitest';
-import { mayJoin } from './may-join.ts';
+import { mayJoin } from './later-messages.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;

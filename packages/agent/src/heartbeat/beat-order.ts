@@ -2,7 +2,7 @@ import type { ReplyRoute, RuntimeFacts } from '@parley/contracts';
 import type { HeartbeatNote } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { z } from 'zod';
-import { leadingMessage } from '../turn-facts.ts';
+import { leadingMessage } from '../turn-opening.ts';
 
 /** What a heartbeat’s message carries in its variables: the task as it stood when the run began. */
 const Note = z.object({ task: z.string(), instruction: z.string(), schedule: z.string() });

@@ -1,8 +1,8 @@
 import type { JudgeBeat } from '@parley/contracts';
 import type { RunTurn } from '@parley/queue';
 import { type BeatRun, HEARTBEAT_LANE, type Store } from '@parley/store';
-import type { TurnLimits } from '../loop/turn-limits.ts';
-import { leadingMessage } from '../turn-facts.ts';
+import type { TurnLimits } from '../loop/turn-loop.ts';
+import { leadingMessage } from '../turn-opening.ts';
 import type { TurnRunnerDeps } from '../turn-runner.ts';
 
 /** What running heartbeats needs besides what every turn does. */

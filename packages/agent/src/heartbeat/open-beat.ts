@@ -1,11 +1,16 @@
 import type { BeatRun, BeatTurn, ClaimedTurn } from '@parley/store';
-import type { StepUsage } from '../final-step.ts';
 import { textOf } from '../history.ts';
-import type { TurnJournal } from '../loop/turn-journal.ts';
+import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { unseenMedia } from '../media/turn-media.ts';
-import { accountOf } from '../spend/spend-guard.ts';
-import { leadingMessage, turnFacts } from '../turn-facts.ts';
-import { type OpenedTurn, type OpenTurnDeps, openTurn, turnReader } from '../turn-opening.ts';
+import { accountOf } from '../spend.ts';
+import {
+  leadingMessage,
+  type OpenedTurn,
+  type OpenTurnDeps,
+  openTurn,
+  turnFacts,
+  turnReader,
+} from '../turn-opening.ts';
 import { isOwnersAlone } from './beat-order.ts';
 
 /** A run of a standing task, its turn, and what that has done so far. */

@@ -1,8 +1,8 @@
 import { BEAT_ROUTINES } from '@parley/contracts';
 import type { BeatTurn } from '@parley/store';
 import type { Ending } from '../end-turn.ts';
-import { GAVE_UP } from '../failure-words.ts';
-import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
+import { GAVE_UP } from '../end-turn.ts';
+import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { TimeUpError } from '../time-limit.ts';
 import { maySpend } from '../turn-answer.ts';
 import { MAX_ATTEMPTS, orWhy } from '../turn-runner.ts';

@@ -1,6 +1,7 @@
 import {
   type Audience,
   type Clock,
+  type InboundMessage,
   type Logger,
   type Meter,
   type Reader,
@@ -19,11 +20,12 @@ import {
   subjectOf,
 } from '../approvals/approval-policy.ts';
 import { nobodyText } from '../approvals/approval-words.ts';
+import { hasForeignWords } from '../approvals/foreign-words.ts';
 import { isPlaceholder } from '../modes/tools-in-mode.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
 import type { CallMoment, Proposal, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
-import { momentOf, type TurnOrigin } from './call-moment.ts';
+import type { TurnOrigin } from '../turn-opening.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
 /** What tools are called with in a turn. */
@@ -216,4 +218,37 @@ function tooMany({ name }: ModelToolCall): ToolOutcome {
 function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   const known = names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`;
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
+}
+
+/** Whom a turn answers, and from what. */
+export interface TurnSoFar {
+  readonly reader: Reader;
+  readonly messages?: readonly InboundMessage[];
+  readonly origin?: TurnOrigin;
+}
+
+/** What has been said in a turn up to now, from its messages and its journal. */
+function momentOf(
+  { reader, messages: begunWith = [], origin }: TurnSoFar,
+  journal: Pick<TurnJournal, 'rounds' | 'joined'>,
+): CallMoment {
+  const messages = [...begunWith, ...journal.joined().map(({ message }) => message)];
+  const results = journal
+    .rounds()
+    .flatMap(({ calls }) =>
+      calls.flatMap(({ call: { name: tool }, result }) =>
+        result === null ? [] : [{ tool, ...result }],
+      ),
+    );
+  // What Parley itself put there (the end of a sub-agent, say) the model may have written; a job not.
+  const said = messages.flatMap(({ text, occasion }) =>
+    occasion === undefined || occasion === 'cron' ? text : [],
+  );
+  return {
+    reader,
+    said: [...(origin?.said ?? []), ...said],
+    quoted: messages.flatMap(({ replyTo }) => replyTo?.text ?? []),
+    results: results.map(({ tool, text }) => ({ tool, text })),
+    foreignWords: hasForeignWords({ messages, results, inherited: origin?.foreignWords === true }),
+  };
 }

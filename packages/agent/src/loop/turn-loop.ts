@@ -1,16 +1,28 @@
-import type { LiveBus, Logger, Meter, PassPoint } from '@parley/contracts';
+import {
+  type LiveBus,
+  type Logger,
+  type Meter,
+  ParleyError,
+  type PassPoint,
+} from '@parley/contracts';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';
 import type { QuotableMessages } from '../answer/visible-text.ts';
-import { type AskDeps, askModel, type ModelAnswer } from '../ask-model.ts';
 import type { HistoryFill } from '../context/history-budget.ts';
-import { type FinalStep, type StepUsage, totalUsage } from '../final-step.ts';
-import { cutOffUsage } from '../spend/cut-off-usage.ts';
+import type { ToolLimits } from '../tools/run-tool.ts';
+import { type AskDeps, askModel, cutOffUsage, type ModelAnswer } from './ask-model.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
 import { checkedRequest, type OfferedTools, type RequestDraft } from './checked-request.ts';
-import type { ModelStep, Round, TimedAnswer, TurnJournal } from './turn-journal.ts';
-import { closingWords, TurnLimitError, type TurnLimits } from './turn-limits.ts';
+import {
+  type FinalStep,
+  type ModelStep,
+  type Round,
+  type StepUsage,
+  type TimedAnswer,
+  type TurnJournal,
+  totalUsage,
+} from './turn-journal.ts';
 
 /** What the loop works with; `draft` is what each request begins with. */
 export interface TurnLoopDeps extends CallToolsDeps {
@@ -170,4 +182,55 @@ function named(calls: readonly ModelToolCall[], rounds: readonly Round[]): Model
     taken.add(id);
     return { ...call, id };
   });
+}
+
+/** Bounds of one turn (G01). */
+export interface TurnLimits extends ToolLimits {
+  /** Times the model is asked; the last time it has to answer. */
+  readonly steps: number;
+  /** After this the model is asked once more for its answer. In ms. */
+  readonly turnMs: number;
+  /** The same, of all steps together: tokens in and out. */
+  readonly tokens: number;
+}
+
+/** What a turn may use unless the settings say otherwise. */
+export const DEFAULT_TURN_LIMITS: TurnLimits = {
+  steps: 20,
+  turnMs: 10 * 60_000,
+  tokens: 1_000_000,
+  toolMs: 60_000,
+  outputCharacters: 20_000,
+};
+
+/** What a turn has used so far. */
+export interface TurnSpent {
+  readonly rounds: readonly Round[];
+  readonly ms: number;
+}
+
+/** Why the model has to answer now, for the model; null while it may go on with tools. */
+function closingWords({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+  const reason = reachedLimit({ rounds, ms }, limits);
+  if (reason === null) return null;
+  return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
+}
+
+function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+  if (rounds.length >= limits.steps - 1) return `All ${limits.steps} steps of this turn are used.`;
+  if (ms >= limits.turnMs) return 'The time of this turn is up.';
+  const tokens = rounds.reduce(
+    (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,
+    0,
+  );
+  return tokens >= limits.tokens ? 'This turn has used all its tokens.' : null;
+}
+
+/** The model went on with tools when it had to answer, and said nothing. For people. */
+export class TurnLimitError extends ParleyError {
+  constructor() {
+    const message =
+      'I did not come to an end within the bounds of one answer. Please ask for a smaller part, or ask me to go on.';
+    super({ code: 'turn-limit', message, retryable: false });
+  }
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '@parley/contracts';
-import type { TurnHook } from '../hooks/turn-hook.ts';
+import type { TurnHook } from '../turn-hooks.ts';
 import { ownSentences } from './own-sentences.ts';
 import { triggerIn } from './trigger-words.ts';
 

@@ -2,7 +2,7 @@ import type { Clock, Meter } from '@parley/contracts';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding, TurnUsage } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { askModel } from '../ask-model.ts';
+import { askModel } from '../loop/ask-model.ts';
 import { withTimeLimit } from '../time-limit.ts';
 
 /** What trying a soul out needs. */

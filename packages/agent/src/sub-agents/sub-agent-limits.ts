@@ -1,5 +1,5 @@
 import type { SubAgentBounds, SubAgentRun } from '@parley/store';
-import type { TurnLimits } from '../loop/turn-limits.ts';
+import type { TurnLimits } from '../loop/turn-loop.ts';
 
 /** How deep people's work may be handed on, and how much of it at a time (G07). */
 export const SUB_AGENT_BOUNDS: SubAgentBounds = { depth: 2, atOnce: 3 };

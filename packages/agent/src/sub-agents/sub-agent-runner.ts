@@ -1,19 +1,24 @@
 import type { ContextSource } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
-import type { ClaimedTurn, Lease, Store, SubAgentRun, TurnCommit } from '@parley/store';
-import { SUB_AGENT_LANE } from '@parley/store';
+import {
+  type ClaimedTurn,
+  type Lease,
+  type Store,
+  SUB_AGENT_LANE,
+  type SubAgentRun,
+  type TurnCommit,
+} from '@parley/store';
 import { cutText } from '@parley/workspace';
 import { visibleText } from '../answer/visible-text.ts';
-import { GAVE_UP } from '../failure-words.ts';
-import type { FinalStep } from '../final-step.ts';
+import { GAVE_UP } from '../end-turn.ts';
 import { spoken, textOf } from '../history.ts';
 import { audienceOf } from '../loop/call-tools.ts';
-import { openJournal, type TurnJournal } from '../loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
+import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
+import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
-import { accountOf } from '../spend/spend-guard.ts';
+import { accountOf } from '../spend.ts';
 import type { SeenTurn } from '../turn-answer.ts';
-import { turnFacts } from '../turn-facts.ts';
+import { turnFacts } from '../turn-opening.ts';
 import { answerOrWhy, MAX_ATTEMPTS, type TurnRunnerDeps } from '../turn-runner.ts';
 import { leftFor } from './sub-agent-limits.ts';
 import { mute, openSubAgentTurn, turnOfItsChat } from './sub-agent-opening.ts';

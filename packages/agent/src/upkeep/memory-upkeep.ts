@@ -6,9 +6,8 @@ import {
   SAVED_FILES,
   type WorkspaceView,
 } from '@parley/workspace';
-import { askModel } from '../ask-model.ts';
-import type { StepUsage } from '../final-step.ts';
-import type { TurnJournal } from '../loop/turn-journal.ts';
+import { askModel } from '../loop/ask-model.ts';
+import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { applyProposal, MEMORY_TOKENS, type UpkeepOutcome } from './apply-proposal.ts';
 import { noteLines } from './note-lines.ts';

@@ -1,5 +1,5 @@
 import { estimateTokens } from '@parley/workspace';
-import type { StepUsage } from '../final-step.ts';
+import type { StepUsage } from '../loop/turn-journal.ts';
 import { MEMORY_TOKENS, type UpkeepOutcome } from './apply-proposal.ts';
 
 /** How a run of upkeep ended; nobody is told, and `reason` is for the log and `/heartbeat`. */

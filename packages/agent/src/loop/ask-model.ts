@@ -7,7 +7,8 @@ import {
 } from '@parley/contracts';
 import type { ChatModel, ModelFinish, ModelRequest, ModelToolCall } from '@parley/models';
 import type { JournalStep } from '@parley/store';
-import type { StepUsage } from './final-step.ts';
+import { estimateTokens } from '@parley/workspace';
+import type { StepUsage } from './turn-journal.ts';
 
 /** When the model was asked, and what that tells of itself (D08). */
 export type StepTiming = NonNullable<JournalStep['timing']> & {
@@ -104,4 +105,19 @@ function modelFacts(
     ...(tries !== undefined && { asked: tries }),
     calls: calls.map(({ name }) => name.slice(0, 80)),
   };
+}
+
+/**
+ * What a call has used that was ended before it could say so: guessed from what was sent and said. The
+ * request is paid for all the same. Pictures are not counted, nor money: what was cached nobody knows.
+ */
+export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
+  const { system, messages, tools = [] } = request;
+  const texts = [
+    ...system.map(({ text }) => text),
+    ...messages.map(({ content }) => content),
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ];
+  const inputTokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  return { model, inputTokens, outputTokens: estimateTokens(said), costUsd: null };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { capWords, reachedCap, type SpendCaps } from './spend-caps.ts';
+import { capWords, reachedCap, type SpendCaps } from './spend.ts';
 
 /** Tokens and dollars, as tables write them. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });

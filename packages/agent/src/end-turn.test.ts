@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/contracts';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { describe, expect, it } from 'vitest';
-import { failureWords } from './failure-words.ts';
+import { failureWords } from './end-turn.ts';
 
 const owner: Reader = { kind: 'owner', conversationId: 'c' };
 const guest: Reader = { kind: 'guest', conversationId: 'c' };
