@@ -1,6 +1,6 @@
 import { Dialect, recordingLogger } from '@parley/contracts';
 import { render } from '@parley/markup';
-import { judgeBeats } from '@parley/proactive';
+import { createJudge } from '@parley/proactive';
 import { type BeatRun, openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -33,7 +33,7 @@ afterAll(() => store.close());
 
 describe('an alert as people read it', () => {
   it.each(SPELLINGS)('[H03] never shows %j in any dialect', async (token) => {
-    const judge = judgeBeats({
+    const judge = createJudge({
       ...{ store, agent: { timeZone: 'Europe/Berlin' }, clock: () => 1 },
       settings: { quietHours: 'off', repeatHours: 24 },
       log: recordingLogger().log,

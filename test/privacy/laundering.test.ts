@@ -13,7 +13,7 @@ import {
 } from '@parley/agent';
 import { silentLogger } from '@parley/contracts';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
-import { createCronDesk, createCronSchedule, createHeartbeat } from '@parley/proactive';
+import { createCronSchedule, createCronService, createHeartbeat } from '@parley/proactive';
 import { characterSource, houseLayers } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
@@ -282,7 +282,7 @@ async function fireJob({ stage }: Scene): Promise<void> {
   const wish = { task: 'Tidy up.', at: 'in 20 min' };
   const order = { action: 'add', askedBy: 'call:1', origin, route, wish } as const;
   const asker = { kind: 'chat', message: origin, reader: AS_OWNER } as const;
-  const added = await createCronDesk({ ...deps, clock: () => NOW })(order, asker);
+  const added = await createCronService({ ...deps, clock: () => NOW })(order, asker);
   expect(added).toMatchObject({ ok: true });
   await createCronSchedule({ ...deps, clock: () => NOW + HOUR, tell: async () => {} }).look();
 }

@@ -12,17 +12,17 @@ import {
 } from '@parley/contracts';
 import { type BootDeps, type GatewayOptions, type PlannedAccount, runBoot } from '@parley/gateway';
 import {
-  type CronDeskDeps,
   type CronSchedule,
-  createCronDesk,
+  type CronServiceDeps,
   createCronSchedule,
+  createCronService,
   createFindTarget,
   createHeartbeat,
+  createHeartbeatService,
+  createJudge,
   type Heartbeat,
-  type HeartbeatDesk,
-  heartbeatDesk,
+  type HeartbeatService,
   type JobView,
-  judgeBeats,
   tellFailures,
   tokensToday,
   viewOf,
@@ -40,7 +40,7 @@ import type { LoadedSettings } from './settings.ts';
 export interface OpenHeartbeat {
   readonly heartbeat: Heartbeat;
   /** What people see of it and ask of it. */
-  readonly desk: HeartbeatDesk;
+  readonly desk: HeartbeatService;
   /** How its runs are judged, and what they may use. */
   readonly rules: WorkerOptions['heartbeat'];
 }
@@ -81,13 +81,13 @@ export function openHeartbeat(
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
-    judge: judgeBeats({ ...deps, agent, settings }),
+    judge: createJudge({ ...deps, agent, settings }),
     limits: async () => {
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
   };
-  const desk = heartbeatDesk({ heartbeat, store, agent, settings, findTarget, clock });
+  const desk = createHeartbeatService({ heartbeat, store, agent, settings, findTarget, clock });
   return { heartbeat, desk, rules };
 }
 
@@ -122,7 +122,7 @@ export interface OpenCron {
 export function cronDeskDeps(
   { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
   { store, accounts, clock, log, bus }: CronDeskParts,
-): CronDeskDeps {
+): CronServiceDeps {
   return {
     store,
     timeZone: agent.timeZone,
@@ -156,7 +156,7 @@ export function openCron(
     },
   });
   return {
-    ask: createCronDesk(deps),
+    ask: createCronService(deps),
     schedule,
     async views() {
       const views: JobView[] = [];

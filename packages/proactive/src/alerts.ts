@@ -6,23 +6,23 @@ import type { BeatTarget, FindTarget } from './heartbeat/run.ts';
 import { readWindow } from './heartbeat/task.ts';
 import { type DayWindow, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 
-/** A chat that an alert could go to. */
+/** A possible chat for an alert. */
 export interface KnownChat {
   readonly conversationId: string;
   readonly kind: 'direct' | 'group';
-  /** The person in a direct chat, as owners are written: `channel:userId`. */
+  /** The person in a direct chat, as `channel:userId`. */
   readonly person?: string;
   /** When an owner last wrote here (ms); absent: never. */
   readonly ownerWroteAt?: number;
 }
 
-/** The group that a task wants told, and the chat that was found by that name; null: none. */
+/** The group that a task names, and the chat with that name; null: none. */
 interface NamedGroup {
   readonly name: string;
   readonly chat: KnownChat | null;
 }
 
-/** What decides to whom an alert goes. */
+/** Inputs of the decision. */
 export interface TargetFacts {
   /** Absent: the task names none. */
   readonly tell?: NamedGroup | undefined;
@@ -40,8 +40,8 @@ type AlertTarget =
   | { readonly kind: 'nobody'; readonly reason: string };
 
 /**
- * Decides before the model runs (H04): the group that the task itself names, else a direct chat of an
- * owner, and nothing else ever. A name that leads to no group leads to the owner.
+ * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
+ * nothing else. An unknown name leads to the owner.
  */
 export function alertTarget({ tell, ...facts }: TargetFacts): AlertTarget {
   if (tell === undefined) return ownersChat(facts);
@@ -56,7 +56,7 @@ function ownersChat({ choice, owners, chats }: Omit<TargetFacts, 'tell'>): Alert
     ({ kind, person }) => kind === 'direct' && person !== undefined && owners.includes(person),
   );
   const chosen = choice === 'last' ? own : own.filter(({ person }) => person === choice);
-  // Only where an owner has written is it known that they can be reached.
+  // Only a chat in which an owner has written is known to reach them.
   const wrote = chosen.filter(({ ownerWroteAt }) => ownerWroteAt !== undefined);
   const [latest] = wrote.toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
   if (latest !== undefined) return { kind: 'chat', chat: latest };
@@ -70,11 +70,10 @@ function noChat(choice: string, owners: readonly string[]): string {
   return `${choice} has not written in a direct chat yet`;
 }
 
-/** What finding out who is told needs. */
 export interface FindTargetDeps extends OwnersChatDeps {
   /** An owner as `channel:userId`, or `last`. */
   readonly tell: string;
-  /** Chats that the settings give a name. What people call their groups counts for nothing. */
+  /** Chats named in the settings. Titles that people give their groups do not count. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
@@ -92,7 +91,7 @@ export function createFindTarget(deps: FindTargetDeps): FindTarget {
     const chosen = alertTarget({
       tell: tell === undefined ? undefined : { name: tell, chat: named?.known ?? null },
       choice: deps.tell,
-      // Linked accounts of owners are theirs, too, and were found to be just now.
+      // Linked accounts of owners count as theirs, as checked just now.
       owners: [...deps.owners, ...own.flatMap(({ known: { person } }) => person ?? [])],
       chats: own.map(({ known }) => known),
     });
@@ -152,7 +151,6 @@ function targetOf(candidates: readonly Candidate[], chat: KnownChat): BeatTarget
   };
 }
 
-/** What telling of failures needs. */
 export interface TellFailuresDeps {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly id: string; readonly timeZone: string };
@@ -163,16 +161,16 @@ export interface TellFailuresDeps {
   readonly clock: Clock;
 }
 
-/** One that fails may be an accident of its provider; so many in a row are not. */
+/** This many failures in a row are no accident of the provider. */
 const IN_A_ROW = 3;
 const LONGEST = 200;
 
-/** Tells the owner, once a day and not in the quiet hours, that runs fail one after the other. */
+/** Notifies the owner, once a day and outside the quiet hours, that runs keep failing. */
 export function tellFailures({ store, agent, settings, tell, clock }: TellFailuresDeps) {
   const hours = readQuietHours(settings.quietHours);
   const zone = zoneClock(agent.timeZone);
   return async (): Promise<void> => {
-    const words = failureWords(await store.heartbeats.recent(agent.id, IN_A_ROW));
+    const words = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
     const now = clock();
     if (words === null || quietUntil(hours, { clock: zone, now }) !== null) return;
     const day = new Date(zone.wallAt(now)).toISOString().slice(0, 10);
@@ -181,7 +179,7 @@ export function tellFailures({ store, agent, settings, tell, clock }: TellFailur
 }
 
 /** @param runs the newest first; null unless all of them failed. */
-function failureWords(runs: readonly BeatRun[]): string | null {
+function failureText(runs: readonly BeatRun[]): string | null {
   const [last] = runs;
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;
@@ -190,7 +188,7 @@ function failureWords(runs: readonly BeatRun[]): string | null {
   return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows how it stands.`;
 }
 
-/** The hours in which no alert is told (H04), as the settings write them; null: `off`, or none at all. */
+/** The hours without alerts (H04), from the settings; null: `off` or empty. */
 export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }

@@ -5,19 +5,19 @@ export {
   type CronScheduleDeps,
   createCronSchedule,
 } from './cron/schedule.ts';
-export type { CronDeskDeps } from './cron/service.ts';
+export type { CronServiceDeps } from './cron/service.ts';
 export { tokensToday } from './heartbeat/budget.ts';
 export { createHeartbeat, type Heartbeat } from './heartbeat/heartbeat.ts';
 export { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
 export type { BeatOutcome, HeartbeatDeps, HeartbeatStatus } from './heartbeat/run.ts';
-export type { HeartbeatDesk, HeartbeatDeskDeps } from './heartbeat/service.ts';
+export type { HeartbeatService, HeartbeatServiceDeps } from './heartbeat/service.ts';
 export { HEARTBEAT_READS } from './heartbeat/task.ts';
-export type { JudgeBeatsDeps } from './heartbeat/verdict.ts';
+export type { JudgeDeps } from './heartbeat/verdict.ts';
 export {
-  createCronDesk,
+  createCronService,
   createFindTarget,
-  heartbeatDesk,
-  judgeBeats,
+  createHeartbeatService,
+  createJudge,
   makeReport,
   tellFailures,
   viewOf,

@@ -2,27 +2,27 @@ import type { AskCron, JudgeBeat } from '@parley/contracts';
 import type { CronJob } from '@parley/store';
 import type { FindTargetDeps, TellFailuresDeps } from './alerts.ts';
 import type { CronDeps, JobView } from './cron/job-view.ts';
-import type { CronDeskDeps } from './cron/service.ts';
+import type { CronServiceDeps } from './cron/service.ts';
 import type { ReportDeps } from './heartbeat/report.ts';
 import type { HeartbeatReport } from './heartbeat/report-shape.ts';
 import type { FindTarget } from './heartbeat/run.ts';
-import type { HeartbeatDesk, HeartbeatDeskDeps } from './heartbeat/service.ts';
-import type { JudgeBeatsDeps } from './heartbeat/verdict.ts';
+import type { HeartbeatService, HeartbeatServiceDeps } from './heartbeat/service.ts';
+import type { JudgeDeps } from './heartbeat/verdict.ts';
 
 /*
- * What is needed when somebody asks, or when a beat runs, is fifty modules; a start should not wait
- * for them. Node caches the modules.
+ * Services that are used only on request or by a heartbeat run. Each loads its modules at the first call, so
+ * that a start does not wait for them.
  */
 
-/** `createCronDesk` of `cron/cron-desk.ts`. */
-export function createCronDesk(deps: CronDeskDeps): AskCron {
+/** See `cron/service.ts`. */
+export function createCronService(deps: CronServiceDeps): AskCron {
   return async (order, asking) => {
     const loaded = await import('./cron/service.ts');
-    return loaded.createCronDesk(deps)(order, asking);
+    return loaded.createCronService(deps)(order, asking);
   };
 }
 
-/** `viewOf` of `cron/job-list.ts`. */
+/** See `cron/job-view.ts`. */
 export async function viewOf(
   deps: Pick<CronDeps, 'senderNow' | 'timeZone'>,
   job: CronJob,
@@ -31,7 +31,7 @@ export async function viewOf(
   return loaded.viewOf(deps, job);
 }
 
-/** `createFindTarget` of `alerts/find-target.ts`. */
+/** See `alerts.ts`. */
 export function createFindTarget(deps: FindTargetDeps): FindTarget {
   return async (task) => {
     const loaded = await import('./alerts.ts');
@@ -39,7 +39,7 @@ export function createFindTarget(deps: FindTargetDeps): FindTarget {
   };
 }
 
-/** `tellFailures` of `alerts/tell-failures.ts`. */
+/** See `alerts.ts`. */
 export function tellFailures(deps: TellFailuresDeps): () => Promise<void> {
   return async () => {
     const loaded = await import('./alerts.ts');
@@ -47,29 +47,29 @@ export function tellFailures(deps: TellFailuresDeps): () => Promise<void> {
   };
 }
 
-/** `judgeBeats` of `verdict/judge-beats.ts`. */
-export function judgeBeats(deps: JudgeBeatsDeps): JudgeBeat {
+/** See `heartbeat/verdict.ts`. */
+export function createJudge(deps: JudgeDeps): JudgeBeat {
   return async (answer, run) => {
     const loaded = await import('./heartbeat/verdict.ts');
-    return loaded.judgeBeats(deps)(answer, run);
+    return loaded.createJudge(deps)(answer, run);
   };
 }
 
-/** `heartbeatDesk` of `desk/heartbeat-desk.ts`. */
-export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
-  const desk = async () => {
+/** See `heartbeat/service.ts`. */
+export function createHeartbeatService(deps: HeartbeatServiceDeps): HeartbeatService {
+  const service = async () => {
     const loaded = await import('./heartbeat/service.ts');
-    return loaded.heartbeatDesk(deps);
+    return loaded.createHeartbeatService(deps);
   };
   return {
-    answer: async (asker, argument) => (await desk()).answer(asker, argument),
-    line: async () => (await desk()).line(),
-    report: async () => (await desk()).report(),
-    now: async (id, task) => (await desk()).now(id, task),
+    answer: async (asker, argument) => (await service()).answer(asker, argument),
+    line: async () => (await service()).line(),
+    report: async () => (await service()).report(),
+    now: async (id, task) => (await service()).now(id, task),
   };
 }
 
-/** `makeReport` of `desk/make-report.ts`. */
+/** See `heartbeat/report.ts`. */
 export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
   const loaded = await import('./heartbeat/report.ts');
   return loaded.makeReport(deps);

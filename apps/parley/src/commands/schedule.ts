@@ -7,7 +7,7 @@ import {
 } from '@parley/contracts';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import {
-  createCronDesk,
+  createCronService,
   createFindTarget,
   createHeartbeat,
   HeartbeatAnswer,
@@ -49,7 +49,7 @@ async function runCron(
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
   const parts = { store, accounts, clock: Date.now, log: silentLogger };
-  const ask = createCronDesk(cronDeskDeps(settings, parts));
+  const ask = createCronService(cronDeskDeps(settings, parts));
   if (command.action !== 'add') return ask(command, { kind: 'operator' });
   const findTarget = createFindTarget({
     ...parts,

@@ -9,28 +9,27 @@ import {
 import type { CronJob, Store } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 
-/** How a job stands, for lists. Times in ms. */
+/** A job for lists. Times in ms. */
 export interface JobView {
   readonly id: string;
   readonly title: string;
   readonly task: string;
-  /** When it runs, in words. */
+  /** Its timetable as text. */
   readonly when: string;
   readonly state: CronJob['state'];
-  /** Why it does not run although it is on; null where it does. */
+  /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
   readonly nextAt: number | null;
   readonly lastAt: number | null;
-  /** Null while the last run is under way, and before the first. */
+  /** Null while a run is in progress, and before the first. */
   readonly lastOutcome: string | null;
   readonly failures: number;
-  /** `telegram:-100`: where its answers go. */
+  /** Where its answers go, as `telegram:-100`. */
   readonly chat: string;
-  /** Where its times count. */
+  /** The zone of its times. */
   readonly timeZone: string;
 }
 
-/** A job as it stands now. Looking changes nothing. */
 export async function viewOf(
   deps: Pick<CronDeps, 'senderNow' | 'timeZone'>,
   job: CronJob,
@@ -55,12 +54,12 @@ export async function viewOf(
 
 /** One line of a list of jobs. */
 export function jobLine(view: JobView): string {
-  return [`${named(view)}: ${view.when}`, standing(view), lastRun(view)]
+  return [`${named(view)}: ${view.when}`, stateText(view), lastRunText(view)]
     .filter((part) => part !== null)
     .join('; ');
 }
 
-function standing({ state, waits, nextAt, timeZone }: JobView): string {
+function stateText({ state, waits, nextAt, timeZone }: JobView): string {
   switch (state) {
     case 'over':
       return 'over';
@@ -73,17 +72,17 @@ function standing({ state, waits, nextAt, timeZone }: JobView): string {
   }
 }
 
-function lastRun({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
+function lastRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
   if (lastAt === null) return null;
   const row = failures > 1 ? ` (${failures} times in a row)` : '';
   return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
 }
 
-/** Later than this (ms) is told: whoever reads a reminder should know that its time is over. */
+/** A later run (ms) says that it is late. */
 const LATE_MS = 2 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** When a run was due, when it begins, and where that is. Times in ms. */
+/** When a run was due and when it starts, in ms. */
 export interface Due {
   readonly dueAt: number;
   readonly now: number;
@@ -91,10 +90,10 @@ export interface Due {
 }
 
 /**
- * What the turn of a job begins with: marked once (G08), and each line of the task quoted, so that
- * nothing in it can pass for words of Parley or of a person (P18).
+ * The message that starts the turn of a job: marked once (G08), with each line of the task quoted, so that
+ * it cannot pass for text of Parley or of a person (P18).
  */
-export function dueWords(
+export function dueText(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
   { dueAt, now, timeZone }: Due,
 ): string {
@@ -105,8 +104,8 @@ export function dueWords(
   return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; nobody has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now. Your answer is sent to this chat: a reminder is told to the people here, not confirmed.`;
 }
 
-/** What a chat is told of a job that has failed too often, without the mark. */
-export function gaveUpWords(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
+/** The notice for a job that failed too often, without the mark. */
+export function gaveUpText(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
   const times = `failed ${job.failures} times in a row`;
   if (job.timetable.kind === 'once') {
     return `The job ${named(job)} ${times}. I have given it up.`;
@@ -154,23 +153,22 @@ function lengthWords(ms: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-/** What both the schedule of jobs and the desk for them work with. */
 export interface CronDeps {
   readonly store: Pick<Store, 'cronJobs'>;
-  /** The zone in which people are told times, and in which jobs run that name no other. */
+  /** The zone of all times that name no other. */
   readonly timeZone: string;
-  /** Who asked for a job, as things are now; null where their account is not connected. */
+  /** Current rights of a job's requester; null where their account is not connected. */
   readonly senderNow: (origin: InboundMessage) => Promise<SenderNow | null>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Whether a job may run now; `waits`: why it does not, for people. */
+/** Whether a job may run now; `waits`: why not, for people. */
 type MayRun =
   | { readonly kind: 'runs'; readonly sender: SenderNow }
   | { readonly kind: 'waits'; readonly reason: string };
 
-/** A job waits while nobody could be answered there, or its person may not write there any more. */
+/** A job waits while its chat is not connected, or its requester may no longer write there. */
 export async function mayRun(
   { senderNow }: Pick<CronDeps, 'senderNow'>,
   { origin }: Pick<CronJob, 'origin'>,

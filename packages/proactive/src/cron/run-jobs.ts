@@ -2,32 +2,28 @@ import type { SenderNow } from '@parley/channels';
 import { reasonOf } from '@parley/contracts';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
-import { type CronDeps, type Due, dueWords, gaveUpWords, mayRun } from './job-view.ts';
+import { type CronDeps, type Due, dueText, gaveUpText, mayRun } from './job-view.ts';
 import { nextTime, readCronExpression } from './timetable.ts';
 
-/** What beginning the runs of due jobs needs. */
 export interface FireDeps extends CronDeps {
   /** Wakes the lane of a conversation. */
   readonly wake: (conversationId: string) => Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
-/** So often it is looked whether a job that waits may run again. */
+/** How often a waiting job is checked again. */
 const WAIT_MS = 15 * MINUTE_MS;
-/** A run that is not over after this long has lost its end; it holds up the next one no more. */
+/** A run that is not over after this long counts as lost and does not block the next one. */
 const LONGEST_RUN_MS = 6 * 60 * MINUTE_MS;
 
-/** Begins a run of each of these jobs, which are due. One that cannot be begun is put off and stops no other. */
+/** Starts a run of each due job. One that cannot start is postponed and blocks no other. */
 export async function fireDue(deps: FireDeps, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
     try {
       await fireOne(deps, job);
     } catch (error) {
-      log.error(
-        { job: job.id, reason: reasonOf(error) },
-        'a job could not be begun; it is put off',
-      );
+      log.error({ job: job.id, reason: reasonOf(error) }, 'a job could not start; it is postponed');
       await store.cronJobs.postpone(job, clock() + MINUTE_MS);
     }
   }
@@ -42,17 +38,17 @@ async function fireOne(deps: FireDeps, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
-  // What was missed meanwhile is one run, and a job for once is over with it.
+  // Missed times are one run, which ends a one-off job.
   const nextAt = job.timetable.kind === 'once' ? null : nextTime(job.timetable, now);
   if (isUnderWay(job, now) && nextAt !== null) {
-    log.info({ job: job.id }, 'a job is left out once: its last run is not over yet');
+    log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
     await store.cronJobs.postpone(job, nextAt);
     return;
   }
   const due = { dueAt: dueTimeOf(job, now), now, timeZone };
   const message = cronMessage(job, may.sender, due);
   const isMine = await store.cronJobs.fire(job, message, nextAt, now);
-  log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job begins');
+  log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job starts');
   if (isMine) await deps.wake(message.conversationId);
 }
 
@@ -60,21 +56,20 @@ function isUnderWay({ lastAt, lastOutcome }: CronJob, now: number): boolean {
   return lastAt !== null && lastOutcome === null && now - lastAt < LONGEST_RUN_MS;
 }
 
-/** When people expected it; a job for once is expected at its time however often it was put off. */
+/** When it was expected; a one-off job keeps its time however often it was postponed. */
 function dueTimeOf({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
 
-/** What noting how runs ended needs. */
 export interface SettleDeps extends CronDeps {
-  /** Tells the chat of a job something, marked and once for each key (G08). */
+  /** Notifies the chat of a job, marked (G08) and once per key. */
   readonly tell: (job: CronJob, key: string, words: string) => Promise<void>;
 }
 
-/** A job whose last run is over, and how that ended. */
+/** A job whose last run is over, with its outcome. */
 type EndedRun = CronJob & { readonly outcome: string };
 
-/** Notes how the runs ended that are over, and what follows from that. */
+/** Records the outcomes of finished runs and what follows. */
 export async function settleRuns(
   { store, tell, clock, log }: SettleDeps,
   ended: readonly EndedRun[],
@@ -84,19 +79,19 @@ export async function settleRuns(
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
-      // Before it is noted: a crash between the two tells the same again, which is told once.
-      await tell(job, `cron:${job.id}:${job.lastAt}`, gaveUpWords({ ...job, failures }));
+      // Before it is recorded: after a crash in between the same notice is sent again, and its key drops it.
+      await tell(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
 }
 
-/** How long after a failure the next try comes at the earliest, the first failure first. */
+/** Earliest retry after the first failure, the second, and so on. */
 const DELAYS_MIN = [1, 5, 15, 60];
-/** After so many failures in a row a job is paused, or given up if it was for once. */
+/** After this many failures in a row a job is paused; a one-off job ends. */
 const MOST_FAILURES = DELAYS_MIN.length + 1;
 
-/** What becomes of a job whose run is over; `gaveUp`: its chat is told. */
+/** What follows a run; `gaveUp`: its chat is notified. */
 interface AfterRun {
   readonly change: CronChange;
   readonly gaveUp: boolean;
@@ -114,7 +109,7 @@ function afterRun(
   if (outcome !== 'failed') return { change: { failures: 0 }, gaveUp: false };
   const failures = job.failures + 1;
   const isOnce = job.timetable.kind === 'once';
-  // A person has paused it meanwhile: it stays as they left it.
+  // A person has paused it meanwhile: it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
   if (failures >= MOST_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
@@ -134,18 +129,18 @@ export function delayAfter(failures: number): number {
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Gives jobs another time that were last begun in what is the future now: by a clock that was wrong and
- * has been put back. Without that they would stay away until that time comes again.
+ * Corrects the times of jobs that last ran in what is now the future, because a wrong clock was set back.
+ * Otherwise they would not run until then.
  */
-export async function mendTimes(
+export async function correctTimes(
   { store, clock, log }: CronDeps,
   jobs: readonly CronJob[],
 ): Promise<void> {
   const now = clock();
   for (const job of jobs) {
-    const nextAt = mendedTime(job, now);
+    const nextAt = correctedTime(job, now);
     if (nextAt === null) continue;
-    log.warn({ job: job.id, nextAt }, 'the clock was put back; a job has another time');
+    log.warn({ job: job.id, nextAt }, 'the clock was set back; the time of a job is corrected');
     if (job.timetable.kind === 'every') {
       await store.cronJobs.change(job.id, { timetable: { ...job.timetable, from: nextAt } });
     }
@@ -157,7 +152,7 @@ export async function mendTimes(
  * The time (ms) that a job has at a moment if the one that it has was made by a wrong clock; null: it
  * stays. What ran at a certain hour does not run at that hour again when an hour or a day comes twice.
  */
-function mendedTime(
+function correctedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
   now: number,
 ): number | null {
@@ -197,7 +192,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
     message: {
       ...origin,
       messageId: messageIdOf(job),
-      text: dueWords(job, due),
+      text: dueText(job, due),
       mentions: [],
       addressed: true,
       sentAt: due.now,

@@ -18,12 +18,12 @@ import {
   type TimetableRules,
 } from './timetable.ts';
 
-/** So long a job that is over is still there to be looked at. */
+/** How long a finished job is kept. */
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 const TIMES_SHOWN = 3;
 
-/** Makes the desk at which chats, the command line and the page ask for jobs (H08). */
-export function createCronDesk(deps: CronDeskDeps): AskCron {
+/** Jobs for chats, the command line and the page (H08). */
+export function createCronService(deps: CronServiceDeps): AskCron {
   return async (order, asking) => {
     const asker = await known(deps, asking);
     switch (order.action) {
@@ -37,7 +37,10 @@ export function createCronDesk(deps: CronDeskDeps): AskCron {
   };
 }
 
-async function known({ store, senderNow }: CronDeskDeps, asking: CronAsker): Promise<KnownAsker> {
+async function known(
+  { store, senderNow }: CronServiceDeps,
+  asking: CronAsker,
+): Promise<KnownAsker> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const found = await senderNow(message);
@@ -52,7 +55,7 @@ async function known({ store, senderNow }: CronDeskDeps, asking: CronAsker): Pro
 }
 
 async function add(
-  deps: CronDeskDeps,
+  deps: CronServiceDeps,
   order: Extract<CronOrder, { action: 'add' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
@@ -84,7 +87,7 @@ async function add(
 const ONLY_OWNERS =
   'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
 
-function added({ timeZone, clock }: CronDeskDeps, job: CronJob): CronAnswer {
+function added({ timeZone, clock }: CronServiceDeps, job: CronJob): CronAnswer {
   const { timetable } = job;
   const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
@@ -96,7 +99,7 @@ function added({ timeZone, clock }: CronDeskDeps, job: CronJob): CronAnswer {
   };
 }
 
-async function list(deps: CronDeskDeps, asker: KnownAsker): Promise<CronAnswer> {
+async function list(deps: CronServiceDeps, asker: KnownAsker): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
   const lines: string[] = [];
@@ -109,7 +112,7 @@ async function list(deps: CronDeskDeps, asker: KnownAsker): Promise<CronAnswer> 
 }
 
 async function withJob(
-  deps: CronDeskDeps,
+  deps: CronServiceDeps,
   order: Exclude<CronOrder, { action: 'add' | 'list' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
@@ -127,15 +130,14 @@ async function withJob(
   return changeJob(deps, order, job);
 }
 
-async function freeCode({ store, newCode }: CronDeskDeps): Promise<string> {
+async function freeCode({ store, newCode }: CronServiceDeps): Promise<string> {
   for (;;) {
     const code = newCode();
     if ((await store.cronJobs.get(code)) === null) return code;
   }
 }
 
-/** Jobs that are over are kept for a while, and not for ever. */
-async function forgetOld({ store, clock }: CronDeskDeps): Promise<void> {
+async function forgetOld({ store, clock }: CronServiceDeps): Promise<void> {
   for (const { id, state, lastAt, createdAt } of await store.cronJobs.list()) {
     if (state === 'over' && (lastAt ?? createdAt) < clock() - KEEP_OVER_MS) {
       await store.cronJobs.remove(id);
@@ -145,8 +147,12 @@ async function forgetOld({ store, clock }: CronDeskDeps): Promise<void> {
 
 type Changing = Extract<CronOrder, { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }>;
 
-/** Does to a job what its person wants. */
-async function changeJob(deps: CronDeskDeps, order: Changing, job: CronJob): Promise<CronAnswer> {
+/** Changes, removes, pauses, resumes or runs a job. */
+async function changeJob(
+  deps: CronServiceDeps,
+  order: Changing,
+  job: CronJob,
+): Promise<CronAnswer> {
   const { store, log } = deps;
   log.info({ job: job.id, action: order.action }, 'a job is changed');
   if (order.action === 'remove') {
@@ -163,7 +169,7 @@ async function changeJob(deps: CronDeskDeps, order: Changing, job: CronJob): Pro
 }
 
 function changeBy(
-  deps: CronDeskDeps,
+  deps: CronServiceDeps,
   order: Exclude<Changing, { action: 'remove' }>,
   job: CronJob,
 ): CronChange | string {
@@ -194,22 +200,22 @@ function changeBy(
 const LONGEST_TITLE = 80;
 const LONGEST_TASK = 4_000;
 
-/** A job that can be stored, or why it cannot. */
+/** A job that can be stored, or why not. */
 type MadeJob =
   | { readonly kind: 'job'; readonly job: NewCronJob }
   | { readonly kind: 'problem'; readonly message: string };
 
-interface Making {
+interface JobFacts {
   readonly id: string;
   readonly rules: TimetableRules;
-  /** As things are now. */
+  /** The current rights of the person. */
   readonly sender: { readonly isOwner: boolean; readonly conversationId: string } | null;
 }
 
-/** Makes a job of what somebody wants. Of the message that asked only its place and writer are kept. */
+/** Creates a job. Of the requesting message only chat and sender are kept. */
 function newJob(
   { askedBy, origin, route, wish }: Extract<CronOrder, { action: 'add' }>,
-  { id, rules, sender }: Making,
+  { id, rules, sender }: JobFacts,
 ): MadeJob {
   const task = wish.task?.trim() ?? '';
   if (task === '') {
@@ -233,7 +239,7 @@ function newJob(
   return { kind: 'job', job };
 }
 
-/** What a wish changes of a job, or why it cannot. */
+/** The changes of a job, or why they are not possible. */
 function changeOf(wish: CronWish, rules: TimetableRules): CronChange | string {
   const isTime = [wish.at, wish.every, wish.cron, wish.timeZone].some((one) => one !== undefined);
   const read: ReadTimetable | null = isTime ? readTimetable(wish, rules) : null;
@@ -259,27 +265,25 @@ function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundM
 
 const MINUTE_MS = 60_000;
 
-/** What the desk for jobs works with. */
-export interface CronDeskDeps extends CronDeps {
+export interface CronServiceDeps extends CronDeps {
   readonly store: Pick<Store, 'cronJobs' | 'links'>;
   readonly settings: CronBounds & { readonly who: CronWho; readonly leastMinutes: number };
   /** A short name for people to type. */
   readonly newCode: () => string;
-  /** Something is planned: the schedule is looked at. */
+  /** Called after a change, so that the schedule is read again. */
   readonly planned: () => Promise<void>;
 }
 
-/** How times are read at this moment. */
-function rulesNow({ timeZone, clock, settings }: CronDeskDeps): TimetableRules {
+/** The rules for reading times now. */
+function rulesNow({ timeZone, clock, settings }: CronServiceDeps): TimetableRules {
   return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
 }
 
-/** An answer that says no, and why. */
 function refused(words: string): CronAnswer {
   return { ok: false, words };
 }
 
-/** Somebody who wants something of jobs, and who they are now. */
+/** The requester with their current rights. */
 type KnownAsker =
   | { readonly kind: 'operator' }
   | (Extract<CronAsker, { kind: 'chat' }> & {
@@ -288,15 +292,14 @@ type KnownAsker =
       readonly accounts: readonly string[];
     });
 
-/** Who may make jobs in chats: owners alone, or everybody who may write there. */
+/** Who may create jobs in chats: owners only, or everyone who may write there. */
 export type CronWho = 'owners' | 'everyone';
 
-/** Whether somebody may make jobs. */
 function mayAdd(asker: KnownAsker, who: CronWho): boolean {
   return asker.kind === 'operator' || who === 'everyone' || asker.sender.isOwner;
 }
 
-/** Jobs are seen in their own conversation; an owner alone with the agent sees all of their own. */
+/** Jobs are visible in their own conversation; an owner in a direct chat sees all of their own. */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
   const { reader, accounts } = asker;
@@ -305,7 +308,7 @@ function maySee(asker: KnownAsker, job: CronJob): boolean {
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 
-/** Whoever asked for a job may change it, and an owner may wherever they see it. */
+/** The requester of a job may change it, and an owner wherever it is visible to them. */
 function mayChange(asker: KnownAsker, job: CronJob, who: CronWho): boolean {
   if (asker.kind === 'operator') return true;
   if (!maySee(asker, job)) return false;

@@ -2,7 +2,6 @@ import type { Clock } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { zoneClock } from '../zone-clock.ts';
 
-/** What counting needs. */
 interface TokensTodayDeps {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly id: string; readonly timeZone: string };

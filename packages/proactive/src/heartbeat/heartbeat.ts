@@ -1,23 +1,23 @@
 import { reasonOf } from '@parley/contracts';
 import type { BeatSlot } from '@parley/store';
-import type { BeatOutcome, Beats, HeartbeatDeps, HeartbeatStatus } from './run.ts';
+import type { BeatOutcome, HeartbeatDeps, HeartbeatRuns, HeartbeatStatus } from './run.ts';
 
 /** The heartbeat of one agent (H01–H05). */
 export interface Heartbeat {
-  /** Lets held alerts go, runs the beat that is due, and says when to look again (ms). */
+  /** Releases held alerts, starts the run that is due, and returns when to look again (ms). */
   look(): Promise<number | null>;
-  /** A beat on request: of the task that is due, or of the named one whether it is due or not. */
+  /** A run on request: of the due task, or of the named one whether it is due or not. */
   now(id: string, task?: string): Promise<BeatOutcome>;
   status(): Promise<HeartbeatStatus>;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Makes the heartbeat of an agent. Loads what beats when the first beat is due or somebody asks. */
+/** Creates the heartbeat of an agent. Its runs are loaded when the first is due or requested. */
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
-  let opened: Promise<Beats> | undefined;
-  const beats = (): Promise<Beats> => {
-    opened ??= import('./run.ts').then(({ openBeats }) => openBeats(deps));
+  let opened: Promise<HeartbeatRuns> | undefined;
+  const beats = (): Promise<HeartbeatRuns> => {
+    opened ??= import('./run.ts').then(({ openRuns }) => openRuns(deps));
     return opened;
   };
   return {
@@ -41,21 +41,21 @@ async function lookOnce(
   const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
   let nextAt = dueAt;
   if (dueAt <= clock()) {
-    // What was missed while the machine slept is one beat, and the rhythm stays as it was.
+    // Heartbeats missed while the machine slept are one run, and the schedule stays.
     nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Before the next run begins: it may end otherwise.
+    // Before the next run starts, which may end differently.
     await tellFailures(deps);
     await beat({ agent: agent.id, dueAt, nextAt });
   }
   return Math.min(nextAt, heldUntil ?? nextAt);
 }
 
-/** Not telling holds up no beat. */
+/** A failed notice delays no run. */
 async function tellFailures({ tellFailures: tell, agent, log }: HeartbeatDeps): Promise<void> {
   try {
     await tell?.();
   } catch (error) {
     const reason = reasonOf(error);
-    log.warn({ agent: agent.id, reason }, 'the owner could not be told that heartbeats fail');
+    log.warn({ agent: agent.id, reason }, 'the owner could not be notified that heartbeats fail');
   }
 }

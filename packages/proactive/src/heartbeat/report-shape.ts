@@ -27,7 +27,7 @@ const LastRun = z.object({
 export type LastRun = Readonly<z.infer<typeof LastRun>>;
 
 /** When a task runs next, and why not now. `at` in ms; null where nobody can say. */
-const NextRunWords = z.object({
+const NextRunText = z.object({
   state: z.enum([
     'off',
     'running',
@@ -42,7 +42,7 @@ const NextRunWords = z.object({
   at: Moment,
   words: z.string(),
 });
-export type NextRunWords = Readonly<z.infer<typeof NextRunWords>>;
+export type NextRunText = Readonly<z.infer<typeof NextRunText>>;
 
 /** How a standing task does. */
 const TaskReport = z.object({
@@ -53,7 +53,7 @@ const TaskReport = z.object({
   /** The group that it names for its alerts; null: the owner. */
   tell: z.string().nullable(),
   last: LastRun,
-  next: NextRunWords,
+  next: NextRunText,
 });
 export type TaskReport = Readonly<z.infer<typeof TaskReport>>;
 
@@ -109,7 +109,7 @@ const MONTHS = [
 ];
 
 /** A moment (ms) as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov 03:00`, by the clock on that wall. */
-export function momentWords(moment: number, clock: ZoneClock, now: number): string {
+export function momentText(moment: number, clock: ZoneClock, now: number): string {
   const wall = clock.wallAt(moment);
   const time = new Date(wall).toISOString().slice(11, 16);
   const days = Math.floor(wall / DAY_MS) - Math.floor(clock.wallAt(now) / DAY_MS);

@@ -1,8 +1,8 @@
 import type { BeatRun } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
-import { lastWords } from './report.ts';
-import { momentWords } from './report-shape.ts';
+import { lastRunText } from './report.ts';
+import { momentText } from './report-shape.ts';
 
 const moment = (iso: string) => Date.parse(iso);
 /** Half past three in the afternoon of a Saturday in Berlin. */
@@ -23,7 +23,7 @@ const RUN: BeatRun = {
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<BeatRun>, tell?: string) =>
-  lastWords(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).words;
+  lastRunText(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).words;
 
 describe('what came of the last run', () => {
   it.each<[Partial<BeatRun>, string]>([
@@ -53,17 +53,17 @@ describe('what came of the last run', () => {
 
   it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
     const later = moment('2026-11-21T14:00:00Z');
-    expect(lastWords({ check: CHECK }, later, RUN, AT)).toEqual({
+    expect(lastRunText({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
       words: '15:00, nothing new to look at',
     });
-    const noted = lastWords({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
+    const noted = lastRunText({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
     expect(noted).toMatchObject({ state: 'noted', words: 'Thu 12 Nov 15:00' });
   });
 
   it('[H02] is nothing before the first', () => {
-    expect(lastWords({}, null, undefined, AT)).toEqual({
+    expect(lastRunText({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
       words: 'never',
@@ -80,5 +80,5 @@ it.each([
   ['2026-03-28T02:00:00Z', 'Sat 28 Mar 03:00'],
 ])('[H02] %s is %s for somebody in Berlin that Saturday', (iso, words) => {
   const now = Date.parse('2026-11-21T14:30:00Z');
-  expect(momentWords(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
+  expect(momentText(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
 });

@@ -6,15 +6,14 @@ import type { Heartbeat } from './heartbeat.ts';
 import {
   type HeartbeatReport,
   type LastRun,
-  momentWords,
-  type NextRunWords,
+  momentText,
+  type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
 import type { FindTarget } from './run.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** What a report is made from. */
 export interface ReportDeps {
   readonly heartbeat: Pick<Heartbeat, 'status'>;
   readonly store: Pick<Store, 'heartbeats'>;
@@ -26,17 +25,17 @@ export interface ReportDeps {
   };
   readonly findTarget: FindTarget;
   readonly clock: Clock;
-  /** False: this Parley does not run, so nothing beats until it is started. */
+  /** False: Parley is not running, so there are no heartbeat runs. */
   readonly isRunning: boolean;
 }
 
-/** Runs that are looked through for the last one of each task. */
+/** Runs searched for the last one of each task. */
 const RUNS = 200;
 /** Runs that are shown. */
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
 
-/** How the heartbeat does now. Nothing is changed by asking. */
+/** The state of the heartbeat now. Changes nothing. */
 export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
   const { store, agent, settings, clock } = deps;
   const [status, runs] = await Promise.all([
@@ -67,7 +66,7 @@ export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
       task: run.task,
       state: run.state,
       at: run.startedAt,
-      words: runWords(run, tells.get(run.task), at),
+      words: runText(run, tells.get(run.task), at),
       tokens: run.inputTokens + run.outputTokens,
       alert: run.alert,
     })),
@@ -90,12 +89,12 @@ function taskReport(outlook: TaskOutlook, { lastRuns, runs, conditions }: Known)
     schedule: describeSchedule(task),
     instruction,
     tell: tell ?? null,
-    last: lastWords(task, lastRuns.get(name) ?? null, run, conditions.at),
-    next: nextWords(outlook, conditions),
+    last: lastRunText(task, lastRuns.get(name) ?? null, run, conditions.at),
+    next: nextRunText(outlook, conditions),
   };
 }
 
-/** Who cannot be told is found out for each task: some name a group. */
+/** Per task, because some name a group: why no chat can be notified. */
 async function nobodyFor(
   { findTarget }: Pick<ReportDeps, 'findTarget'>,
   tasks: readonly TaskOutlook[],
@@ -119,30 +118,30 @@ function planOf(
   const lastWords =
     plan === null || plan.lastAt === null || plan.lastReason === null
       ? null
-      : `${momentWords(plan.lastAt, clock, now)}: ${plan.lastReason}`;
+      : `${momentText(plan.lastAt, clock, now)}: ${plan.lastReason}`;
   const facts = { enabled, everyMinutes, nextAt, lastWords };
   if (!enabled) return { ...facts, words: 'off (`heartbeat.enabled` is false in the settings)' };
   if (!isRunning) return { ...facts, words: `${often}, once Parley is started` };
   if (nextAt === null)
     return { ...facts, words: `on, ${often}; the first beat is not planned yet` };
-  return { ...facts, words: `on, ${often}; next beat ${momentWords(nextAt, clock, now)}` };
+  return { ...facts, words: `on, ${often}; next beat ${momentText(nextAt, clock, now)}` };
 }
 
-/** The rhythm of an agent’s beats, in ms. */
+/** Times of an agent's heartbeat, in ms. */
 interface Rhythm {
-  /** The next beat; it may lie in the past while Parley does not run. */
+  /** The next run; it may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
 }
 
-/** So many beats are played through, a day or two; what comes later is reckoned from its hours alone. */
+/** Runs that are simulated, a day or two; later ones are computed from the task's hours only. */
 const BEATS = 60;
-/** Days in which a beat has to fall into the hours of a task. */
+/** Days within which a run must fall into the hours of a task. */
 const DAYS = 40;
 
 /**
- * The beat (ms) that each task will get, by name: one task a beat, as they will be chosen. Null where
- * no beat falls into its hours: those may be shorter than the time between two beats.
+ * The next run (ms) of each task, by name: one task a run, chosen as the runs will. Null where no run falls
+ * into its hours: those may be shorter than the time between two runs.
  */
 function forecast(
   tasks: readonly TaskOutlook[],
@@ -172,7 +171,7 @@ function forecast(
   return found;
 }
 
-/** The first beat at or after a moment; one that is over comes as soon as Parley runs. */
+/** The first run at or after a moment; an overdue one follows as soon as Parley runs. */
 function beatFrom(moment: number, { nextAt, everyMs }: Rhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
@@ -188,23 +187,23 @@ function beatInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): 
   return null;
 }
 
-/** What decides whether a task can run, besides its own hours. */
+/** Whether a task can run, apart from its own hours. */
 interface Conditions {
   readonly enabled: boolean;
-  /** The task whose run is not over. */
+  /** The task that is running. */
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
-  /** Why nobody can be told of a task’s alerts, by its name; absent where somebody can. */
+  /** By task: why no chat can get its alerts; absent where one can. */
   readonly nobody: ReadonlyMap<string, string>;
-  /** The beat (ms) of each task by name, null if none is to come; absent before any was planned. */
+  /** By task: its next run (ms), null if there is none; absent before any is planned. */
   readonly beats: ReadonlyMap<string, number | null>;
   readonly at: Looking;
 }
 
-/** When a task runs next and why not now, in words. */
-function nextWords({ task, next }: TaskOutlook, conditions: Conditions): NextRunWords {
+/** When a task runs next and why not now, as text. */
+function nextRunText({ task, next }: TaskOutlook, conditions: Conditions): NextRunText {
   const { at, enabled, running, tokens, nobody, beats } = conditions;
-  const none = (state: NextRunWords['state'], words: string) => ({ state, at: null, words });
+  const none = (state: NextRunText['state'], words: string) => ({ state, at: null, words });
   if (running === task.name) return none('running', 'after this run');
   const untold = nobody.get(task.name);
   if (untold !== undefined) return none('nobody-to-tell', `not yet: ${untold}`);
@@ -213,7 +212,7 @@ function nextWords({ task, next }: TaskOutlook, conditions: Conditions): NextRun
   if (beat === null) {
     return none('no-beat', 'no beat falls into its hours these weeks; give it longer ones');
   }
-  const time = beat === undefined ? 'with the first beat' : momentWords(beat, at.clock, at.now);
+  const time = beat === undefined ? 'with the first beat' : momentText(beat, at.clock, at.now);
   const moment = beat ?? null;
   switch (next.kind) {
     case 'due':
@@ -229,35 +228,35 @@ function nextWords({ task, next }: TaskOutlook, conditions: Conditions): NextRun
   }
 }
 
-/** Clocks of the file and of the table are read one after the other. */
+/** The clock is read separately for the file and for the table. */
 const SAME_MS = 5_000;
-/** As much of a reason as a telephone shows well, in characters. */
+/** Longest reason shown, in characters. */
 const LONGEST = 160;
 
 /**
- * What came of the last run of a task.
+ * The result of a task's last run.
  * @param lastRun when it last began by heartbeat-state.json (ms); later than the run of the table if
  * only its check was made.
  * @param run its newest run, if it is known still.
  */
-export function lastWords(
+export function lastRunText(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
   lastRun: number | null,
   run: BeatRun | undefined,
   at: Looking,
 ): LastRun {
   if (lastRun !== null && lastRun > (run?.startedAt ?? 0) + SAME_MS) {
-    const time = momentWords(lastRun, at.clock, at.now);
+    const time = momentText(lastRun, at.clock, at.now);
     if (check === undefined) return { state: 'noted', at: lastRun, words: time };
     return { state: 'nothing-new', at: lastRun, words: `${time}, nothing new to look at` };
   }
   if (run === undefined) return { state: 'never', at: null, words: 'never' };
-  return { state: run.state, at: run.startedAt, words: runWords(run, tell, at) };
+  return { state: run.state, at: run.startedAt, words: runText(run, tell, at) };
 }
 
-/** When a run began and what came of it, such as `14:00, nothing to tell`. */
-function runWords(run: BeatRun, tell: string | undefined, at: Looking): string {
-  return `${momentWords(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
+/** When a run started and its result, such as `14:00, nothing to tell`. */
+function runText(run: BeatRun, tell: string | undefined, at: Looking): string {
+  return `${momentText(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
 }
 
 function outcomeOf(
@@ -275,7 +274,7 @@ function outcomeOf(
     case 'held':
       return heldUntil === null
         ? 'held until the quiet hours are over'
-        : `held until ${momentWords(heldUntil, at.clock, at.now)}`;
+        : `held until ${momentText(heldUntil, at.clock, at.now)}`;
     case 'repeated':
       return 'the same as before, so I did not tell it again';
     case 'unclear':

@@ -29,7 +29,6 @@ import {
   TASKS_FILE,
 } from './task.ts';
 
-/** What the heartbeat of an agent works with. */
 export interface HeartbeatDeps extends BeatDeps {
   /** The owner’s. */
   readonly view: WorkspaceView;
@@ -38,33 +37,33 @@ export interface HeartbeatDeps extends BeatDeps {
     readonly everyMinutes: number;
     readonly tokensPerDay: number;
   };
-  /** Lets the owner know where runs fail one after the other. */
+  /** Notifies the owner when runs keep failing. */
   readonly tellFailures?: () => Promise<void>;
   /** Wakes the delivery of a chat. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
 }
 
-/** How things stand, for `/heartbeat` and the console. */
+/** State of the heartbeat, for `/heartbeat` and the console. */
 export interface HeartbeatStatus {
   readonly plan: BeatPlan | null;
   readonly tasks: readonly TaskOutlook[];
   readonly state: HeartbeatState;
-  /** What of HEARTBEAT.md was not understood, in sentences. */
+  /** Problems in HEARTBEAT.md, in sentences. */
   readonly problems: readonly string[];
   readonly tokensToday: number;
 }
 
-/** The beats of one agent, and how its tasks stand. */
-export interface Beats {
-  /** One beat: at its time, or because somebody asked for it (then there is no slot). */
-  beat(slot: BeatSlot | null, asked?: Asked): Promise<BeatOutcome>;
+/** The heartbeat runs of one agent, and the state of its tasks. */
+export interface HeartbeatRuns {
+  /** One heartbeat: scheduled, or requested (then there is no slot). */
+  beat(slot: BeatSlot | null, asked?: Requested): Promise<BeatOutcome>;
   status(): Promise<HeartbeatStatus>;
 }
 
 const WHOLE_FILE = 100_000;
 
-/** Opens the file of tasks and the one of their state. */
-export function openBeats(deps: HeartbeatDeps): Beats {
+/** Opens the tasks file and the state file. */
+export function openRuns(deps: HeartbeatDeps): HeartbeatRuns {
   const view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
   const stateFile = openStateFile(view, deps.log);
   let lastProblems = '';
@@ -83,8 +82,8 @@ export function openBeats(deps: HeartbeatDeps): Beats {
     const at = { now: deps.clock(), clock: zoneClock(deps.agent.timeZone) };
     return { tasks: found.tasks, problems, state, at };
   };
-  const beat = async (slot: BeatSlot | null, asked?: Asked): Promise<BeatOutcome> => {
-    const outcome = await beatOnce(deps, { standing: await read(), stateFile, slot, asked });
+  const beat = async (slot: BeatSlot | null, asked?: Requested): Promise<BeatOutcome> => {
+    const outcome = await runHeartbeat(deps, { standing: await read(), stateFile, slot, asked });
     deps.log.debug({ agent: deps.agent.id, ...outcome }, 'beat');
     return outcome;
   };
@@ -103,7 +102,7 @@ export function openBeats(deps: HeartbeatDeps): Beats {
   };
 }
 
-/** What is said of a check that can never be made here: its task runs each time. */
+/** The problem of a check that cannot be made here: its task runs each time. */
 function uncheckable(
   { name, line, check }: StandingTask,
   checkForNews: CheckForNews | undefined,
@@ -113,44 +112,43 @@ function uncheckable(
   return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
 }
 
-/** What one beat works with. */
-export interface BeatDeps extends BeginBeatDeps {
+export interface BeatDeps extends StartRunDeps {
   readonly settings: { readonly everyMinutes: number; readonly tokensPerDay: number };
   readonly findTarget: FindTarget;
-  /** Runs what a task has looked at first; without it every task asks the model. */
+  /** Runs the checks of tasks; without it every task calls the model. */
   readonly checkForNews?: CheckForNews;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What became of a beat: a run began, or why none did. */
+/** Whether a run started, or why none did. */
 export type BeatOutcome =
   | { readonly kind: 'begun'; readonly task: string }
   | { readonly kind: 'rested'; readonly reason: string };
 
-/** What the files say at a moment. */
+/** The contents of both files at a moment. */
 interface Standing {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
   readonly at: Looking;
 }
 
-/** A beat that somebody asked for: of the task that is due, or of a named one. */
-interface Asked {
+/** A requested run: of the due task, or of a named one. */
+interface Requested {
   readonly id: string;
   readonly task?: string;
 }
 
-/** One beat: at its time, or because somebody asked for it (then there is no slot). */
+/** One heartbeat: scheduled, or requested (then there is no slot). */
 interface Beat {
   readonly standing: Standing;
   readonly stateFile: StateFile;
   readonly slot: BeatSlot | null;
-  readonly asked: Asked | undefined;
+  readonly asked: Requested | undefined;
 }
 
-/** Begins the run of one task at most, the most overdue one that can run (H02). */
-async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
+/** Starts the run of at most one task, the most overdue one that can run (H02). */
+async function runHeartbeat(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
   const { standing, slot, asked } = beat;
   const rest = async (reason: string): Promise<BeatOutcome> => {
     if (slot !== null) await deps.store.heartbeats.rest(slot, reason, deps.clock());
@@ -173,11 +171,11 @@ async function beatOnce(deps: BeatDeps, beat: Beat): Promise<BeatOutcome> {
   return rest(last);
 }
 
-/** The tasks that may run in this beat, the most overdue first; the first that can is run. */
+/** The tasks that may run now, the most overdue first; the first that can is run. */
 function chooseTasks(
   { tasks, state, at }: Standing,
   everyMinutes: number,
-  asked: Asked | undefined,
+  asked: Requested | undefined,
 ): { readonly tasksDue: StandingTask[]; readonly reason: string } {
   if (tasks.length === 0) return { tasksDue: [], reason: 'HEARTBEAT.md has no tasks' };
   if (asked?.task !== undefined) {
@@ -201,7 +199,7 @@ function chooseTasks(
 }
 
 /**
- * When tasks last ran, had their beats not come late: after a busy moment, or a death. A beat that is on
+ * When tasks would have run without delays, which follow a busy moment or a crash. A heartbeat that is on
  * time must not find that its task ran 29 minutes and 59 seconds ago, and leave it to the next one.
  */
 function withoutDelay(
@@ -219,17 +217,17 @@ function withoutDelay(
   return new Map([...lastRuns].map(([name, at]) => [name, at - (delays.get(name) ?? 0) * 60_000]));
 }
 
-interface Trying extends Beat {
+interface Attempt extends Beat {
   readonly state: HeartbeatState;
   readonly task: StandingTask;
 }
 
-type Tried =
-  | BegunBeat
+type AttemptResult =
+  | RunStart
   | { readonly kind: 'next'; readonly reason: string; readonly state: HeartbeatState };
 
-/** Runs a task unless nobody can be told, nothing is new, or another run is not over. */
-async function tryTask(deps: BeatDeps, trying: Trying): Promise<Tried> {
+/** Runs a task unless no chat can be notified, nothing is new, or another run is not over. */
+async function tryTask(deps: BeatDeps, trying: Attempt): Promise<AttemptResult> {
   const { task, state, stateFile, asked } = trying;
   const target = await deps.findTarget(task);
   if (target.kind === 'none') return { kind: 'next', reason: target.reason, state };
@@ -239,7 +237,7 @@ async function tryTask(deps: BeatDeps, trying: Trying): Promise<Tried> {
     const next = await stateFile.began(state, task, now, news.seen);
     return { kind: 'next', reason: `${task.name}: nothing is new`, state: next };
   }
-  const begun = await beginBeat(deps, {
+  const begun = await startRun(deps, {
     task,
     target,
     slot: trying.slot,
@@ -251,38 +249,36 @@ async function tryTask(deps: BeatDeps, trying: Trying): Promise<Tried> {
   return begun;
 }
 
-/** What beginning a run needs. */
-interface BeginBeatDeps {
+interface StartRunDeps {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly id: string; readonly timeZone: string };
   readonly wake: (lane: string) => Promise<void>;
   readonly clock: Clock;
 }
 
-/** A run that is about to begin. */
-interface Beginning {
+interface NewRun {
   readonly task: StandingTask;
   readonly target: Extract<BeatTarget, { kind: 'chat' }>;
-  /** The beat that it takes; null where somebody asked for it. */
+  /** Its slot; null where it is requested. */
   readonly slot: BeatSlot | null;
   /** In ms; null: never. */
   readonly lastRun: number | null;
-  /** The moment that the state file is given too: a later one would be taken for a run that it has missed. */
+  /** The moment that the state file is given too: a later one would be taken for a run that it missed. */
   readonly now: number;
-  /** Of a run that somebody asked for. */
+  /** The id of a requested run. */
   readonly id?: string;
 }
 
-/** `stop`: no other task can begin in this beat either. */
-type BegunBeat = { readonly kind: 'begun' } | { readonly kind: 'stop'; readonly reason: string };
+/** `stop`: no other task can start now either. */
+type RunStart = { readonly kind: 'begun' } | { readonly kind: 'stop'; readonly reason: string };
 
-/** Begins a run and wakes its lane. The beat is taken by it, or left to be rested. */
-async function beginBeat(
-  { store, agent, wake }: BeginBeatDeps,
-  { task, target, slot, lastRun, now, id }: Beginning,
-): Promise<BegunBeat> {
-  const order = beatOrder({
-    // The beat names its run: whoever else takes the same beat cannot begin another one.
+/** Starts a run and wakes its lane. */
+async function startRun(
+  { store, agent, wake }: StartRunDeps,
+  { task, target, slot, lastRun, now, id }: NewRun,
+): Promise<RunStart> {
+  const order = orderOf({
+    // The id is derived from the slot: another process with the same slot cannot start a second run.
     id: id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`,
     agent: agent.id,
     task,
@@ -297,11 +293,10 @@ async function beginBeat(
   return { kind: 'begun' };
 }
 
-/** The mark says that no person wrote it (G08); the task itself stands in the prompt. */
-const WORDS = '⚙️ A standing task is due: do what the heartbeat part of your instructions says.';
+/** Marked as a system message (G08); the task itself is in the prompt. */
+const TEXT = '⚙️ A standing task is due: do what the heartbeat part of your instructions says.';
 
-/** What a run begins with. */
-interface NewBeat {
+interface NewOrder {
   readonly id: string;
   readonly agent: string;
   readonly task: StandingTask;
@@ -310,8 +305,8 @@ interface NewBeat {
   readonly now: number;
 }
 
-/** The order for one run: a message in the lane of the heartbeat, with the route of its alert. */
-function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): BeatOrder {
+/** The message that starts a run, in the lane of the heartbeat, with the route of its alert. */
+function orderOf({ id, agent, task, lastRun, target, now }: NewOrder): BeatOrder {
   const { conversationId, route, last, isOwners } = target;
   const lane = `${HEARTBEAT_LANE}${agent}`;
   const { replyToMessageId: _, ...free } = route;
@@ -323,7 +318,7 @@ function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): BeatOrde
     target: conversationId,
     message: {
       conversationId: lane,
-      // It answers no message of that chat. Both say what kind of chat it is: neither can widen it.
+      // It replies to no message. Both carry the kind of chat, so that neither can widen it.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
@@ -334,7 +329,7 @@ function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): BeatOrde
         messageId: id,
         chat: { ...last.chat, id: lane },
         sender: last.sender,
-        text: WORDS,
+        text: TEXT,
         mentions: [],
         addressed: true,
         sentAt: now,
@@ -350,44 +345,44 @@ function beatOrder({ id, agent, task, lastRun, target, now }: NewBeat): BeatOrde
   };
 }
 
-/** Who is told what a run finds: fixed before the model runs (H04). */
+/** The chat for the alerts of a run: fixed before the model runs (H04). */
 export type BeatTarget =
   | {
       readonly kind: 'chat';
       /** The conversation that an alert belongs to. */
       readonly conversationId: string;
       readonly route: ReplyRoute;
-      /** The last message from there: in which chat, and who the reader is. */
+      /** The last message from there: the chat and the reader. */
       readonly last: InboundMessage;
       /** It is a direct chat of an owner. */
       readonly isOwners: boolean;
     }
-  /** Nobody can be told, so nothing is run. */
+  /** No chat can be notified, so nothing is run. */
   | { readonly kind: 'none'; readonly reason: string };
 
 /** Finds the chat of a task: that of the owner, or the group which the task names. */
 export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<BeatTarget>;
 
-/** Looks at what checks name. */
+/** Makes the checks of tasks. */
 export interface CheckForNews {
-  /** Why it cannot look there at all, in a few words; null where it can. */
+  /** Why this check is not possible, in a few words; null where it is. */
   whyNot(check: PreCheck): string | null;
-  /** What it saw; throws where it could not look this time. */
+  /** The result; throws where the check fails this time. */
   look(check: PreCheck): Promise<string>;
 }
 
-/** Whether there is something to ask the model about, and what the state file notes of it. */
+/** Whether the model has to be called, and what the state file records. */
 type News = {
   readonly kind: 'nothing-new' | 'new';
   readonly seen: { readonly checked?: string };
 };
 
-/** What the state file holds of a check: not what was seen, but a mark that tells it from others. */
+/** The state file holds a hash of a check's result, not the result. */
 const Noted = z.object({ checked: z.string() });
 
 /**
- * Whether what a task looks at has changed since it was looked at last. A check that fails, or was
- * never made, is news: the model finds out why. So is everything that a person asks for by name.
+ * Whether the result of a task's check has changed since the last one. A check that fails, or was never
+ * made, counts as new: the model finds out why. So does a task that a person requests by name.
  */
 async function newsOf(
   { checkForNews, log }: { readonly checkForNews?: CheckForNews; readonly log: Logger },

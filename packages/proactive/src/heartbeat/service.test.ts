@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 import type { BeatTarget } from './run.ts';
-import { type HeartbeatDesk, type HeartbeatDeskDeps, heartbeatDesk } from './service.ts';
+import {
+  createHeartbeatService,
+  type HeartbeatService,
+  type HeartbeatServiceDeps,
+} from './service.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
 const HEALTH = '## health\n- every: daily at 3:00\n- do: Look whether all is well.\n';
@@ -15,12 +19,12 @@ afterEach(() => scene.close());
 /** A desk at 10:00 in Berlin, its first beat planned for 10:30. */
 async function open(
   tasks: string,
-  { settings = SETTINGS, ...change }: Partial<HeartbeatDeskDeps> = {},
-): Promise<HeartbeatDesk> {
+  { settings = SETTINGS, ...change }: Partial<HeartbeatServiceDeps> = {},
+): Promise<HeartbeatService> {
   scene = await openHeartbeatScene({ settings, ...change });
   scene.put('HEARTBEAT.md', tasks);
   await scene.heartbeat.look();
-  return heartbeatDesk({
+  return createHeartbeatService({
     heartbeat: scene.heartbeat,
     store: scene.store,
     agent: { id: 'main', timeZone: 'Europe/Berlin' },
@@ -31,7 +35,7 @@ async function open(
   });
 }
 
-const TOLD: Pick<HeartbeatDeskDeps, 'findTarget'> = {
+const TOLD: Pick<HeartbeatServiceDeps, 'findTarget'> = {
   findTarget: async () => ({
     kind: 'chat',
     conversationId: 'test:default:c',
@@ -51,8 +55,8 @@ const TOLD: Pick<HeartbeatDeskDeps, 'findTarget'> = {
   }),
 };
 
-const ask = (desk: HeartbeatDesk, argument = '', asker = ALONE) => desk.answer(asker, argument);
-const nextOf = async (desk: HeartbeatDesk, name = 'mail') =>
+const ask = (desk: HeartbeatService, argument = '', asker = ALONE) => desk.answer(asker, argument);
+const nextOf = async (desk: HeartbeatService, name = 'mail') =>
   (await desk.report()).tasks.find((task) => task.name === name)?.next;
 
 describe('/heartbeat', () => {

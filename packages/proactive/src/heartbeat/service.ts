@@ -6,30 +6,29 @@ import {
   counted,
   type HeartbeatAnswer,
   type HeartbeatReport,
-  momentWords,
+  momentText,
   type TaskReport,
 } from './report-shape.ts';
 
-/** Who uses `/heartbeat`; only owners get as far as this. */
+/** The sender of `/heartbeat`, always an owner. */
 interface HeartbeatAsker {
   readonly isGroup: boolean;
-  /** No other message has it, of whatever chat. */
+  /** Unique over all chats. */
   readonly messageId: string;
 }
 
-/** What people see of the heartbeat and may ask of it. */
-export interface HeartbeatDesk {
-  /** Answers `/heartbeat`, in Markdown. Told twice of the same message, it does nothing more. */
+/** The heartbeat for chat, command line and page. */
+export interface HeartbeatService {
+  /** Answers `/heartbeat`, in Markdown. Idempotent per message. */
   answer(asker: HeartbeatAsker, argument: string): Promise<string>;
   /** For `/status`, in one line. */
   line(): Promise<string>;
   report(): Promise<HeartbeatReport>;
-  /** Runs a task at once: the named one, or the one that is due. Asked twice with one id it runs once. */
+  /** Runs a task at once: the named one, or the one that is due. Requested twice with one id it runs once. */
   now(id: string, task?: string): Promise<HeartbeatAnswer>;
 }
 
-/** What the desk works with. */
-export interface HeartbeatDeskDeps extends Omit<ReportDeps, 'isRunning'> {
+export interface HeartbeatServiceDeps extends Omit<ReportDeps, 'isRunning'> {
   readonly heartbeat: Heartbeat;
 }
 
@@ -37,8 +36,7 @@ const USAGE = 'There is `/heartbeat`, and `/heartbeat now` with or without the n
 const SWITCH =
   'I cannot switch that from here: `heartbeat.enabled` in my settings file says whether I look after tasks by myself, and holds from the next start on. One task is switched off by moving it into a comment of HEARTBEAT.md.';
 
-/** Makes the desk of a running heartbeat. */
-export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
+export function createHeartbeatService(deps: HeartbeatServiceDeps): HeartbeatService {
   const report = () => makeReport({ ...deps, isRunning: true });
   const now = (id: string, task?: string) => runNow(deps, report, `asked:${id}`, task);
   return {
@@ -63,14 +61,14 @@ export function heartbeatDesk(deps: HeartbeatDeskDeps): HeartbeatDesk {
       const moment = deps.clock();
       const clock = zoneClock(deps.agent.timeZone);
       const nextAt = Math.max(plan?.nextAt ?? moment, moment);
-      const next = deps.settings.enabled ? momentWords(nextAt, clock, moment) : null;
+      const next = deps.settings.enabled ? momentText(nextAt, clock, moment) : null;
       return statusLine(next, tasks.length, problems.length);
     },
   };
 }
 
 async function runNow(
-  { heartbeat, store }: HeartbeatDeskDeps,
+  { heartbeat, store }: HeartbeatServiceDeps,
   report: () => Promise<HeartbeatReport>,
   id: string,
   wanted?: string,
@@ -91,7 +89,7 @@ function begun(task: string): HeartbeatAnswer {
   return { task, words };
 }
 
-/** Of more tasks only the names are shown: a telephone has room for so many. */
+/** Beyond this, only the names of tasks are shown. */
 const SHOWN = 12;
 
 const EXAMPLE = `\`\`\`
@@ -121,19 +119,19 @@ function reportText({ plan, tokens, tasks, problems, timeZone }: HeartbeatReport
   ].join('\n\n');
 }
 
-/** The same where others read along: nothing of what the tasks are about. */
+/** The same for a group: without the contents of the tasks. */
 function groupText({ plan, tasks }: HeartbeatReport): string {
   return `**Heartbeat**: ${plan.words}; ${counted(tasks.length, 'task')}. More in a direct chat.`;
 }
 
-/** What `/status` says of it, in one line. `nextAt` in words; null: it is off. */
+/** The line in `/status`. `nextAt` as text; null: it is off. */
 function statusLine(nextAt: string | null, tasks: number, problems: number): string {
   const next = nextAt === null ? 'off' : `next ${nextAt}`;
   const wrong = problems === 0 ? '' : `, ${counted(problems, 'problem')}: /heartbeat`;
   return `Heartbeat: ${next}, ${tasks === 0 ? 'no tasks' : counted(tasks, 'task')}${wrong}`;
 }
 
-/** What `/heartbeat now` answers; in a group nothing of the tasks. */
+/** The answer to `/heartbeat now`; in a group without the tasks. */
 function answerText({ task, words }: HeartbeatAnswer, isGroup: boolean): string {
   if (!isGroup) return literalLine(words);
   return task === null
@@ -141,7 +139,7 @@ function answerText({ task, words }: HeartbeatAnswer, isGroup: boolean): string 
     : 'It begins; what comes of it I tell in its own place.';
 }
 
-/** What is wrong with HEARTBEAT.md, as it is said in a chat. */
+/** Problems in HEARTBEAT.md, for a chat. */
 function problemsText(problems: readonly string[]): readonly string[] {
   if (problems.length === 0) return [];
   return [

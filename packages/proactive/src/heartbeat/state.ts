@@ -3,13 +3,13 @@ import type { WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 
-/** What is noted of one task. */
+/** The state of one task. */
 interface TaskState {
-  /** When it last began (ms); null before the first time. */
+  /** When it last started (ms); null before the first run. */
   readonly lastRun: number | null;
-  /** Its cadence in minutes when it was noted; null where the file does not say. */
+  /** Its cadence in minutes then; null where the file has none. */
   readonly cadenceMin: number | null;
-  /** What else stands there; kept as it is. */
+  /** Other fields, kept unchanged. */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +19,7 @@ export interface HeartbeatState {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** A state and what had to be mended to get it, in sentences; empty if nothing. */
+/** A state, and what had to be repaired in the file, in sentences. */
 interface ReadState {
   readonly state: HeartbeatState;
   readonly repairs: readonly string[];
@@ -27,11 +27,11 @@ interface ReadState {
 
 const Fields = z.record(z.string(), z.unknown());
 const FILE = 'heartbeat-state.json';
-/** Below this a number of ms would lie in 1973: it is one of seconds. */
+/** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
-/** Reads the file; whatever is wrong with it, there is a state, and what was wrong is said. */
+/** Reads the file; a damaged one gives a state and the list of repairs. */
 export function readHeartbeatState(text: string): ReadState {
   const repairs: string[] = [];
   const file = objectIn(text, repairs);
@@ -45,7 +45,7 @@ export function readHeartbeatState(text: string): ReadState {
   return { state: { tasks, more }, repairs };
 }
 
-/** The file of this state, for people: one line for each value. */
+/** The file for this state, readable: one line for each value. */
 export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, { lastRun, cadenceMin, more: rest }]) => [
     name,
@@ -58,7 +58,7 @@ export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
   return `${JSON.stringify({ tasks: Object.fromEntries(written), ...more }, null, 2)}\n`;
 }
 
-/** The state after a task began. */
+/** The state after a task started. */
 export function withRun(
   state: HeartbeatState,
   name: string,
@@ -120,7 +120,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState | 
   return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more };
 }
 
-/** A moment written as a text or as a number of ms or s; null where it says none, undefined if it is wrong. */
+/** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
 function momentOf(written: unknown): number | null | undefined {
   if (written === null || written === undefined || written === '') return null;
   const number = typeof written === 'number' ? written : Number.NaN;
@@ -131,19 +131,18 @@ function momentOf(written: unknown): number | null | undefined {
     : undefined;
 }
 
-/** Far more than a hundred tasks need, in characters. */
+/** More than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
-/** Up to which run the file is complete; what began later was lost with the process that ran it. */
+/** The file is complete up to this run; later ones were lost with their process. */
 const NOTED = 'noted';
 
-/** When tasks last ran, and what was looked at before. */
 export interface StateFile {
   /**
-   * The state as the file says it. Runs of the database that the file never heard of are added; what
-   * a person has changed since stays as they wrote it.
+   * The state of the file. Runs of the database that the file lacks are added; later changes by a person
+   * stay.
    */
   read(begun: ReadonlyMap<string, number>): Promise<HeartbeatState>;
-  /** Notes that a task began. A file that cannot be written is logged: the database knows, too. */
+  /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
   began(
     state: HeartbeatState,
     task: StandingTask,
@@ -170,7 +169,7 @@ export function openStateFile(view: WorkspaceView, log: Logger): StateFile {
         noted(withRun(before, task.name, run), { task: task.name, at, more });
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
-        // What a person has written since the state was read stays, too.
+        // What a person has written since the state was read stays.
         const { state: today } = readHeartbeatState(text ?? '');
         next = after(withLostRuns(today, lastRunsOf(state)));
         return heartbeatStateText(next);
@@ -183,13 +182,13 @@ export function openStateFile(view: WorkspaceView, log: Logger): StateFile {
   };
 }
 
-/** Adds runs that began after the last one that was noted. */
+/** Adds runs that started after the last recorded one. */
 function withLostRuns(state: HeartbeatState, begun: ReadonlyMap<string, number>): HeartbeatState {
   const written = state.more[NOTED];
   const noted = typeof written === 'string' ? Date.parse(written) : Number.NaN;
   let next = state;
   for (const [name, at] of begun) {
-    // Without the line the file is new, or not ours: then it knows of no run at all.
+    // Without the line the file is new, or another program's: then it has no runs.
     if (!Number.isNaN(noted) && at <= noted) continue;
     const cadenceMin = state.tasks.get(name)?.cadenceMin ?? null;
     const more = state.tasks.get(name)?.more ?? {};

@@ -10,7 +10,7 @@ import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../al
 import { zoneClock } from '../zone-clock.ts';
 
 /** What judging needs. */
-export interface JudgeBeatsDeps {
+export interface JudgeDeps {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
@@ -23,7 +23,7 @@ export interface JudgeBeatsDeps {
 const LOGGED = 200;
 
 /** Decides what becomes of the answer to a heartbeat: quiet, told now, told later, or told already (H03, H04). */
-export function judgeBeats({ store, agent, settings, clock, log }: JudgeBeatsDeps): JudgeBeat {
+export function createJudge({ store, agent, settings, clock, log }: JudgeDeps): JudgeBeat {
   const hours = readQuietHours(settings.quietHours);
   const zone = zoneClock(agent.timeZone);
   return async (answer, run): Promise<BeatVerdict> => {

@@ -9,7 +9,7 @@ import {
 } from '@parley/contracts';
 import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
 import { type CronSchedule, createCronSchedule } from '../cron/schedule.ts';
-import { type CronWho, createCronDesk } from '../cron/service.ts';
+import { type CronWho, createCronService } from '../cron/service.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -82,7 +82,7 @@ export async function openCronScene(who: CronWho = 'owners'): Promise<CronScene>
     clock,
     log,
   };
-  const ask = createCronDesk(deps);
+  const ask = createCronService(deps);
   return {
     store,
     schedule: createCronSchedule(deps),
