@@ -1,5 +1,5 @@
 import type { Database, Sql } from './database.ts';
-import { RUNNING, UNFINISHED, WAITING } from './repositories/literals.ts';
+import { RUNNING, UNFINISHED, WAITING } from './literals.ts';
 
 /** A conversation in which messages wait for a turn. */
 interface WaitingConversation {

@@ -1,4 +1,9 @@
-import type { ChatKey, PartState } from './outbox.ts';
+import type { Generated } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './literals.ts';
+import type { ChatKey, PartState } from './outbox-parts.ts';
+import { statement } from './statement.ts';
+import type { Seq } from './tables.ts';
 
 /**
  * Something that was owed to somebody and was given up (D06):
@@ -106,4 +111,79 @@ export interface DeadLetterRepository {
   replay(id: number, how: 'once' | 'even-twice', now: number): Promise<LetterReplay>;
   /** Settles it without doing anything: it stays failed. */
   drop(id: number, now: number): Promise<'dropped' | 'settled' | 'missing'>;
+}
+
+/** Dead letters on SQL. Their queries are loaded when somebody looks at them: that is seldom. */
+export function deadLetterRepository(database: Database): DeadLetterRepository {
+  const looking = () => import('./read-dead-letters.ts');
+  const settling = () => import('./replay-dead-letter.ts');
+  return {
+    async open(page) {
+      const { openLetters } = await looking();
+      return database.read((sql) => openLetters(sql, page));
+    },
+    async openIds(kinds, after, limit) {
+      const { openIds } = await looking();
+      return database.read((sql) => openIds(sql, kinds, after, limit));
+    },
+    async get(id) {
+      const { oneLetter } = await looking();
+      return database.read((sql) => oneLetter(sql, id));
+    },
+    async counts() {
+      const { countOpen } = await looking();
+      return database.read(countOpen);
+    },
+    async replay(id, how, now) {
+      const { replayLetter } = await settling();
+      return database.write((sql) => replayLetter(database, sql, { id, how, now }));
+    },
+    async drop(id, now) {
+      const { dropLetter } = await settling();
+      return database.write((sql) => dropLetter(sql, id, now));
+    },
+  };
+}
+
+// Told twice, because the answer of a first call was lost, it is one letter.
+const RECORD = statement(`
+  insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
+  on conflict do nothing`);
+
+/** A notice about another part is no letter. */
+const RECORD_PART = statement(`
+  insert into dead_letter (kind, subject, died_at)
+  select :kind, id, :now from outbox where id = :partId and notice_of is null
+  on conflict do nothing`);
+
+/** Notes a part that is given up, in that transaction. */
+export function recordDeadPart(
+  sql: Sql,
+  partId: string,
+  state: 'failed' | 'unknown',
+  now: number,
+): void {
+  sql.send(RECORD_PART, { partId, kind: state === 'failed' ? 'refused' : 'uncertain', now });
+}
+
+/** Notes a turn that fails, in that transaction, unless no person waits for its answer. */
+export function recordDeadTurn(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): void {
+  const lanes = [SUB_AGENT_LANE, HEARTBEAT_LANE];
+  if (lanes.some((lane) => conversationId.startsWith(lane))) return;
+  sql.send(RECORD, { kind: 'unanswered', subject: turnId, now });
+}
+
+/** What was given up; `subject` is the id of a part or of a turn. */
+export interface DeadLetterTable {
+  seq: Seq;
+  kind: DeadLetter['kind'];
+  subject: string;
+  died_at: number;
+  settled: Generated<SettledLetter['how'] | null>;
+  settled_at: Generated<number | null>;
 }

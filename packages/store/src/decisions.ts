@@ -1,11 +1,12 @@
-import type { Approval } from './approvals.ts';
+import type { Generated } from 'kysely';
+import { type Approval, readApprovalRow } from './approvals.ts';
 import type { Database, Sql } from './database.ts';
-import { HEARTBEAT_LANE } from './heartbeats.ts';
 import type { MessageKey } from './inbox.ts';
-import type { ChatKey } from './outbox.ts';
-import { readApprovalRow } from './repositories/approval-row.ts';
+import { HEARTBEAT_LANE } from './literals.ts';
+import type { ChatKey } from './outbox-parts.ts';
 import type { TurnCommit } from './rows.ts';
 import { statement } from './statement.ts';
+import type { Seq } from './tables.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */
 export interface Decision extends MessageKey {
@@ -60,8 +61,10 @@ export interface MessageStory {
 
 /** Enough to explain yesterday on a busy installation, in about 20 MB. */
 const KEPT = 100_000;
+
 /** Of one chat: a flood there must not make the reasons of all others be forgotten. */
 const KEPT_OF_CHAT = 20_000;
+
 /** How often a chat is looked through for what is too much. */
 const LOOK_EVERY = 500;
 
@@ -114,8 +117,11 @@ const RECORD = statement(`
   on conflict (channel, account, chat_id, message_id) do nothing returning seq`).rows<{
   readonly seq: number;
 }>();
+
 const FORGET = statement('delete from decision where seq <= :until');
+
 const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+
 const FORGET_OF_CHAT = statement(`
   delete from decision where ${OF_CHAT} and seq <= (
     select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
@@ -275,4 +281,19 @@ async function toldAlerts(
     };
     return { messageId: id, at: received_at, outcome: 'alert' as const, reason: task, turn };
   });
+}
+
+/** Messages that were not taken, and why; never their text. */
+export interface DecisionTable {
+  seq: Seq;
+  channel: string;
+  account: string;
+  chat_id: string;
+  message_id: string;
+  sender_id: string;
+  outcome: Decision['outcome'];
+  reason: string;
+  decided_at: number;
+  /** When it was written, as the platform says. */
+  sent_at: Generated<number | null>;
 }

@@ -1,120 +1,174 @@
-import type { ReplyRoute } from '@parley/contracts';
-import type { AdmittedMessage, Lease, NewPart, TranscriptEntry, TurnCommit } from './rows.ts';
+import type { NewId } from '@parley/contracts';
+import type { Selectable } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import {
+  type BeatPlan,
+  type BeatRun,
+  type BeatTable,
+  beginBeat,
+  endBeat,
+  type HeartbeatRepository,
+  type HeartbeatTable,
+  releaseBeats,
+  takeSlot,
+} from './heartbeat-runs.ts';
+import { HELD_ALERT } from './literals.ts';
 
-/** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
-export const HEARTBEAT_LANE = 'beat:';
-
-/** When an agent's heart beats next, and what came of the last time. Times in ms. */
-export interface BeatPlan {
-  readonly agent: string;
-  readonly everyMs: number;
-  readonly nextAt: number;
-  /** Null before the first beat. */
-  readonly lastAt: number | null;
-  /** Why the last beat began no run; null when it did. */
-  readonly lastReason: string | null;
+/** Heartbeats on SQL. */
+export function heartbeatRepository(database: Database, newId: NewId): HeartbeatRepository {
+  return {
+    plan: (agent) => database.read((sql) => planOf(sql, agent)),
+    arm: (agent, everyMs, now) => database.write((sql) => arm(sql, agent, everyMs, now)),
+    rest: (slot, reason, now) => database.write((sql) => takeSlot(sql, slot, reason, now)),
+    begin: (order, slot, now) => database.write((sql) => beginBeat(sql, { order, slot, now })),
+    commit: (lease, turn, now) =>
+      database.write((sql) => endBeat(sql, { lease, turn, now, newId })),
+    release: (now) => database.write((sql) => releaseBeats(sql, now, newId)),
+    ...beatLookups(database),
+  };
 }
 
-/** The beat that is due: whoever moves the plan from `dueAt` to `nextAt` has it, and nobody else. */
-export interface BeatSlot {
-  readonly agent: string;
-  readonly dueAt: number;
-  readonly nextAt: number;
+async function planOf(sql: Sql, agent: string): Promise<BeatPlan | null> {
+  const row = await sql
+    .selectFrom('heartbeat')
+    .selectAll()
+    .where('agent', '=', agent)
+    .executeTakeFirst();
+  return row === undefined ? null : readPlan(row);
 }
 
-/** A run of one standing task, before it begins. */
-export interface BeatOrder {
-  /** Unique: names the run and the message that begins it. */
-  readonly id: string;
-  readonly agent: string;
-  /** The task’s name in HEARTBEAT.md. */
-  readonly task: string;
-  /** The conversation that an alert belongs to: fixed here, before any model runs (H04). */
-  readonly target: string;
-  /** What its turn begins with, in the lane of the heartbeat; its route is where an alert goes. */
-  readonly message: AdmittedMessage;
+async function arm(sql: Sql, agent: string, everyMs: number, now: number): Promise<BeatPlan> {
+  const first = { agent, every_ms: everyMs, next_at: now + everyMs };
+  await sql
+    .insertInto('heartbeat')
+    .values(first)
+    .onConflict((conflict) => conflict.column('agent').doNothing())
+    .execute();
+  const latest = now + everyMs;
+  await sql
+    .updateTable('heartbeat')
+    .set({ every_ms: everyMs })
+    .where('agent', '=', agent)
+    .execute();
+  // Also after the clock was set back, and after the cadence was made shorter.
+  await sql
+    .updateTable('heartbeat')
+    .set({ next_at: latest })
+    .where('agent', '=', agent)
+    .where('next_at', '>', latest)
+    .execute();
+  const row = await sql
+    .selectFrom('heartbeat')
+    .selectAll()
+    .where('agent', '=', agent)
+    .executeTakeFirstOrThrow();
+  return readPlan(row);
 }
 
-/**
- * `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was told already;
- * `unclear`: neither an alert nor a plain "all is quiet", and told to nobody.
- */
-export type BeatState =
-  | 'running'
-  | 'quiet'
-  | 'alerted'
-  | 'held'
-  | 'repeated'
-  | 'unclear'
-  | 'failed';
-
-/** One run of a standing task. Times in ms. */
-export interface BeatRun {
-  readonly id: string;
-  readonly agent: string;
-  readonly task: string;
-  readonly target: string;
-  readonly state: BeatState;
-  readonly reason: string | null;
-  /** What was told, or would have been. */
-  readonly alert: string | null;
-  /** When a held alert is told; null for all others. */
-  readonly heldUntil: number | null;
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+function readPlan(row: Selectable<HeartbeatTable>): BeatPlan {
+  return {
+    agent: row.agent,
+    everyMs: row.every_ms,
+    nextAt: row.next_at,
+    lastAt: row.last_at,
+    lastReason: row.last_reason,
+  };
 }
 
-/** An alert on its way to its target. */
-export interface BeatAlert {
-  readonly text: string;
-  /** The same for two alerts that say the same (H04). */
+type Lookup = 'of' | 'nextRelease' | 'alertedSince' | 'lastRuns' | 'recent' | 'tokensSince';
+
+/** What can be asked of runs that began. */
+function beatLookups(database: Database): Pick<HeartbeatRepository, Lookup> {
+  return {
+    of: (id) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('beat')
+          .selectAll()
+          .where('id', '=', id)
+          .executeTakeFirst();
+        return row === undefined ? null : readBeat(row);
+      }),
+    recent: (agent, limit) =>
+      database.read(async (sql) => {
+        const query = sql.selectFrom('beat').selectAll().where('agent', '=', agent);
+        const rows = await query.orderBy('started_at', 'desc').limit(limit).execute();
+        return rows.map(readBeat);
+      }),
+    nextRelease: () => database.read(nextRelease),
+    alertedSince: (agent, fingerprint, since) =>
+      database.read((sql) => alertedSince(sql, { agent, fingerprint, since })),
+    lastRuns: (agent) => database.read((sql) => lastRuns(sql, agent)),
+    tokensSince: (agent, since) => database.read((sql) => tokensSince(sql, agent, since)),
+  };
+}
+
+async function nextRelease(sql: Sql): Promise<number | null> {
+  const row = await sql
+    .selectFrom('beat')
+    .select('held_until')
+    .where('state', '=', HELD_ALERT)
+    .orderBy('held_until')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.held_until ?? null;
+}
+
+interface Said {
+  readonly agent: string;
   readonly fingerprint: string;
-  /** Joins the history of the target’s conversation, so that an answer to it is understood. */
-  readonly entry: TranscriptEntry;
-  readonly parts: readonly NewPart[];
-  /** Before that (ms) nobody is told: quiet hours. */
-  readonly heldUntil?: number;
+  readonly since: number;
 }
 
-/** How the turn of a run ends. `commit` has no parts: what is told is the alert. */
-export interface BeatTurn {
-  readonly id: string;
-  readonly commit: TurnCommit;
-  readonly state: Exclude<BeatState, 'running' | 'held'>;
-  readonly reason: string | null;
-  /** With `alerted` alone. */
-  readonly alert?: BeatAlert;
+async function alertedSince(sql: Sql, { agent, fingerprint, since }: Said): Promise<boolean> {
+  const row = await sql
+    .selectFrom('beat')
+    .select('id')
+    .where('agent', '=', agent)
+    .where('fingerprint', '=', fingerprint)
+    .where('started_at', '>=', since)
+    .where('state', 'in', ['alerted', 'held'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
-/** Heartbeats (H01–H05): the plan of each agent and the runs of its standing tasks. */
-export interface HeartbeatRepository {
-  /** Null before `arm` was called the first time. */
-  plan(agent: string): Promise<BeatPlan | null>;
-  /** Makes the plan, or gives it another cadence: then the next beat is `everyMs` from `now` at most. */
-  arm(agent: string, everyMs: number, now: number): Promise<BeatPlan>;
-  /** Takes a beat on which nothing is run. False when somebody else has taken it. */
-  rest(slot: BeatSlot, reason: string, now: number): Promise<boolean>;
-  /**
-   * Takes a beat and begins a run, in one transaction; without a slot somebody asked for it. `busy`:
-   * a run of that agent is not over, and the beat stays to be taken. `gone`: somebody else has it.
-   */
-  begin(order: BeatOrder, slot: BeatSlot | null, now: number): Promise<'begun' | 'busy' | 'gone'>;
-  /** A run by its id. */
-  of(id: string): Promise<BeatRun | null>;
-  /** Ends the turn of a run and lets its alert go, in one fenced transaction: it is told once. */
-  commit(lease: Lease, turn: BeatTurn, now: number): Promise<'committed' | 'fenced'>;
-  /** Lets go of alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
-  release(now: number): Promise<readonly ReplyRoute[]>;
-  /** When the next held alert may go; null when none is held. */
-  nextRelease(): Promise<number | null>;
-  /** Whether an alert that says the same was told, or is held, since then. */
-  alertedSince(agent: string, fingerprint: string, since: number): Promise<boolean>;
-  /** When each task last began. */
-  lastRuns(agent: string): Promise<ReadonlyMap<string, number>>;
-  /** The newest first. */
-  recent(agent: string, limit: number): Promise<readonly BeatRun[]>;
-  /** Tokens in and out of all runs that began since then. */
-  tokensSince(agent: string, since: number): Promise<number>;
+async function lastRuns(sql: Sql, agent: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql
+    .selectFrom('beat')
+    .select(['task', (eb) => eb.fn.max('started_at').as('at')])
+    .where('agent', '=', agent)
+    .groupBy('task')
+    .execute();
+  return new Map(rows.map(({ task, at }) => [task, Number(at)]));
+}
+
+async function tokensSince(sql: Sql, agent: string, since: number): Promise<number> {
+  const row = await sql
+    .selectFrom('beat')
+    .select(({ fn }) => [
+      fn.sum<number | null>('input_tokens').as('asked'),
+      fn.sum<number | null>('output_tokens').as('said'),
+    ])
+    .where('agent', '=', agent)
+    .where('started_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.asked ?? 0) + Number(row.said ?? 0);
+}
+
+function readBeat(row: Selectable<BeatTable>): BeatRun {
+  return {
+    id: row.id,
+    agent: row.agent,
+    task: row.task,
+    target: row.target,
+    state: row.state,
+    reason: row.reason,
+    alert: row.alert,
+    heldUntil: row.held_until,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+  };
 }

@@ -1,70 +1,15 @@
-import type { InboundMessage, ReplyRoute } from '@parley/contracts';
-import type { ApprovalVerdict } from './approvals.ts';
-import type { Resend } from './dead-letters.ts';
-import type { LinkAction, LinkAsker, LinkResult } from './links.ts';
-import type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
-import type { ChatKey } from './outbox.ts';
-import type { PairingRequest } from './pairing.ts';
+import { type InboundMessage, type NewId, ReplyRoute } from '@parley/contracts';
+import { insertAttachments, reviseAttachments } from './attachments.ts';
+import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
+import { ensureConversation } from './conversations.ts';
+import type { Database, Sql } from './database.ts';
+import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-rows.ts';
+import { fromCheckedJson, toJson } from './json-column.ts';
+import { FROM_OWNER } from './literals.ts';
+import { type ChatKey, insertParts } from './outbox-parts.ts';
+import { reviseOverheard } from './overheard.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
-
-/** What a command does to its conversation in the transaction that stores it. */
-export type CommandEffect =
-  | { readonly kind: 'none' }
-  /** `/new`: later turns start with an empty history. */
-  | { readonly kind: 'new-session' }
-  /**
-   * `/stop`: fences the running turn (its epoch is passed), marks it stopped and sets aside every
-   * message stored before the command. With `senderId` only what that person alone asked for.
-   */
-  | { readonly kind: 'stop'; readonly senderId?: string }
-  /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
-  | { readonly kind: 'pair'; readonly code: string | null }
-  | { readonly kind: 'mode'; readonly to: ConversationMode | null }
-  /** `/run`; `plan` as its button names it (null: the newest), `text` is what the message says that runs it. */
-  | {
-      readonly kind: 'run-plan';
-      readonly plan: string | null;
-      readonly text: string;
-    }
-  /** `/approve` and `/deny`; without a code nothing is decided. `by` is the person: `telegram:42`. */
-  | {
-      readonly kind: 'decide';
-      readonly code: string | null;
-      readonly verdict: 'approved' | 'denied';
-      readonly by: string;
-    }
-  /**
-   * `/resend`: a part of this chat that may have arrived is sent again. `key` is its idempotency key (null: the
-   * newest such part). With `senderId` only if it answers that person.
-   */
-  | { readonly kind: 'resend'; readonly key: string | null; readonly senderId?: string }
-  | { readonly kind: 'link'; readonly asker: LinkAsker; readonly action: LinkAction };
-
-/** What a command's effect found, so that the answer can say it. */
-export interface CommandResult {
-  readonly duplicate: boolean;
-  /** A turn was running (or waiting to be resumed) and is now stopped. */
-  readonly stoppedTurn: string | null;
-  /** Messages that waited and were set aside. */
-  readonly setAside: number;
-  /** Of `/stop` and `/new`: the lanes of the sub-agents that ran and are now stopped. */
-  readonly stoppedSubAgents?: readonly string[];
-  /** Of `/pair`: who was let in, and who waits still. */
-  readonly pairing?: {
-    readonly approved: PairingRequest | null;
-    readonly pending: readonly PairingRequest[];
-  };
-  /** Of `/mode`. */
-  readonly mode?: ModeChange;
-  /** Of `/run`. */
-  readonly plan?: PlanRun;
-  /** Of `/approve` and `/deny`. */
-  readonly approval?: ApprovalVerdict;
-  /** Of `/resend`. */
-  readonly resend?: Resend;
-  /** Of `/link`. */
-  readonly link?: LinkResult;
-}
+import { statement } from './statement.ts';
 
 /** Names a message as its platform does. */
 export interface MessageKey extends ChatKey {
@@ -109,4 +54,215 @@ export interface InboxRepository {
     chat: { channel: string; account: string; chatId: string },
     limit: number,
   ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]>;
+}
+
+/** Messages of owners that are looked at to find where they write. */
+const LATELY = 200;
+
+/** Messages that no person wrote. Inside a text of JSON these quotes would stand behind a backslash. */
+const BY_PARLEY = '%,"occasion":"%';
+
+/** The inbox on SQL. */
+export function inboxRepository(database: Database, newId: NewId): InboxRepository {
+  return {
+    accept: (admitted, room = Number.POSITIVE_INFINITY) =>
+      database.write(async (sql) => {
+        const waiting = await enterLane(sql, admitted);
+        // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
+        const isFull = await reaches(sql, admitted.conversationId, waiting, room);
+        if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
+        const seq = await insertOnce(sql, admitted, 'waiting');
+        if (seq === null) return 'duplicate';
+        insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
+        return 'stored';
+      }),
+
+    command: (admitted, effect, answer) =>
+      database.write(async (sql): Promise<CommandResult> => {
+        await enterLane(sql, admitted);
+        const seq = await insertOnce(sql, admitted, 'done');
+        if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
+        const { receivedAt } = admitted;
+        const found = await applyCommand(database, sql, admitted, effect);
+        if (effect.kind === 'run-plan') await runPlan(sql, seq, admitted, found.plan, effect.text);
+        const result = { duplicate: false, ...found };
+        const { trace } = admitted;
+        const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
+        insertParts(sql, answer(result), origin);
+        return result;
+      }),
+
+    revise: (key, message) => database.write((sql) => revise(sql, key, message)),
+
+    ownerRoute: () =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('inbox')
+          .select('route')
+          .where('from_owner', '=', FROM_OWNER)
+          .where('message', 'not like', BY_PARLEY)
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+        return row === undefined
+          ? null
+          : fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
+      }),
+
+    ownerChats: () => database.read(ownerChats),
+
+    waitingInAll: () => database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
+
+    waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
+
+    recent: ({ channel, account, chatId }, limit) =>
+      database.read(async (sql) => {
+        const rows = await sql
+          .selectFrom('inbox')
+          .select([...INBOX_COLUMNS, 'outcome'])
+          .where('channel', '=', channel)
+          .where('account', '=', account)
+          .where('chat_id', '=', chatId)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
+      }),
+  };
+}
+
+/** The last message of each direct chat in which an owner wrote lately, newest first. */
+async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
+  const rows = await sql
+    .selectFrom('inbox')
+    .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
+    .where('from_owner', '=', FROM_OWNER)
+    .where('message', 'not like', BY_PARLEY)
+    .orderBy('seq', 'desc')
+    .limit(LATELY)
+    .execute();
+  const newest = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
+    if (!newest.has(chat)) newest.set(chat, row);
+  }
+  return [...newest.values()].map(readInboxRow);
+}
+
+async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {
+  const changed = await sql
+    .updateTable('inbox')
+    .set(
+      message === null
+        ? { state: 'done', outcome: 'withdrawn' }
+        : { message: toJson({ ...message, messageId: key.messageId }) },
+    )
+    .where('channel', '=', key.channel)
+    .where('account', '=', key.account)
+    .where('chat_id', '=', key.chatId)
+    .where('message_id', '=', key.messageId)
+    .where('state', '=', 'waiting')
+    .returning(['seq', 'received_at'])
+    .executeTakeFirst();
+  if (changed === undefined) return reviseOverheard(sql, key, message?.text ?? null);
+  if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
+  return true;
+}
+
+/** The command that runs a plan is answered by a turn, too, and stored as that. */
+async function runPlan(
+  sql: Sql,
+  seq: number,
+  { message }: AdmittedMessage,
+  found: CommandResult['plan'],
+  text: string,
+): Promise<void> {
+  if (found !== 'runs') return;
+  await sql
+    .updateTable('inbox')
+    .set({
+      state: 'waiting',
+      outcome: null,
+      message: toJson({ ...message, text, typed: message.text }),
+    })
+    .where('seq', '=', seq)
+    .execute();
+}
+
+const WAITING_IN_ALL = statement(
+  "select count(*) as count from inbox where state = 'waiting'",
+).rows<{ readonly count: number }>();
+
+const COUNT_WAITING = statement(`
+  select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
+  readonly count: number;
+}>();
+
+const ENTER = statement(`
+  select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
+  from conversation where id = :id /*pg for no key update*/`).rows<{ readonly waiting: number }>();
+
+const KNOWN = statement(`
+  select seq from inbox where channel = :channel and account = :account and chat_id = :chatId
+    and message_id = :messageId`).rows<{ readonly seq: number }>();
+
+const INSERT = statement(`
+  insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
+    received_at, state, outcome, from_owner, reason, settles_at, trace)
+  values (:conversation_id, :channel, :account, :chat_id, :message_id, :message, :route,
+    :received_at, :state, :outcome, :from_owner, :reason, :settles_at, :trace)
+  on conflict (channel, account, chat_id, message_id) do update set repeats = inbox.repeats + 1
+  returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
+
+async function countWaiting(sql: Sql, id: string): Promise<number> {
+  return (await sql.get(COUNT_WAITING, { id }))?.count ?? 0;
+}
+
+/**
+ * Whoever writes to the inbox of a lane waits for those before: what one counts, no other changes. Gives
+ * back how many messages waited when this began to wait.
+ */
+async function enterLane(
+  sql: Sql,
+  { conversationId, receivedAt }: AdmittedMessage,
+): Promise<number> {
+  const known = await sql.get(ENTER, { id: conversationId });
+  if (known !== undefined) return known.waiting;
+  ensureConversation(sql, conversationId, receivedAt);
+  return (await sql.get(ENTER, { id: conversationId }))?.waiting ?? 0;
+}
+
+/** More than are stored in one lane while a message waits to be. */
+const AT_ONCE = 16;
+
+/** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
+async function reaches(
+  sql: Sql,
+  conversationId: string,
+  waiting: number,
+  room: number,
+): Promise<boolean> {
+  if (waiting + AT_ONCE < room) return false;
+  return (await countWaiting(sql, conversationId)) >= room;
+}
+
+async function isKnown(
+  sql: Sql,
+  { channel, account, chat, messageId }: InboundMessage,
+): Promise<boolean> {
+  const key = { channel, account, chatId: chat.id, messageId };
+  return (await sql.get(KNOWN, key)) !== undefined;
+}
+
+/**
+ * Stores a message unless it is known; null when it is. The unique key decides, not a look
+ * beforehand: two gateways may be told of the same message at the same moment (F08).
+ */
+async function insertOnce(
+  sql: Sql,
+  admitted: AdmittedMessage,
+  state: 'waiting' | 'done',
+): Promise<number | null> {
+  const row = await sql.get(INSERT, newInboxRow(admitted, state));
+  return row?.repeats === 0 ? row.seq : null;
 }

@@ -1,10 +1,14 @@
+export type { Approval, ApprovalRepository, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type {
-  Approval,
-  ApprovalRepository,
-  ApprovalVerdict,
-  NewApproval,
-} from './approvals.ts';
+  AttachmentKey,
+  AttachmentRepository,
+  DueAttachment,
+  StoredAttachment,
+} from './attachments.ts';
+export type { AuditRepository, JournalledWrite, KnownPerson } from './audit.ts';
 export type { Backlog, BacklogRepository } from './backlog.ts';
+export { goesToSamePlace } from './claim-turn.ts';
+export type { CommandEffect, CommandResult } from './commands.ts';
 export type {
   CronBounds,
   CronChange,
@@ -13,12 +17,7 @@ export type {
   CronJobState,
   NewCronJob,
 } from './cron-jobs.ts';
-export type {
-  DeadLetter,
-  DeadLetterRepository,
-  LetterReplay,
-  LetterWake,
-} from './dead-letters.ts';
+export type { DeadLetter, DeadLetterRepository, LetterReplay, LetterWake } from './dead-letters.ts';
 export type {
   AwaitedYes,
   Decision,
@@ -32,21 +31,23 @@ export type {
   Forgotten,
   PersonForgotten,
   RawSearch,
-} from './forgetting.ts';
-export {
-  type BeatAlert,
-  type BeatOrder,
-  type BeatPlan,
-  type BeatRun,
-  type BeatSlot,
-  type BeatState,
-  type BeatTurn,
-  HEARTBEAT_LANE,
-  type HeartbeatRepository,
-} from './heartbeats.ts';
-export type { CommandEffect, CommandResult, InboxRepository, MessageKey } from './inbox.ts';
+} from './forgetting/forgetting.ts';
+export type {
+  BeatAlert,
+  BeatOrder,
+  BeatPlan,
+  BeatRun,
+  BeatSlot,
+  BeatState,
+  BeatTurn,
+  HeartbeatRepository,
+} from './heartbeat-runs.ts';
+export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './history.ts';
+export type { InboxRepository, MessageKey } from './inbox.ts';
 export type { Interruption, Joining, LaneRepository } from './lanes.ts';
+export type { HeldLease, LeaseRepository, LeaseRow, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
+export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './literals.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
@@ -60,9 +61,18 @@ export type {
   PartState,
   Post,
   PostResult,
-} from './outbox.ts';
+} from './outbox-parts.ts';
+export type { OverheardRepository } from './overheard.ts';
 export type { PageSession, PageSessionRepository } from './page-sessions.ts';
 export type { PairingApplicant, PairingRepository, PairingRequest } from './pairing.ts';
+export type { PinPlace } from './pins.ts';
+export {
+  PROCESS_GONE_AFTER_MS,
+  type ProcessFacts,
+  type ProcessRepository,
+  type ProcessRole,
+  type RunningProcess,
+} from './processes.ts';
 export type {
   NewPrompt,
   PromptRepository,
@@ -70,51 +80,6 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
-export type {
-  AttachmentKey,
-  AttachmentRepository,
-  DueAttachment,
-  StoredAttachment,
-} from './repositories/attachment-repository.ts';
-export type {
-  AuditRepository,
-  JournalledWrite,
-  KnownPerson,
-} from './repositories/audit-repository.ts';
-export type {
-  HeldLease,
-  LeaseRepository,
-  LeaseRow,
-  NamedLease,
-} from './repositories/lease-repository.ts';
-export type { OverheardRepository } from './repositories/overheard-repository.ts';
-export type { PinPlace } from './repositories/pin-repository.ts';
-export {
-  PROCESS_GONE_AFTER_MS,
-  type ProcessFacts,
-  type ProcessRepository,
-  type ProcessRole,
-  type RunningProcess,
-} from './repositories/process-repository.ts';
-export { goesToSamePlace } from './repositories/ready-messages.ts';
-export type {
-  SpendAccount,
-  SpendRepository,
-  Spent,
-  SpentOfDay,
-} from './repositories/spend-repository.ts';
-export type {
-  StoredSummary,
-  SummaryPlace,
-  SummaryRepository,
-  SummaryTask,
-} from './repositories/summary-repository.ts';
-export type { TodoItem, TodoRepository } from './repositories/todo-repository.ts';
-export type {
-  NumberedEntry,
-  RememberedEntry,
-  TranscriptRepository,
-} from './repositories/transcript-repository.ts';
 export type {
   RetentionAges,
   RetentionBounds,
@@ -145,17 +110,19 @@ export type {
   SoulState,
   SoulVerdict,
   SoulVersion,
-} from './souls.ts';
+} from './soul-versions.ts';
+export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
-export {
-  SUB_AGENT_LANE,
-  type SubAgentBounds,
-  type SubAgentOrder,
-  type SubAgentRepository,
-  type SubAgentRun,
-  type SubAgentTurn,
-} from './sub-agents.ts';
+export type {
+  SubAgentBounds,
+  SubAgentOrder,
+  SubAgentRepository,
+  SubAgentRun,
+  SubAgentTurn,
+} from './sub-agent-rows.ts';
+export type { StoredSummary, SummaryPlace, SummaryRepository, SummaryTask } from './summaries.ts';
+export type { TodoItem, TodoRepository } from './todos.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';
 export type { WhyQuestion, WhyRepository } from './why.ts';

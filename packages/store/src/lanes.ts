@@ -1,4 +1,9 @@
-import type { BusyPolicy, FreshParts } from '@parley/contracts';
+import type { BusyPolicy, FreshParts, NewId } from '@parley/contracts';
+import { type Claim, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
+import { commitTurn } from './commit-turn.ts';
+import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
+import type { Database, Sql } from './database.ts';
+import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
   CommitResult,
@@ -7,6 +12,7 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
+import { statement } from './statement.ts';
 
 /** Which messages may join a running turn, and what the journal is told of that (D03). */
 export interface Joining {
@@ -120,4 +126,255 @@ export interface LaneRepository {
   withWork(now: number, limit: number): Promise<readonly string[]>;
   /** Ends every lease; only for a process that has the data folder to itself, at its start. */
   releaseAll(): Promise<void>;
+}
+
+/**
+ * The lanes on SQL. Only the commit of a turn must survive a power cut: without its lease or its
+ * claim a turn is simply begun again, and nobody is left who could hold the older epoch.
+ */
+export function laneRepository(
+  database: Database,
+  newId: NewId,
+  prompts: PromptWriter,
+): LaneRepository {
+  return {
+    acquire: (conversationId, owner, now, leaseMs) =>
+      database.write(async (sql) => {
+        const taken = await acquireLane(sql, { conversationId, owner, now, leaseMs });
+        return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
+      }, 'process'),
+
+    begin: (work, busy, newTurnId, now) =>
+      database.write(async (sql) => {
+        const taken = await acquireLane(sql, { ...work, now });
+        if (taken.kind === 'busy') return taken;
+        const { lease, lane } = taken;
+        // This very transaction has moved the epoch on, so nobody can have fenced it.
+        const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
+        if (claimed.kind === 'turn') return { ...claimed, lease };
+        leaveLane(sql, lease);
+        return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+      }, 'process'),
+
+    renew: (leases, until) => renewLeases(database, leases, until),
+
+    release: (lease, blameless) =>
+      database.write(async (sql) => {
+        if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
+          sql.send(UNCOUNT, { turnId: blameless });
+        }
+        leaveLane(sql, lease);
+      }, 'process'),
+
+    newestWaiting: async (conversationId) =>
+      (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
+
+    claim: (lease, busy, newTurnId, now) =>
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+    // These two are loaded where the settings want them.
+    async join(lease, joining, now) {
+      const { joinTurn } = await import('./later-messages.ts');
+      return database.write((sql) => joinTurn(sql, { lease, joining, now }));
+    },
+    async interrupt(lease, turnId, now) {
+      const { interruptTurn } = await import('./later-messages.ts');
+      return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
+    },
+    async commit(lease, commit, now, stored) {
+      // Hashing takes its time, and on SQLite all others wait for a transaction.
+      const prompt = commit.prompt && prompts.prepare(commit.prompt);
+      const done = await database.write(async (sql) => {
+        const parts = await commitTurn(sql, { lease, commit, now, newId });
+        if (parts === null) return null;
+        if (prompt !== undefined) await prompts.write(sql, prompt);
+        return { parts, left: commit.leaves === true && (await leaveIfDone(sql, lease)) };
+      });
+      if (done === null) return 'fenced';
+      if (prompt !== undefined) prompts.written(prompt);
+      stored?.({ parts: done.parts, createdAt: now, trace: commit.trace });
+      return done.left ? 'left' : 'committed';
+    },
+    withWork: async (now, limit) =>
+      (await database.read((sql) => sql.all(WITH_WORK, { now, limit }))).map(({ id }) => id),
+    releaseAll: async () => {
+      await database.change('power-cut', RELEASE_ALL);
+    },
+  };
+}
+
+/** Leases in one query: far below what a query may hold, far above what one worker has. */
+const AT_ONCE = 200;
+
+/**
+ * A transaction that holds many leases must not wait for one more, or two of them wait in a circle: rows that
+ * are locked at this moment are left out, and asked for again by the next renewal.
+ */
+async function renewLeases(
+  database: Database,
+  leases: readonly Lease[],
+  until: number,
+): ReturnType<LaneRepository['renew']> {
+  const renewed: string[] = [];
+  const busy: string[] = [];
+  for (let from = 0; from < leases.length; from += AT_ONCE) {
+    const some = leases.slice(from, from + AT_ONCE);
+    await database.writeUrgent(async (sql) => {
+      const done = await renewSome(database, sql, some, until);
+      renewed.push(...done);
+      const left = some.filter(({ conversationId }) => !done.includes(conversationId));
+      if (database.dialect === 'postgres' && left.length > 0)
+        busy.push(...(await heldOf(sql, left).execute()).map(({ id }) => id));
+    });
+  }
+  return { renewed, busy };
+}
+
+function heldOf(sql: Sql, leases: readonly Lease[]) {
+  return sql
+    .selectFrom('conversation')
+    .select('id')
+    .where(
+      'id',
+      'in',
+      leases.map(({ conversationId }) => conversationId),
+    )
+    .where('lease_owner', 'is not', null)
+    .where((eb) =>
+      eb.or(
+        leases.map(({ conversationId, epoch }) =>
+          eb.and([eb('id', '=', conversationId), eb('epoch', '=', epoch)]),
+        ),
+      ),
+    );
+}
+
+async function renewSome(
+  database: Database,
+  sql: Sql,
+  leases: readonly Lease[],
+  until: number,
+): Promise<readonly string[]> {
+  const held = heldOf(sql, leases);
+  const free = held.forNoKeyUpdate().skipLocked();
+  const rows = await sql
+    .updateTable('conversation')
+    .set({ lease_until: until })
+    .where('id', 'in', database.dialect === 'postgres' ? free : held)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+interface LaneWork {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly now: number;
+  readonly leaseMs: number;
+}
+
+async function acquireLane(
+  sql: Sql,
+  { conversationId, owner, now, leaseMs }: LaneWork,
+): Promise<
+  | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
+  | { readonly kind: 'busy'; readonly retryInMs: number }
+> {
+  const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
+  let taken = await take();
+  if (taken === undefined) {
+    // Held by another worker, or, which is rare, not there yet.
+    ensureConversation(sql, conversationId, now);
+    taken = await take();
+  }
+  // Another worker has begun a turn while this waited for the lock; `unfinished` is from before that.
+  if (taken !== undefined && taken.seen < taken.epoch - 1) taken = await take();
+  if (taken !== undefined) {
+    const { epoch, unfinished, seen: _, ...lane } = taken;
+    const isUnfinished = unfinished !== null;
+    return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
+  }
+  const held = await lockConversation(sql, conversationId);
+  return { kind: 'busy', retryInMs: Math.max(1, (held?.lease_until ?? now) - now) };
+}
+
+/** Looking once more and leaving are one step, so no message can come in between unseen. */
+async function claimOrLeave(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+  const claimed = await claimTurn(sql, claim);
+  if (claimed.kind === 'none' || claimed.kind === 'settling') leaveLane(sql, claim.lease);
+  return claimed;
+}
+
+const UNCOUNT = statement(`
+  update turn set attempts = attempts - 1 where id = :turnId and state = 'running' and attempts > 0`);
+
+const LEAVE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch`);
+
+const LEAVE_IF_DONE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
+    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
+
+const TAKE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = :owner, lease_until = :until
+  where id = :conversationId
+    and (lease_until is null or lease_until <= :now or lease_owner = :owner)
+  returning epoch, session, lease_owner, mode, plan, plan_run, (select turn.id from turn
+    where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
+  (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
+  Omit<LockedLane, 'isUnfinished'> & {
+    readonly epoch: number;
+    readonly unfinished: string | null;
+    /** The epoch before; on PostgreSQL that of when the statement began, also where it waited for the lock. */
+    readonly seen: number;
+  }
+>();
+
+const RELEASE_ALL = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
+  where lease_owner is not null`);
+
+const NEWEST_WAITING = statement(`
+  select max(received_at) as newest from inbox
+  where conversation_id = :conversationId and state = 'waiting'`).rows<{
+  readonly newest: number | null;
+}>();
+
+/**
+ * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
+ * suspended turn waits for the same decision.
+ */
+const WITH_WORK = statement(`
+  select work.conversation_id as id from (
+    select conversation_id, received_at as since from inbox where state = 'waiting'
+      and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
+        and turn.state = 'running' and turn.awaits is not null)
+    union all
+    select conversation_id, started_at as since from turn where state = 'running' and awaits is null
+  ) work join conversation on conversation.id = work.conversation_id
+  where conversation.lease_until is null or conversation.lease_until <= :now
+  group by work.conversation_id order by min(work.since) limit :limit`).rows<{
+  readonly id: string;
+}>();
+
+function leaveLane(sql: Sql, { conversationId, epoch }: Lease): void {
+  sql.send(LEAVE, { conversationId, epoch });
+}
+
+/**
+ * Whoever stores a message locks the conversation first, as the caller has: what is stored before this is
+ * seen, and what comes after it brings its own wake-up.
+ */
+async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<boolean> {
+  return (await sql.run(LEAVE_IF_DONE, { conversationId, epoch })) > 0;
+}
+
+/**
+ * The lane with its new epoch, or undefined when another worker holds it and its lease still runs. On
+ * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
+ * to look; it misses one that was begun meanwhile, as `seen` shows.
+ */
+function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
+  return sql.get(TAKE, { conversationId, owner, now, until });
 }

@@ -1,9 +1,8 @@
 import { ReplyRoute } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { Database, Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import { statement } from './statement.ts';
-import type { LinkCodeTable, PersonLinkTable } from './tables/people-tables.ts';
 
 /** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
 export interface Link {
@@ -257,4 +256,24 @@ async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<
 
 function routeOf(text: string): ReplyRoute {
   return fromCheckedJson(ReplyRoute, text, 'route of a link code');
+}
+
+/** Accounts of one person; those with the same `link_id` belong together. */
+export interface PersonLinkTable {
+  person_id: string;
+  link_id: string;
+  /** 1: an owner confirmed it, so its members may do what an owner may. */
+  by_owner: number;
+  linked_at: number;
+}
+
+/** Codes of `/link` that are still valid; the routes are JSON, the typist is null until somebody typed it. */
+export interface LinkCodeTable {
+  code: string;
+  maker_id: string;
+  maker_route: string;
+  maker_is_owner: number;
+  typist_id: Generated<string | null>;
+  typist_route: Generated<string | null>;
+  expires_at: number;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { BeatOrder, BeatTurn } from './heartbeats.ts';
+import type { BeatOrder, BeatTurn } from './heartbeat-runs.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';

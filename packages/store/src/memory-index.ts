@@ -1,7 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, Sql } from './database.ts';
 import { raw } from './kysely.ts';
-import type { MemoryEntryTable } from './tables/memory-tables.ts';
 
 /** A memory as the index knows it: where it stands and where it came from, and never its words. */
 export interface IndexedMemory {
@@ -133,4 +132,19 @@ function memoryOf({
   ...memory
 }: Selectable<MemoryEntryTable>): IndexedMemory {
   return { ...memory, savedOn, chatId, messageId };
+}
+
+/** Where memories stand; their words are in the files. */
+export interface MemoryEntryTable {
+  file: string;
+  id: string;
+  type: string;
+  scope: string;
+  person: string | null;
+  words: string;
+  saved_on: string | null;
+  channel: string | null;
+  chat_id: string | null;
+  message_id: string | null;
+  uses: number;
 }

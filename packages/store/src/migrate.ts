@@ -122,3 +122,11 @@ export async function applySteps(
       .execute();
   }
 }
+
+/** Which migrations a database has seen, and by which Parley. */
+export interface MigrationTable {
+  number: number;
+  name: string;
+  parley_version: string;
+  applied_at: number;
+}

@@ -1,31 +1,37 @@
-import { OVERHEARD } from './migrations/0003-overheard.ts';
-import { ATTACHMENTS } from './migrations/0004-attachments.ts';
-import { INGRESS_FACTS } from './migrations/0005-ingress-facts.ts';
-import { PAIRING } from './migrations/0006-pairing.ts';
-import { DECISIONS } from './migrations/0007-decisions.ts';
-import { LINKS } from './migrations/0008-links.ts';
-import { UNDELIVERED } from './migrations/0009-undelivered.ts';
-import { SESSION_PINS } from './migrations/0010-session-pins.ts';
-import { PROMPTS } from './migrations/0011-prompts.ts';
-import { MEMORY } from './migrations/0012-memory.ts';
-import { SUMMARIES } from './migrations/0013-summaries.ts';
-import { APPROVALS } from './migrations/0014-approvals.ts';
-import { SUB_AGENTS } from './migrations/0015-sub-agents.ts';
-import { SPEND } from './migrations/0016-spend.ts';
-import { TODOS } from './migrations/0017-todos.ts';
-import { HEARTBEATS } from './migrations/0018-heartbeats.ts';
-import { CRON_JOBS } from './migrations/0019-cron-jobs.ts';
-import { SOUL_VERSIONS } from './migrations/0020-soul-versions.ts';
-import { MEMORY_USES } from './migrations/0021-memory-uses.ts';
-import { LEASES } from './migrations/0022-leases.ts';
-import { INTERRUPTIONS } from './migrations/0023-interruptions.ts';
-import { DEAD_LETTERS } from './migrations/0024-dead-letters.ts';
-import { TIMELINE } from './migrations/0025-timeline.ts';
-import { PLANS } from './migrations/0026-plans.ts';
-import { PAGE_SESSIONS } from './migrations/0027-page-sessions.ts';
-import { RETENTION } from './migrations/0028-retention.ts';
-import { PROCESS_FACTS } from './migrations/0029-process-facts.ts';
 import { type Migration, seq } from './migrations/migration.ts';
+import {
+  ATTACHMENTS,
+  DECISIONS,
+  INGRESS_FACTS,
+  LINKS,
+  MEMORY,
+  OVERHEARD,
+  PAIRING,
+  PROMPTS,
+  SESSION_PINS,
+  UNDELIVERED,
+} from './migrations/steps-03-to-12.ts';
+import {
+  APPROVALS,
+  CRON_JOBS,
+  HEARTBEATS,
+  MEMORY_USES,
+  SOUL_VERSIONS,
+  SPEND,
+  SUB_AGENTS,
+  SUMMARIES,
+  TODOS,
+} from './migrations/steps-13-to-21.ts';
+import {
+  DEAD_LETTERS,
+  INTERRUPTIONS,
+  LEASES,
+  PAGE_SESSIONS,
+  PLANS,
+  PROCESS_FACTS,
+  RETENTION,
+  TIMELINE,
+} from './migrations/steps-22-to-29.ts';
 
 export type { Migration } from './migrations/migration.ts';
 

@@ -1,139 +1,353 @@
-import type { OutboundPart } from '@parley/contracts';
-import type { NamedLease } from './repositories/lease-repository.ts';
-import type { NewPart } from './rows.ts';
+import {
+  type NewId,
+  type OutboundPart,
+  PartExtras,
+  RenderedPart,
+  ReplyRoute,
+} from '@parley/contracts';
+import type { Selectable } from 'kysely';
+import { moveCronJobs } from './cron-jobs.ts';
+import type { Database, Sql } from './database.ts';
+import { recordDeadPart } from './dead-letters.ts';
+import { fromCheckedJson, toJson } from './json-column.ts';
+import type { NamedLease } from './leases.ts';
+import {
+  type AccountWork,
+  type BeforePart,
+  type ChatKey,
+  type DuePart,
+  insertParts,
+  type OutboxRepository,
+  type OutboxTable,
+  type PartState,
+  postParts,
+} from './outbox-parts.ts';
+import { statement } from './statement.ts';
+import { StoreError } from './store-error.ts';
 
-/** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
-export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
+/** The outbox on SQL, for whoever sends under the lease; null: nobody else can be sending. */
+export function outboxRepository(
+  database: Database,
+  newId: NewId,
+  lease: NamedLease | null = null,
+): OutboxRepository {
+  const epoch = lease?.epoch ?? null;
+  const fence = { epoch, lease: lease?.name ?? null };
+  return {
+    under: (held) => outboxRepository(database, newId, held),
+    next: async (chat) => (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
+    unfinished: (chat, limit) => database.read((sql) => unfinished(sql, chat, limit)),
 
-/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
-export interface ChatKey {
-  readonly channel: string;
-  readonly account: string;
-  readonly chatId: string;
+    markSending: async (partId, now) =>
+      (await database.change('power-cut', ENTER, { partId, now, ...fence })) > 0 ||
+      isNotLost(database, lease),
+    takeOver: async (partId) =>
+      (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
+      isNotLost(database, lease),
+
+    before: (partId) => database.read((sql) => beforePart(sql, partId)),
+
+    // A power cut that undoes a receipt leaves the part in `sending`, which is told as uncertain.
+    markSent: async (partId, messageId, now, following) => {
+      const params = { partId, messageId, now, epoch };
+      if (following !== undefined) {
+        return database.write(async (sql) => {
+          if ((await sql.run(SENT, params)) === 0) await requireState(sql, partId, 'sent');
+          return (await sql.run(ENTER, { partId: following, now, ...fence })) > 0;
+        });
+      }
+      if ((await database.change('process', SENT, params)) === 0)
+        await database.read((sql) => requireState(sql, partId, 'sent'));
+      return false;
+    },
+
+    retryLater: async (partId, notBefore, error, attempt) => {
+      const line = `${notBefore} ${error.slice(0, 300).replace(/\s+/g, ' ')}\n`;
+      const attempts = attempt === 'counts' ? 1 : 0;
+      const params = { partId, notBefore, error, line, attempts, epoch };
+      if ((await database.change('power-cut', RETRY, params)) > 0) return;
+      await database.read((sql) => requireState(sql, partId, 'pending'));
+    },
+
+    giveUp: (partId, state, error, now, notice) =>
+      database.write(async (sql) => {
+        if ((await sql.run(GIVE_UP, { partId, state, error, now, epoch })) === 0) {
+          return await requireState(sql, partId, state);
+        }
+        recordDeadPart(sql, partId, state, now);
+        if (notice !== null)
+          insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
+      }),
+
+    migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
+    enqueue: (parts, now) =>
+      database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
+    post: (post, now) => database.write((sql) => postParts(sql, post, now)),
+    chatsWithWork: async (channel, account, now, limit) => {
+      const rows = await database.read((sql) =>
+        sql.all(CHATS_WITH_WORK, { channel, account, now, limit }),
+      );
+      return rows.map(({ chat_id }) => ({ channel, account, chatId: chat_id }));
+    },
+    accountsWithWork: (now) => database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
+    counts: async () => {
+      const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
+      const rows = await database.read((sql) => sql.all(COUNTS));
+      for (const { state, count } of rows) counts[state] = count;
+      return counts;
+    },
+    recent: async (chat, limit) => {
+      const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
+      return rows.reverse().map((row) => ({
+        part: readPart(row),
+        state: row.state,
+        createdAt: row.created_at,
+        error: row.error,
+      }));
+    },
+  };
 }
 
-/** The first part of a chat that is not finished, and when it may be tried. */
-export interface DuePart {
-  readonly part: OutboundPart;
-  readonly state: 'pending' | 'sending';
-  readonly attempts: number;
-  readonly notBefore: number;
-  /** When it was last marked as being sent, in ms; null: never. */
-  readonly sendingAt: number | null;
-  /** When it was put into the outbox, in ms. */
-  readonly createdAt: number;
-  /** The trace it belongs to. */
-  readonly trace?: string | undefined;
-}
+/** The columns that make an `OutboundPart`. */
+export const OUTBOX_COLUMNS = [
+  'id',
+  'idempotency_key',
+  'turn_id',
+  'part_index',
+  'notice_of',
+  'route',
+  'body',
+] as const;
 
-/** A part as a history shows it. */
-export interface OutboxEntry {
-  readonly part: OutboundPart;
-  readonly state: PartState;
-  readonly createdAt: number;
-  readonly error: string | null;
-}
+const PART = 'id, idempotency_key, turn_id, part_index, notice_of, route, body';
 
-/** What is known about the time before a part was sent, from the newest messages of its account. */
-export interface BeforePart {
-  /** Messages that the platform had numbered before; `at` in ms. */
-  readonly known: readonly {
-    readonly chatId: string;
-    readonly messageId: string;
-    readonly direction: 'in' | 'out';
-    readonly at: number;
-  }[];
-  /** When another part of the same chat was last called uncertain, in ms; null: none ever was. */
-  readonly uncertainAt: number | null;
-}
+type Row = Selectable<OutboxTable>;
 
-/** Words for a chat in which no turn answers, such as a message to somebody else. */
-export interface Post {
-  /** Whoever posts under a key again changes nothing. */
-  readonly key: string;
-  /** All for one chat. */
-  readonly parts: readonly [NewPart, ...NewPart[]];
-  /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
-  readonly turn?: { readonly id: string; readonly most: number };
+type PartRow = Pick<Row, (typeof OUTBOX_COLUMNS)[number]>;
+
+const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+
+// Written out, because a partial index serves only what names its condition.
+const UNFINISHED = "state in ('pending', 'sending')";
+
+/** What stands in the column `body`. */
+const Body = RenderedPart.extend(PartExtras.shape);
+
+/** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
+export function readPart(row: PartRow): OutboundPart {
+  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
+  return {
+    id: row.id,
+    idempotencyKey: row.idempotency_key,
+    // What a turn posted to another chat is no part of its answer.
+    turnId: row.part_index === null ? null : row.turn_id,
+    index: row.part_index,
+    ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
+    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    body: { text, plain },
+    ...extras,
+  };
 }
 
 /**
- * What came of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
- * its turn was stopped, or its conversation begun anew. `too-many`: its turn has posted enough.
+ * The first parts of a chat that are not finished, due or not: nothing may overtake them. Left to itself
+ * SQLite goes through all parts that the chat ever had, by the index that has the same columns.
  */
-export type PostResult =
-  | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
-  | { readonly kind: 'over' | 'too-many' };
+const FIRST = statement(`
+  select ${PART}, state, attempts, not_before, sending_at, created_at, trace,
+    exists (select 1 from outbox later
+      where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
+  from outbox /*sqlite indexed by outbox_unfinished */where ${OF_CHAT} and ${UNFINISHED}
+  order by seq limit :limit`).rows<
+  PartRow &
+    Pick<Row, 'state' | 'attempts' | 'not_before' | 'sending_at' | 'created_at' | 'trace'> & {
+      readonly goes_on: number | boolean;
+    }
+>();
 
-/** An account that seems to have work: parts to send, or files to fetch. */
-export interface AccountWork {
-  readonly kind: 'parts' | 'files';
-  readonly channel: string;
-  readonly account: string;
+async function unfinished(
+  sql: Sql,
+  { channel, account, chatId }: ChatKey,
+  limit: number,
+): Promise<DuePart[]> {
+  const rows = await sql.all(FIRST, { channel, account, chatId, limit });
+  return rows.map((row) => ({
+    part: { ...readPart(row), isLast: !row.goes_on },
+    state: row.state === 'sending' ? 'sending' : 'pending',
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    sendingAt: row.sending_at,
+    createdAt: row.created_at,
+    ...(row.trace === null ? {} : { trace: row.trace }),
+  }));
 }
 
-/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
-export interface OutboxRepository {
-  /**
-   * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
-   * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
-   */
-  under(lease: NamedLease): OutboxRepository;
-  /** The oldest unfinished part of a chat; null when all is sent. */
-  next(chat: ChatKey): Promise<DuePart | null>;
-  /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
-  unfinished(chat: ChatKey, limit: number): Promise<readonly DuePart[]>;
-  /**
-   * pending → sending; durable before the platform is called. False when it is not pending any more, or an
-   * earlier part of its chat is unfinished.
-   */
-  markSending(partId: string, now: number): Promise<boolean>;
-  /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
-  takeOver(partId: string): Promise<boolean>;
-  /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
-  before(partId: string): Promise<BeforePart>;
-  /**
-   * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
-   * sending. Returns whether it did.
-   */
-  markSent(
-    partId: string,
-    platformMessageId: string,
-    now: number,
-    following?: string,
-  ): Promise<boolean>;
-  /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
-  retryLater(
-    partId: string,
-    notBefore: number,
-    error: string,
-    attempt: 'counts' | 'free',
-  ): Promise<void>;
-  /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
-  giveUp(
-    partId: string,
-    state: 'failed' | 'unknown',
-    error: string,
-    now: number,
-    notice: NewPart | null,
-  ): Promise<void>;
-  /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
-  migrateChat(chat: ChatKey, newChatId: string): Promise<void>;
-  /** Adds parts that no turn wrote (notices). */
-  enqueue(parts: readonly NewPart[], now: number): Promise<void>;
-  /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
-  post(post: Post, now: number): Promise<PostResult>;
-  /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
-  chatsWithWork(
-    channel: string,
-    account: string,
-    now: number,
-    limit: number,
-  ): Promise<readonly ChatKey[]>;
-  /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
-  accountsWithWork(now: number): Promise<readonly AccountWork[]>;
-  /** Rows per state, for `parley status` and metrics. */
-  counts(): Promise<Readonly<Record<PartState, number>>>;
-  /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
-  recent(chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]>;
+// A process may send while it has the lease of the account; `lease` is null where it needs none.
+const HAS_LEASE = `(exists (select 1 from lease
+  where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
+
+// Only the first part of its chat: whoever was handed a part by its commit knows nothing of earlier ones.
+const ENTER = statement(`
+  update outbox set state = 'sending', sender = :epoch, updated_at = :now,
+    tried_at = coalesce(tried_at, :now), sending_at = :now
+  where id = :partId and state = 'pending' and ${HAS_LEASE}
+    and not exists (select 1 from outbox earlier
+      where earlier.channel = outbox.channel and earlier.account = outbox.account
+        and earlier.chat_id = outbox.chat_id and earlier.state in ('pending', 'sending')
+        and earlier.seq < outbox.seq)`);
+
+/** A part that was left in `sending` becomes one of this lease's, so that the former holder decides nothing. */
+const TAKE_OVER = statement(`
+  update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
+
+const HOLDER = statement(
+  'select owner from lease where name = :name and epoch = :epoch and owner is not null',
+).rows<{ readonly owner: string }>();
+
+/** False: nothing was changed although the lease is held. Throws StoreError `store-fenced`. */
+async function isNotLost(database: Database, lease: NamedLease | null): Promise<false> {
+  if (lease === null) return false;
+  const { name, epoch } = lease;
+  if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
+  throw new StoreError(
+    'store-fenced',
+    `${name} is held by another process now, which sends what is left.`,
+  );
+}
+
+const WHILE_MINE = `where id = :partId and state = 'sending' and (sender = :epoch or :epoch is null)`;
+
+const SENT = statement(`
+  update outbox set state = 'sent', platform_message_id = :messageId, error = null,
+    updated_at = :now, sent_at = :now ${WHILE_MINE}`);
+
+/** Five minutes of refusals by a platform need not all be kept: no more than 4,000 characters. */
+const RETRY = statement(`
+  update outbox set state = 'pending', not_before = :notBefore, error = :error,
+    attempts = attempts + :attempts,
+    retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
+  ${WHILE_MINE}`);
+
+const GIVE_UP = statement(`
+  update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
+
+const STATE = statement('select state from outbox where id = :partId').rows<Pick<Row, 'state'>>();
+
+/** A time a part was put off: until when, in ms, and why. */
+export interface PartRetry {
+  readonly until: number;
+  readonly reason: string;
+}
+
+/** How often a part was put off, and why. */
+export function readRetries(retries: string | null): readonly PartRetry[] {
+  return (retries ?? '').split('\n').flatMap((line) => {
+    const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
+    return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
+  });
+}
+
+/**
+ * A part that is not being sent may have arrived where it should already, because the answer of a first
+ * call was lost. Throws StoreError `store-part-state` when it is elsewhere, or was taken over under a
+ * later lease: then another process decides about it.
+ */
+async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
+  const row = await sql.get(STATE, { partId });
+  if (row?.state === state) return;
+  throw new StoreError(
+    'store-part-state',
+    `Part ${partId} cannot become ${state}: it is ${row?.state ?? 'unknown to the outbox'}, ` +
+      'not being sent. Only the gateway that marked it as sending may decide about it.',
+  );
+}
+
+/** Messages of each direction that tell how far the platform had numbered. */
+const KNOWN_BEFORE = 50;
+
+const PLACE = statement(
+  'select channel, account, chat_id, sending_at from outbox where id = :partId',
+).rows<Pick<Row, 'channel' | 'account' | 'chat_id' | 'sending_at'>>();
+
+interface Known {
+  readonly chatId: string;
+  readonly messageId: string | null;
+  readonly at: number | null;
+}
+
+const SENT_BEFORE = statement(`
+  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
+  where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
+const RECEIVED_BEFORE = statement(`
+  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
+  where channel = :channel and account = :account and received_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
+const UNCERTAIN = statement(
+  `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
+).rows<{ readonly at: number | null }>();
+
+/** What was known of an account before a part was marked as being sent. */
+async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+  const part = await sql.get(PLACE, { partId });
+  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
+  const { channel, account, chat_id: chatId, sending_at } = part;
+  const until = sending_at ?? 0;
+  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
+    rows.flatMap(({ messageId, at, ...row }) =>
+      messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
+    );
+  return {
+    known: [
+      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
+      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
+    ],
+    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
+  };
+}
+
+/** The newest parts of a chat. */
+const RECENT = statement(`
+  select ${PART}, state, created_at, error from outbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<PartRow & Pick<Row, 'state' | 'created_at' | 'error'>>();
+
+/**
+ * Chats whose first unfinished part is due; a later part never overtakes it, so only the first
+ * one counts. The oldest part first, so that a limit cannot hide a chat for ever.
+ */
+const CHATS_WITH_WORK = statement(`
+  select part.chat_id from outbox part
+  where part.channel = :channel and part.account = :account and part.${UNFINISHED}
+    and part.not_before <= :now and not exists (select 1 from outbox earlier
+      where earlier.channel = part.channel and earlier.account = part.account
+        and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
+  order by part.seq limit :limit`).rows<Pick<Row, 'chat_id'>>();
+
+const ACCOUNTS_WITH_WORK = statement(`
+  select 'parts' as kind, channel, account from outbox
+  where ${UNFINISHED} and not_before <= :now group by channel, account
+  union all select 'files', channel, account from attachment
+  where state = 'pending' and not_before <= :now group by channel, account`).rows<AccountWork>();
+
+const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
+  readonly state: PartState;
+  readonly count: number;
+}>();
+
+const ROUTES = statement(`
+  select id, route from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq`).rows<
+  Pick<Row, 'id' | 'route'>
+>();
+
+const MOVE = statement('update outbox set chat_id = :chatId, route = :route where id = :id');
+
+/** Gives the unfinished parts of a chat its new id, in the column and in the route, and its jobs. */
+async function migrateChat(sql: Sql, chat: ChatKey, chatId: string): Promise<void> {
+  for (const { id, route } of await sql.all(ROUTES, { ...chat })) {
+    const old = fromCheckedJson(ReplyRoute, route, `route of part ${id}`);
+    sql.send(MOVE, { id, chatId, route: toJson({ ...old, chatId }) });
+  }
+  await moveCronJobs(sql, chat, chatId);
 }

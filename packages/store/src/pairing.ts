@@ -3,9 +3,8 @@ import type { Selectable } from 'kysely';
 import type { Database, Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import { raw } from './kysely.ts';
-import { insertParts } from './repositories/new-parts.ts';
+import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
-import type { PairingRequestTable } from './tables/people-tables.ts';
 
 /** A stranger in a direct chat, and how to answer there. The name is untrusted. */
 export interface PairingApplicant {
@@ -23,6 +22,7 @@ export interface PairingRequest extends PairingApplicant {
 }
 
 const VALID_MS = 60 * 60_000;
+
 const PENDING_PER_ACCOUNT = 3;
 
 /**
@@ -150,4 +150,23 @@ function readRequest(row: Selectable<PairingRequestTable>): PairingRequest {
     route: fromCheckedJson(ReplyRoute, row.route, 'route of a pairing request'),
     expiresAt: row.expires_at,
   };
+}
+
+/** Strangers who wait to be let in; `route` is JSON. */
+export interface PairingRequestTable {
+  code: string;
+  channel: string;
+  account: string;
+  sender_id: string;
+  sender_name: string;
+  route: string;
+  expires_at: number;
+}
+
+/** Strangers who were let in for good. */
+export interface LetInTable {
+  channel: string;
+  account: string;
+  sender_id: string;
+  let_in_at: number;
 }

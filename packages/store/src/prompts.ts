@@ -1,4 +1,25 @@
-import type { PromptMessage, PromptPlace, SentPrompt } from '@parley/contracts';
+import {
+  BoundedMap,
+  type PromptMessage,
+  type PromptPlace,
+  type SentPrompt,
+} from '@parley/contracts';
+import type { SelectQueryBuilder } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import { fromJson, toJson } from './json-column.ts';
+import { raw } from './kysely.ts';
+import {
+  type HashedText,
+  hashesOf,
+  promptOf,
+  rowOf,
+  SUMMARY,
+  summaryOf,
+  textHashes,
+} from './prompt-rows.ts';
+import { ofListItem, statement } from './statement.ts';
+import { StoreError } from './store-error.ts';
+import type { Tables } from './tables.ts';
 
 /** What is told of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
 export interface PromptSummary {
@@ -51,4 +72,203 @@ export interface PromptRepository {
   ofTurn(turnId: string): Promise<StoredPrompt | null>;
   /** Newest first. */
   list(search: PromptSearch): Promise<readonly PromptSummary[]>;
+}
+
+/** A prompt as it is written. */
+interface PreparedPrompt {
+  readonly at: number;
+  readonly texts: readonly HashedText[];
+  readonly fresh: readonly HashedText[];
+  readonly row: ReturnType<typeof rowOf>;
+}
+
+/** Keeps prompts within transactions of others. */
+export interface PromptWriter {
+  prepare(prompt: NewPrompt): PreparedPrompt;
+  write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
+  /** To be called once the transaction is committed. */
+  written(prompt: PreparedPrompt): void;
+}
+
+/** Prompts on SQL. */
+export function promptRepository(
+  database: Database,
+): PromptRepository & PromptWriter & { textsChanged(): void } {
+  const known = knownHashes();
+  const hashOf = textHashes();
+  const writer: PromptWriter = {
+    prepare(prompt) {
+      const hashes = prompt.parts.map(({ text }) => hashOf(text));
+      const texts = distinct(hashes);
+      const fresh = texts.filter(({ hash }) => !known.has(hash, prompt.at));
+      return { at: prompt.at, texts, fresh, row: rowOf(prompt, hashes, hashOf) };
+    },
+    async write(sql, { at, texts, fresh, row }) {
+      const gone = await takenAway(database, sql, texts);
+      const lost = texts.filter((text) => gone.has(text.hash) && !fresh.includes(text));
+      const kept = [...fresh, ...lost].sort(byHash).map(({ hash, content }) => [hash, content]);
+      if (kept.length > 0) sql.send(KEEP_TEXTS, { texts: toJson(kept), at });
+      sql.send(KEEP, row);
+    },
+    written({ fresh, at }) {
+      known.add(
+        fresh.map(({ hash }) => hash),
+        at,
+      );
+    },
+  };
+  return {
+    ...writer,
+    async record(prompt) {
+      const prepared = writer.prepare(prompt);
+      await database.write((sql) => writer.write(sql, prepared), 'process');
+      writer.written(prepared);
+    },
+
+    ofTurn: (turnId) =>
+      database.read(async (sql) => {
+        const row = await sql
+          .selectFrom('turn_prompt')
+          .selectAll()
+          .where('turn_id', '=', turnId)
+          .executeTakeFirst();
+        if (row === undefined) return null;
+        const texts = await textsOf(sql, hashesOf(row));
+        return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
+      }),
+
+    list: (search) =>
+      database.read(async (sql) => {
+        const rows = await matching(sql.selectFrom('turn_prompt').select(SUMMARY), search)
+          .orderBy('created_at', 'desc')
+          .orderBy('turn_id', 'desc')
+          .limit(search.limit)
+          .execute();
+        return rows.map(summaryOf);
+      }),
+
+    // Told by whoever changes texts besides: what was written once may be gone.
+    textsChanged() {
+      known.clear();
+      hashOf.clear();
+    },
+  };
+}
+
+/** Two of one hash are one object, unless the memory of hashes turned over between them. */
+function distinct(texts: readonly HashedText[]): HashedText[] {
+  const found = new Set<string>();
+  return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
+}
+
+/** In one order for all, so that two turns that share texts never wait for each other in a ring. */
+const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
+
+/**
+ * Which of these texts are not in the database, whatever this process remembers: another one may have
+ * taken words out of them (P17). SQLite belongs to one process, which is told.
+ */
+async function takenAway(
+  { dialect }: Database,
+  sql: Sql,
+  texts: readonly HashedText[],
+): Promise<ReadonlySet<string>> {
+  if (dialect === 'sqlite' || texts.length === 0) return new Set();
+  const hashes = texts.map(({ hash }) => hash);
+  const rows = await sql.all(THERE, { hashes: toJson(hashes) });
+  const there = new Set(rows.map(({ hash }) => hash));
+  return new Set(hashes.filter((hash) => !there.has(hash)));
+}
+
+const THERE = statement(`
+  select hash from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
+  readonly hash: string;
+}>();
+
+const KEEP_TEXTS = statement(`
+  insert into prompt_text (hash, content, used_at)
+  select ${ofListItem(0)}, ${ofListItem(1)}, cast(:at as bigint) from json_each(:texts) where true
+  on conflict (hash) do update set used_at = excluded.used_at`);
+
+const KEEP = statement(`
+  insert into turn_prompt (turn_id, conversation_id, chat_id, created_at, layout, model, characters,
+    tokens, place, message_ids, parts, unsent, tools, messages)
+  values (:turn_id, :conversation_id, :chat_id, :created_at, :layout, :model, :characters,
+    :tokens, :place, :message_ids, :parts, :unsent, :tools, :messages)
+  on conflict (turn_id) do update set conversation_id = excluded.conversation_id,
+    chat_id = excluded.chat_id, created_at = excluded.created_at, layout = excluded.layout,
+    model = excluded.model, characters = excluded.characters, tokens = excluded.tokens,
+    place = excluded.place, message_ids = excluded.message_ids, parts = excluded.parts,
+    unsent = excluded.unsent, tools = excluded.tools, messages = excluded.messages`);
+
+async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql
+    .selectFrom('prompt_text')
+    .select(['hash', 'content'])
+    .where('hash', 'in', hashes)
+    .execute();
+  return new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
+}
+
+function matching<Row>(
+  query: SelectQueryBuilder<Tables, 'turn_prompt', Row>,
+  { chat, messageId, before }: PromptSearch,
+): SelectQueryBuilder<Tables, 'turn_prompt', Row> {
+  let found = query;
+  if (chat !== undefined) {
+    found = found.where((eb) =>
+      eb.or([eb('conversation_id', '=', chat), eb('chat_id', '=', chat)]),
+    );
+  }
+  if (messageId !== undefined) {
+    const quoted = JSON.stringify(messageId).replaceAll(/[!%_]/g, '!$&');
+    found = found.where(raw<boolean>`message_ids like ${`%${quoted}%`} escape '!'`);
+  }
+  if (before !== undefined) {
+    const { at, turnId } = before;
+    found = found.where((eb) =>
+      eb.or([
+        eb('created_at', '<', at),
+        eb.and([eb('created_at', '=', at), eb('turn_id', '<', turnId)]),
+      ]),
+    );
+  }
+  return found;
+}
+
+function missing(turnId: string): never {
+  throw new StoreError(
+    'store-damaged',
+    `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
+  );
+}
+
+/** So many hashes at most are remembered: a few hundred kilobytes. */
+const MOST = 2_000;
+
+/** How long a text counts as known without its row being touched, in ms. */
+export const KNOWN_FOR_MS = 60 * 60_000;
+
+/** Texts that are certainly in the database, so that a turn need not write them again. */
+interface KnownHashes {
+  has(hash: string, now: number): boolean;
+  /** To be called once the rows are committed. */
+  add(hashes: readonly string[], now: number): void;
+  clear(): void;
+}
+
+/** A bounded memory; the oldest entries go first and are merely written once more. */
+export function knownHashes(): KnownHashes {
+  const known = new BoundedMap<string, number>(MOST);
+  return {
+    has(hash, now) {
+      const since = known.get(hash);
+      return since !== undefined && now - since < KNOWN_FOR_MS;
+    },
+    add(hashes, now) {
+      for (const hash of hashes) known.set(hash, now);
+    },
+    clear: () => known.clear(),
+  };
 }

@@ -1,5 +1,5 @@
 import { raw } from './kysely.ts';
-import { KNOWN_FOR_MS } from './repositories/prompt-repository.ts';
+import { KNOWN_FOR_MS } from './prompts.ts';
 import type { Tables } from './tables.ts';
 
 /** For how long rows are kept, in ms; Infinity: for ever. Named as in the settings. */

@@ -7,7 +7,7 @@ import type {
 } from '@parley/contracts';
 import type { ConversationMode } from './modes.ts';
 import type { NewPrompt } from './prompts.ts';
-import type { SpendAccount } from './repositories/spend-repository.ts';
+import type { SpendAccount } from './spend.ts';
 
 /** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {

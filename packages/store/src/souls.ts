@@ -1,138 +1,281 @@
-/** Who wrote a version: what stood in SOUL.md at first, the agent, or a person. */
-export type SoulAuthor = 'seed' | 'agent' | 'person';
+import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import {
+  appliedOf,
+  lockSoul,
+  type NewSoul,
+  readSoulVersion,
+  type SoulAuthor,
+  type SoulMoment,
+  type SoulProposal,
+  type SoulRepository,
+  type SoulRollback,
+  type SoulVerdict,
+  type SoulVersion,
+  useVersion,
+  versionAskedBy,
+  versionOf,
+} from './soul-versions.ts';
+import { statement } from './statement.ts';
 
-/**
- * `proposed`: not judged yet; `refused` or `passed` by the evaluation; `applied`: in use, one at a time;
- * `replaced`: another is in use in its place, or came before it could be.
- */
-export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
-
-/** What the evaluation has to say of a text, in words for people. */
-export interface SoulFinding {
-  readonly rule: string;
-  /** What it takes off the score. */
-  readonly points: number;
-  /** Whatever the score: a text with such a finding does not pass. */
-  readonly blocks: boolean;
-  readonly words: string;
+/** Versions of SOUL.md on SQL. */
+export function soulRepository(database: Database): SoulRepository {
+  return {
+    ...soulLookups(database),
+    seed: (agent, soul, now) => database.write((sql) => seedSoul(sql, agent, soul, now)),
+    propose: (agent, soul, most, now) =>
+      database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
+    judge: (agent, number, verdict, now) =>
+      database.write((sql) => judgeSoul(sql, { agent, number, now }, verdict)),
+    apply: (agent, number, by, inUse, now) =>
+      database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
+    close: (agent, number, state, by, now) =>
+      database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
+    rollback: (agent, order, now) => database.write((sql) => rollbackSoul(sql, agent, order, now)),
+    keepHead: (agent, number, head) =>
+      database.write(async (sql) => {
+        const row = sql.updateTable('soul_version').set({ head }).where('agent', '=', agent);
+        await row.where('number', '=', number).execute();
+      }),
+    told: (agent, number, state) =>
+      database.write(async (sql) => {
+        const row = sql.updateTable('soul_version').set({ untold: 0 }).where('agent', '=', agent);
+        await row.where('number', '=', number).where('state', '=', state).execute();
+      }),
+  };
 }
 
-/** One version of an agent’s SOUL.md, or a proposal for one (W06). Times in ms. */
-export interface SoulVersion {
-  readonly agent: string;
-  /** 0 is the seed. */
-  readonly number: number;
-  /** Without front matter. */
-  readonly text: string;
-  /** The front matter that the file had, with the lines that open and close it; empty: none. */
-  readonly head: string;
-  readonly author: SoulAuthor;
-  /** `telegram:42`, or what else is known of who it was. */
-  readonly by: string | null;
-  readonly reason: string;
-  /** The version that it was written against; null of the seed. */
-  readonly basedOn: number | null;
-  /** Line by line against that version. */
-  readonly diff: string;
-  /** From 0 to 100; null until it was judged. */
-  readonly score: number | null;
-  readonly findings: readonly SoulFinding[];
-  readonly state: SoulState;
-  readonly createdAt: number;
-  readonly judgedAt: number | null;
-  /** When it comes into use by itself; null: when somebody says so. */
-  readonly appliesAt: number | null;
-  /** Null: it has never been in use. */
-  readonly appliedAt: number | null;
-  /** Who applied or vetoed it; null where time did. */
-  readonly decidedBy: string | null;
+/** What of the repository reads alone. */
+function soulLookups(
+  database: Database,
+): Pick<
+  SoulRepository,
+  'applied' | 'get' | 'list' | 'wasApplied' | 'unjudged' | 'due' | 'untold' | 'glance'
+> {
+  const all = (sql: Sql, agent: string) =>
+    sql.selectFrom('soul_version').selectAll().where('agent', '=', agent);
+  const oldestFirst = (sql: Sql, agent: string) => all(sql, agent).orderBy('number');
+  return {
+    applied: (agent) => database.read((sql) => appliedOf(sql, agent)),
+    get: (agent, number) => database.read((sql) => versionOf(sql, agent, number)),
+    list: (agent, limit) =>
+      database.read(async (sql) => {
+        const query = all(sql, agent).orderBy('number', 'desc').limit(limit);
+        return (await query.execute()).map(readSoulVersion);
+      }),
+    wasApplied: (agent, text) =>
+      database.read(async (sql) => {
+        const query = sql
+          .selectFrom('soul_version')
+          .select('number')
+          .where('agent', '=', agent)
+          .where('text', '=', text)
+          .where('applied_at', 'is not', null);
+        return (await query.limit(1).executeTakeFirst()) !== undefined;
+      }),
+    unjudged: (agent) =>
+      database.read(async (sql) => {
+        const query = oldestFirst(sql, agent).where('state', '=', 'proposed');
+        return (await query.execute()).map(readSoulVersion);
+      }),
+    due: (agent, now) =>
+      database.read(async (sql) => {
+        const query = oldestFirst(sql, agent)
+          .where('state', '=', 'passed')
+          .where('applies_at', '<=', now);
+        return (await query.execute()).map(readSoulVersion);
+      }),
+    glance: (agent, now) =>
+      database.read(async (sql) => {
+        const row = await sql.get(GLANCE, { agent, now });
+        return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
+      }),
+    untold: (agent) =>
+      database.read(async (sql) => {
+        const query = oldestFirst(sql, agent).where('untold', '=', 1);
+        return (await query.execute()).map(readSoulVersion);
+      }),
+  };
 }
 
-/** A text that somebody would like to be SOUL.md. */
-export interface NewSoul
-  extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
-  /** The call, command or edit that proposes it: the same again finds the version that it made. */
-  readonly askedBy: string;
-  readonly author: 'agent' | 'person';
-}
-
-/** What came of a proposal. `full`: too many of the agent’s own are open. */
-export type SoulProposal =
-  | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
-  | { readonly kind: 'full' };
-
-/** What the evaluation came to. */
-export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
-  readonly state: 'passed' | 'refused';
-  readonly score: number;
-}
-
-/** What a look every few seconds reads. */
-export interface SoulGlance {
-  /** Number of the version in use; null before the seed. */
+const GLANCE = statement(`
+  select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
+    case when exists (select 1 from soul_version where agent = :agent and (state = 'proposed'
+      or untold = 1 or (state = 'passed' and applies_at <= :now))) then 1 else 0 end as busy`).rows<{
   readonly inUse: number | null;
-  readonly isBusy: boolean;
+  readonly busy: number;
+}>();
+
+/** Makes version 0 and puts it into use, unless there is a version. */
+async function seedSoul(
+  sql: Sql,
+  agent: string,
+  soul: Pick<SoulVersion, 'text' | 'head' | 'by'>,
+  now: number,
+): Promise<boolean> {
+  if ((await lockSoul(sql, agent)) > 0) return false;
+  const seed = { askedBy: 'seed', author: 'seed', basedOn: null, diff: '' } as const;
+  const reason = 'what SOUL.md said at first';
+  const { number } = await addVersion(sql, agent, { ...soul, ...seed, reason }, now);
+  await useVersion(sql, { agent, number, now }, { by: null, untold: 0 });
+  return true;
 }
 
-/** Going back to an earlier version: its text becomes a new one. */
-export interface SoulRollback
-  extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
-  readonly to: number;
+/** Stores a proposal, once for each call that makes it. */
+async function proposeSoul(
+  sql: Sql,
+  agent: string,
+  { soul, most, now }: { readonly soul: NewSoul; readonly most: number; readonly now: number },
+): Promise<SoulProposal> {
+  await lockSoul(sql, agent);
+  const known = await versionAskedBy(sql, agent, soul.askedBy);
+  if (known !== null) return { kind: 'known', version: known };
+  const open = await openOf(sql, agent, soul.author);
+  const [oldest] = open;
+  if (open.length >= most && oldest !== undefined) {
+    if (soul.author === 'agent') return { kind: 'full' };
+    await sql
+      .updateTable('soul_version')
+      .set({ state: 'replaced', untold: 0 })
+      .where('agent', '=', agent)
+      .where('number', '=', oldest)
+      .execute();
+  }
+  return { kind: 'proposed', version: await addVersion(sql, agent, soul, now) };
 }
 
-/**
- * The versions of SOUL.md (W06): the truth, of which the file is a copy. Every change compares the state
- * that it begins from and sets the next one in one transaction, so of two at once one happens.
- */
-export interface SoulRepository {
-  /** The one in use; null before the seed. */
-  applied(agent: string): Promise<SoulVersion | null>;
-  get(agent: string, number: number): Promise<SoulVersion | null>;
-  /** The newest first. */
-  list(agent: string, limit: number): Promise<readonly SoulVersion[]>;
-  /** Whether this text was in use at some time. */
-  wasApplied(agent: string, text: string): Promise<boolean>;
-  /** Makes version 0 of it; false when there is a version already. */
-  seed(
-    agent: string,
-    soul: Pick<SoulVersion, 'text' | 'head' | 'by'>,
-    now: number,
-  ): Promise<boolean>;
-  /** `most`: of the agent’s proposals that are open at a time; a person’s oldest makes room. */
-  propose(agent: string, soul: NewSoul, most: number, now: number): Promise<SoulProposal>;
-  /** What waits for the evaluation, oldest first. */
-  unjudged(agent: string): Promise<readonly SoulVersion[]>;
-  /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
-  judge(agent: string, number: number, verdict: SoulVerdict, now: number): Promise<boolean>;
-  /** Passed ones whose time has come, oldest first. */
-  due(agent: string, now: number): Promise<readonly SoulVersion[]>;
-  /**
-   * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
-   * in use any more. `by` null: its time has come.
-   */
-  apply(
-    agent: string,
-    number: number,
-    by: string | null,
-    inUse: number,
-    now: number,
-  ): Promise<boolean>;
-  /** proposed or passed → vetoed (by somebody) or replaced (by another version). */
-  close(
-    agent: string,
-    number: number,
-    state: 'vetoed' | 'replaced',
-    by: string | null,
-    now: number,
-  ): Promise<boolean>;
-  /** A new version with the text of one that was in use; null when `basedOn` is not in use any more. */
-  rollback(agent: string, order: SoulRollback, now: number): Promise<SoulVersion | null>;
-  /** The front matter of the file has changed; the text is the same. */
-  keepHead(agent: string, number: number, head: string): Promise<void>;
-  /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
-  glance(agent: string, now: number): Promise<SoulGlance>;
-  /** Versions whose state the owner has not been told yet, oldest first. */
-  untold(agent: string): Promise<readonly SoulVersion[]>;
-  /** The owner knows; unless its state has changed meanwhile. */
-  told(agent: string, number: number, state: SoulState): Promise<void>;
+/** Stores a text under the next number, as a proposal. The caller has locked the agent’s soul. */
+async function addVersion(
+  sql: Sql,
+  agent: string,
+  soul: Omit<NewSoul, 'author'> & { readonly author: SoulAuthor },
+  now: number,
+): Promise<SoulVersion> {
+  const { next_number: next } = await sql
+    .updateTable('soul')
+    .set((eb) => ({ next_number: eb('next_number', '+', 1) }))
+    .where('agent', '=', agent)
+    .returning('next_number')
+    .executeTakeFirstOrThrow();
+  const row = await sql
+    .insertInto('soul_version')
+    .values({
+      agent,
+      number: next - 1,
+      asked_by: soul.askedBy,
+      text: soul.text,
+      head: soul.head,
+      author: soul.author,
+      by_whom: soul.by,
+      reason: soul.reason,
+      based_on: soul.basedOn,
+      diff: soul.diff,
+      state: 'proposed',
+      created_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return readSoulVersion(row);
+}
+
+/** The numbers of proposals that are not decided, oldest first. */
+async function openOf(
+  sql: Sql,
+  agent: string,
+  author: 'agent' | 'person',
+): Promise<readonly number[]> {
+  const rows = await sql
+    .selectFrom('soul_version')
+    .select('number')
+    .where('agent', '=', agent)
+    .where('author', '=', author)
+    .where('state', 'in', ['proposed', 'passed'])
+    .orderBy('number')
+    .execute();
+  return rows.map(({ number }) => number);
+}
+
+/** proposed → passed or refused, once. */
+async function judgeSoul(
+  sql: Sql,
+  { agent, number, now }: SoulMoment,
+  { state, score, findings, appliesAt }: SoulVerdict,
+): Promise<boolean> {
+  const judged = await sql
+    .updateTable('soul_version')
+    .set({
+      state,
+      score,
+      findings: toJson(findings),
+      applies_at: appliesAt,
+      judged_at: now,
+      untold: 1,
+    })
+    .where('agent', '=', agent)
+    .where('number', '=', number)
+    .where('state', '=', 'proposed')
+    .returning('number')
+    .executeTakeFirst();
+  return judged !== undefined;
+}
+
+/** passed → applied, if `inUse` is in use still. */
+async function applySoul(
+  sql: Sql,
+  moment: SoulMoment,
+  by: string | null,
+  inUse: number,
+): Promise<boolean> {
+  await lockSoul(sql, moment.agent);
+  const version = await versionOf(sql, moment.agent, moment.number);
+  if (version?.state !== 'passed') return false;
+  if ((await appliedOf(sql, moment.agent))?.number !== inUse) return false;
+  await useVersion(sql, moment, { by, untold: by === null ? 1 : 0 });
+  return true;
+}
+
+/** Ends a proposal that is open. */
+async function closeSoul(
+  sql: Sql,
+  { agent, number }: SoulMoment,
+  state: 'vetoed' | 'replaced',
+  by: string | null,
+): Promise<boolean> {
+  await lockSoul(sql, agent);
+  const closed = await sql
+    .updateTable('soul_version')
+    .set({ state, decided_by: by, applies_at: null, untold: 0 })
+    .where('agent', '=', agent)
+    .where('number', '=', number)
+    .where('state', 'in', ['proposed', 'passed'])
+    .returning('number')
+    .executeTakeFirst();
+  return closed !== undefined;
+}
+
+/** Puts the text of an earlier version into use again, as a new one. */
+async function rollbackSoul(
+  sql: Sql,
+  agent: string,
+  { to, ...order }: SoulRollback,
+  now: number,
+): Promise<SoulVersion | null> {
+  await lockSoul(sql, agent);
+  const known = await versionAskedBy(sql, agent, order.askedBy);
+  if (known !== null) return known;
+  const inUse = await appliedOf(sql, agent);
+  const earlier = await versionOf(sql, agent, to);
+  if (inUse === null || inUse.number !== order.basedOn) return null;
+  if (earlier === null || earlier.appliedAt === null) return null;
+  // The front matter is the file’s own: going back to an older text must not open what was closed since.
+  const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
+  const { number } = await addVersion(sql, agent, soul, now);
+  await sql
+    .updateTable('soul_version')
+    .set({ score: earlier.score, findings: toJson(earlier.findings), judged_at: now })
+    .where('agent', '=', agent)
+    .where('number', '=', number)
+    .execute();
+  await useVersion(sql, { agent, number, now }, { by: order.by, untold: 0 });
+  return versionOf(sql, agent, number);
 }

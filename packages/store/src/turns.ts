@@ -1,4 +1,11 @@
-import type { CommitResult, JournalStep, Lease } from './rows.ts';
+import type { Generated } from 'kysely';
+import { z } from 'zod';
+import { lockLeased } from './conversations.ts';
+import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import type { CommitResult, JournalStep, Lease, TurnCommit } from './rows.ts';
+import { addSpend } from './spend.ts';
+import { statement } from './statement.ts';
 
 /** What `parley status` says about recent turns. */
 export interface TurnTotals {
@@ -16,4 +23,157 @@ export interface TurnRepository {
   appendStep(lease: Lease, turnId: string, step: JournalStep, now: number): Promise<CommitResult>;
   /** Sums over turns finished at or after `since` (ms). */
   totals(since: number): Promise<TurnTotals>;
+}
+
+/** The turn journal on SQL. */
+export function turnRepository(database: Database): TurnRepository {
+  return {
+    appendStep: (lease, turnId, step, now) =>
+      database.write(async (sql) => {
+        if ((await lockLeased(sql, lease)) === null) return 'fenced';
+        if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
+        await storeStep(sql, turnId, step, now);
+        return 'committed';
+      }),
+
+    totals: async (since) => {
+      const rows = await database.read((sql) => sql.all(TOTALS, { since }));
+      const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
+      const sum = (column: 'input' | 'output' | 'cost') =>
+        rows.reduce((total, row) => total + (row[column] ?? 0), 0);
+      return {
+        answered: count('answered'),
+        failed: count('failed'),
+        stopped: count('stopped'),
+        inputTokens: sum('input'),
+        outputTokens: sum('output'),
+        costUsd: sum('cost'),
+      };
+    },
+  };
+}
+
+const TOTALS = statement(`
+  select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
+    sum(cost_usd) as cost
+  from turn where finished_at >= :since group by state`).rows<{
+  readonly state: string;
+  readonly count: number;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cost: number | null;
+}>();
+
+// The state is written out, because a partial index serves only what names its condition.
+const UNFINISHED = statement(
+  "select id from turn where conversation_id = :conversationId and state = 'running'",
+).rows<{ readonly id: string }>();
+
+// The same step told twice (its first answer got lost) is stored once.
+const APPEND = statement(`
+  insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
+  values (:turnId, :index, :content, :now, :startedAt, :facts)
+  on conflict (turn_id, step_index) do nothing`);
+
+const COUNT_USAGE = statement(`
+  update turn set model = :model, input_tokens = coalesce(input_tokens, 0) + :input,
+    output_tokens = coalesce(output_tokens, 0) + :output,
+    cost_usd = case when :isPriced = 1 then coalesce(cost_usd, 0) + :cost else cost_usd end
+  where id = :turnId`);
+
+const SETTLE = statement(`
+  update approval set result = :result
+  where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
+
+/** Whether this is the unfinished turn of its lane; the caller has locked the lane. */
+export async function isUnfinished(
+  sql: Sql,
+  { conversationId }: Lease,
+  turnId: string,
+): Promise<boolean> {
+  return (await sql.get(UNFINISHED, { conversationId }))?.id === turnId;
+}
+
+/** Puts a step into the journal of a turn, with what it has used and the approval that it settles. */
+export async function storeStep(
+  sql: Sql,
+  turnId: string,
+  { index, content, timing, spends, settles }: JournalStep,
+  now: number,
+): Promise<void> {
+  const facts = timing === undefined ? null : toJson(timing.facts);
+  const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
+  const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
+  if (isNew && spends !== undefined) spend(sql, turnId, spends);
+  // The audit says how an approved call ended (G05); of most calls nobody was asked.
+  if (settles !== undefined) {
+    const { callKey, failed } = settles;
+    sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
+  }
+}
+
+/** The turn keeps how much of its usage is counted already; its commit counts the rest. */
+function spend(
+  sql: Sql,
+  turnId: string,
+  { account, usage }: NonNullable<JournalStep['spends']>,
+): void {
+  addSpend(sql, account, usage);
+  const { model, inputTokens: input, outputTokens: output, costUsd } = usage;
+  const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
+  sql.send(COUNT_USAGE, { turnId, model, input, output, ...cost });
+}
+
+/** One beginning of a turn: when, in ms, and by which worker. */
+export const TurnRun = z.object({ at: z.number(), worker: z.string().nullable() });
+
+export type TurnRun = z.infer<typeof TurnRun>;
+
+const TurnRuns = z.array(TurnRun);
+
+/** Of a turn that is suspended again and again the last ones tell enough. */
+const KEPT_RUNS = 20;
+
+/** The column `runs` with one more beginning. */
+export function withRun(before: string | null, run: TurnRun): string {
+  return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
+}
+
+/** How often a turn was begun; nothing where nobody noted it. */
+export function readRuns(runs: string | null): readonly TurnRun[] {
+  if (runs === null) return [];
+  const parsed = TurnRuns.safeParse(JSON.parse(runs));
+  return parsed.success ? parsed.data : [];
+}
+
+/** Turns; at most one per conversation is `running`, and the database enforces it. */
+export interface TurnTable {
+  id: string;
+  conversation_id: string;
+  session: number;
+  state: 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
+  /** How often the turn was begun. */
+  attempts: number;
+  /** Code of the approval it waits for; until then nobody claims it. */
+  awaits: Generated<string | null>;
+  reason: Generated<string | null>;
+  model: Generated<string | null>;
+  input_tokens: Generated<number | null>;
+  output_tokens: Generated<number | null>;
+  cost_usd: Generated<number | null>;
+  started_at: number;
+  finished_at: Generated<number | null>;
+  /** JSON: when it was begun each time, and by which worker. */
+  runs: Generated<string | null>;
+}
+
+/** The turn journal; `content` is JSON. */
+export interface TurnStepTable {
+  turn_id: string;
+  step_index: number;
+  content: string;
+  created_at: number;
+  started_at: Generated<number | null>;
+  /** JSON: `StepFacts`. */
+  facts: Generated<string | null>;
 }

@@ -1,5 +1,6 @@
 import type { MessageName, WhyAnswer } from '@parley/contracts';
-import type { ChatKey } from './outbox.ts';
+import type { Database } from './database.ts';
+import type { ChatKey } from './outbox-parts.ts';
 
 /** Which message is meant. */
 export interface WhyQuestion {
@@ -18,4 +19,18 @@ export interface WhyRepository {
   ask(question: WhyQuestion, now: number): Promise<WhyAnswer>;
   /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
   recent(limit: number): Promise<readonly MessageName[]>;
+}
+
+/** Loads what answers with the first question: few installations ever ask. */
+export function whyOnDemand(database: Database): WhyRepository {
+  return {
+    async ask(question, now) {
+      const { whyRepository } = await import('./why/read-message.ts');
+      return whyRepository(database).ask(question, now);
+    },
+    async recent(limit) {
+      const { whyRepository } = await import('./why/read-message.ts');
+      return whyRepository(database).recent(limit);
+    },
+  };
 }

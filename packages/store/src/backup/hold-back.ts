@@ -1,12 +1,6 @@
 import type { Sql } from '../database.ts';
 import { raw } from '../kysely.ts';
-import {
-  HELD_ALERT,
-  ON_JOB,
-  OPEN_APPROVAL,
-  RUNNING,
-  UNFINISHED,
-} from '../repositories/literals.ts';
+import { HELD_ALERT, ON_JOB, OPEN_APPROVAL, RUNNING, UNFINISHED } from '../literals.ts';
 
 /** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
 export interface HeldBack {

@@ -6,7 +6,7 @@ import { type CarriedOver, type CarryOrder, carryOver } from './carry-over.ts';
 import { tablesOf } from './tables.ts';
 
 /** The schemas of PostgreSQL that a restore works with; null on SQLite, which has a file of its own. */
-export interface Staging {
+interface Staging {
   readonly live: string;
   readonly staging: string;
   readonly aside: string;
@@ -42,7 +42,7 @@ export async function enterStaging(
 }
 
 /** `aside`: the schema of what was there before; `carried`: what of it goes on. Null where there was nothing. */
-export interface PutInPlace {
+interface PutInPlace {
   readonly aside: string | null;
   readonly carried: CarriedOver | null;
 }
@@ -99,4 +99,17 @@ async function move(sql: Sql, tables: readonly string[], from: string, to: strin
   for (const table of tables) {
     await raw`alter table ${raw.id(from, table)} set schema ${raw.id(to)}`.execute(sql);
   }
+}
+
+/** Nobody holds a lane of a restored database, and whoever held it before can write nothing more. */
+export async function freeLanes(sql: Sql): Promise<void> {
+  await sql
+    .updateTable('conversation')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
+    .execute();
+  await sql
+    .updateTable('summary')
+    .set({ claimed_by: null, claimed_until: 0 })
+    .where('claimed_by', 'is not', null)
+    .execute();
 }

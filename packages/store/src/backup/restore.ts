@@ -8,9 +8,8 @@ import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { StoreError } from '../store-error.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import type { CarriedOver } from './carry-over.ts';
-import { freeLanes } from './free-lanes.ts';
 import { type ForgottenValues, type HeldBack, holdBack } from './hold-back.ts';
-import { enterStaging, putInPlace } from './put-in-place.ts';
+import { enterStaging, freeLanes, putInPlace } from './put-in-place.ts';
 import { type BackupRows, type BackupSchema, type Cell, quoted } from './tables.ts';
 
 /** What is to be put into a database. */

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { z } from 'zod';
 import { refuseNewer } from '../migrate.ts';
 import type { Migration } from '../migrations.ts';
-import { numberTypes } from '../postgres/number-types.ts';
+import { numberTypes } from '../postgres/open-postgres.ts';
 import { explainPostgresFailure } from '../postgres/postgres-failure.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreSnapshot } from './snapshot.ts';

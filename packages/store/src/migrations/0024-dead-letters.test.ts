@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { part } from '../testing/messages.ts';
-import { DEAD_LETTERS } from './0024-dead-letters.ts';
+import { DEAD_LETTERS } from './steps-22-to-29.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 

@@ -1,7 +1,7 @@
+import type { types } from 'pg';
 import type { Database } from '../database.ts';
 import { StoreError } from '../store-error.ts';
 import { lender } from './lend-connections.ts';
-import { numberTypes } from './number-types.ts';
 import { explainPostgresFailure } from './postgres-failure.ts';
 import { NamedStatements, sqlOnPool, transact } from './postgres-sql.ts';
 
@@ -16,10 +16,13 @@ export interface PostgresLimits {
 
 /** For one statement of a migration or a restore, which may rewrite a large table. */
 const LONG_QUERY_MS = 60 * 60_000;
+
 /** A connection that nobody needs for so long is closed; a new one must prepare its statements again. */
 const IDLE_MS = 60_000;
+
 /** TCP asks after a connection that has been quiet for so long. In ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
+
 /** Opens a pool on PostgreSQL. The `pg` library is loaded here, so that SQLite users never pay it. */
 export async function openPostgres({
   url,
@@ -76,5 +79,16 @@ export async function openPostgres({
       open = false;
       await Promise.all([pool.end(), urgent.end()]);
     },
+  };
+}
+
+/** PostgreSQL's type numbers of bigint and numeric; `pg` would give both as strings. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
+
+/** How values are read: times, counters and sums of tokens all stay far below 2^53. */
+export function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
+  return {
+    getTypeParser: (type, format) =>
+      NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
   };
 }

@@ -1,6 +1,6 @@
 import type { NewApproval } from '../approvals.ts';
-import type { SummaryTask } from '../repositories/summary-repository.ts';
 import type { Store } from '../store.ts';
+import type { SummaryTask } from '../summaries.ts';
 import { answer, claim, hold, message, part } from './messages.ts';
 
 /** For tests: does everything a turn and its surroundings do besides the way of a message, in chats of its own. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
-import { HEARTBEAT_LANE } from '../heartbeats.ts';
-import type { ChatKey } from '../outbox.ts';
+import { HEARTBEAT_LANE } from '../literals.ts';
+import type { ChatKey } from '../outbox-parts.ts';
 import type { WhyQuestion } from '../why.ts';
 
 /** A row that tells of a message: one that was taken, or one that was not. */

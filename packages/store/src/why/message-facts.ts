@@ -1,12 +1,11 @@
 import type { StepFacts } from '@parley/contracts';
 import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
-import type { BeatRun } from '../heartbeats.ts';
-import type { ChatKey, PartState } from '../outbox.ts';
-import type { PartRetry } from '../repositories/outbox-repository.ts';
-import type { TurnRun } from '../repositories/turn-runs.ts';
-import type { InboxOutcome } from '../tables/inbound-tables.ts';
-import type { TurnTable } from '../tables/lane-tables.ts';
+import type { BeatRun } from '../heartbeat-runs.ts';
+import type { InboxOutcome } from '../inbox-rows.ts';
+import type { PartRetry } from '../outbox.ts';
+import type { ChatKey, PartState } from '../outbox-parts.ts';
+import type { TurnRun, TurnTable } from '../turns.ts';
 
 /** All that the rows tell of one message. Times in ms; null where nobody noted them. */
 export interface MessageFacts {

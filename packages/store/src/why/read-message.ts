@@ -1,18 +1,62 @@
+import type { MessageName } from '@parley/contracts';
+import { StepFacts } from '@parley/contracts/step-facts';
 import type { Selectable } from 'kysely';
-import type { Sql } from '../database.ts';
-import { HEARTBEAT_LANE } from '../heartbeats.ts';
-import { INBOX_COLUMNS, readInboxRow } from '../repositories/inbox-row.ts';
-import { RUNNING } from '../repositories/literals.ts';
+import { readApprovalRow } from '../approvals.ts';
+import type { Database, Sql } from '../database.ts';
+import { INBOX_COLUMNS, type InboxTable, readInboxRow } from '../inbox-rows.ts';
+import { fromJson } from '../json-column.ts';
+import { HEARTBEAT_LANE, RUNNING } from '../literals.ts';
+import { readRetries } from '../outbox.ts';
+import type { ChatKey } from '../outbox-parts.ts';
 import type { InboxRow } from '../rows.ts';
 import { StoreError } from '../store-error.ts';
-import type { InboxTable } from '../tables/inbound-tables.ts';
-import type { FoundMessage } from './find-message.ts';
-import type { MessageFacts, TakenFacts } from './message-facts.ts';
-import { readParts } from './read-parts.ts';
-import { readTurn } from './read-turn.ts';
+import { readRuns } from '../turns.ts';
+import type { WhyRepository } from '../why.ts';
+import { type FoundMessage, findMessages, isSame, newestMessages } from './find-message.ts';
+import type {
+  MessageFacts,
+  PartFacts,
+  PromptFacts,
+  TakenFacts,
+  TimedStep,
+  TurnFacts,
+} from './message-facts.ts';
+import { timelineOf } from './timeline.ts';
+
+/** What became of a message, on SQL. */
+export function whyRepository(database: Database): WhyRepository {
+  return {
+    ask: (question, now) =>
+      database.read(async (sql) => {
+        const found = await findMessages(sql, question);
+        const [message, another] = found;
+        if (message === undefined) return { kind: 'unknown' };
+        if (another !== undefined) {
+          return { kind: 'several', candidates: found.map(nameOf) };
+        }
+        const facts = await readMessage(sql, message);
+        if (question.chat !== undefined && !isOfChat(facts, question.chat)) {
+          return { kind: 'unknown' };
+        }
+        return { kind: 'found', timeline: timelineOf(facts, now) };
+      }),
+
+    recent: (limit) => database.read(async (sql) => (await newestMessages(sql, limit)).map(nameOf)),
+  };
+}
+
+function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
+  return name;
+}
+
+/** What Parley does on its own is a chat's business only as far as the chat was told of it. */
+function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
+  if (fate.kind === 'not-taken' || fate.occasion === null || fate.occasion === 'cron') return true;
+  return isSame(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
+}
 
 /** Reads all that the rows tell of a message. */
-export async function readMessage(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+async function readMessage(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   return found.table === 'decision' ? readDecision(sql, found) : readTaken(sql, found);
 }
 
@@ -139,4 +183,106 @@ async function jobOf(
     .where('last_message', '=', messageId)
     .executeTakeFirst();
   return row?.id ?? null;
+}
+
+/** The parts that a turn, or else the command itself, has put into the outbox. */
+async function readParts(
+  sql: Sql,
+  { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
+  here: ChatKey,
+): Promise<readonly PartFacts[]> {
+  const parts = sql
+    .selectFrom('outbox')
+    .select(['outbox.id', 'channel', 'account', 'chat_id', 'part_index', 'state', 'attempts'])
+    .select(['created_at', 'not_before', 'tried_at', 'sending_at', 'sent_at'])
+    .select(['platform_message_id', 'error', 'retries'])
+    .select((eb) =>
+      // The newest word on it: what was replayed may have died again.
+      eb
+        .selectFrom('dead_letter')
+        .select('settled')
+        .whereRef('dead_letter.subject', '=', 'outbox.id')
+        .orderBy('dead_letter.seq', 'desc')
+        .limit(1)
+        .as('settled'),
+    )
+    .orderBy('outbox.seq');
+  const rows = await (turnId === null
+    ? parts.where('answers', '=', seq)
+    : parts.where('turn_id', '=', turnId)
+  ).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    index: row.part_index,
+    isHere: isSame({ channel: row.channel, account: row.account, chatId: row.chat_id }, here),
+    state: row.state,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    notBefore: row.not_before,
+    triedAt: row.tried_at,
+    sendingAt: row.sending_at,
+    sentAt: row.sent_at,
+    platformId: row.platform_message_id,
+    error: row.error,
+    retries: readRetries(row.retries),
+    settled: row.settled,
+  }));
+}
+
+/** Reads what the rows tell of a turn; null when there is none. */
+async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
+  const row = await sql
+    .selectFrom('turn')
+    .innerJoin('conversation', 'conversation.id', 'turn.conversation_id')
+    .select(['turn.state', 'reason', 'attempts', 'awaits', 'started_at', 'finished_at', 'runs'])
+    .select('lease_owner')
+    .where('turn.id', '=', turnId)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const approvals = await sql
+    .selectFrom('approval')
+    .selectAll()
+    .where('turn_id', '=', turnId)
+    .orderBy('seq')
+    .execute();
+  return {
+    turnId,
+    state: row.state,
+    reason: row.reason,
+    attempts: row.attempts,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    isSuspended: row.awaits !== null,
+    worker: row.lease_owner,
+    runs: readRuns(row.runs),
+    prompt: await promptOf(sql, turnId),
+    steps: await stepsOf(sql, turnId),
+    approvals: approvals.map(readApprovalRow),
+  };
+}
+
+async function promptOf(sql: Sql, turnId: string): Promise<PromptFacts | null> {
+  const row = await sql
+    .selectFrom('turn_prompt')
+    .select(['created_at', 'layout', 'characters', 'tokens', 'parts'])
+    .where('turn_id', '=', turnId)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { created_at: at, layout, characters, tokens } = row;
+  const parts = fromJson(row.parts);
+  return { at, layout, layers: Array.isArray(parts) ? parts.length : 0, characters, tokens };
+}
+
+/** Steps of an older version tell nothing of themselves. */
+async function stepsOf(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
+  const rows = await sql
+    .selectFrom('turn_step')
+    .select(['created_at', 'started_at', 'facts'])
+    .where('turn_id', '=', turnId)
+    .orderBy('step_index')
+    .execute();
+  return rows.flatMap(({ created_at: endedAt, started_at: startedAt, facts }) => {
+    const parsed = facts === null ? null : StepFacts.safeParse(fromJson(facts));
+    return parsed?.success ? [{ startedAt, endedAt, facts: parsed.data }] : [];
+  });
 }

@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { NewApproval } from './approvals.ts';
+import type { CommandResult } from './commands.ts';
+import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+
+const EXPIRES = 1_000;
+const LANE = 'web:c1';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`questions to people on ${database.name}`, () => {
+    let store: Store;
+    let lease: Lease;
+    let made: number;
+    beforeEach(async () => {
+      made = 0;
+      store = await database.openEmpty();
+      await store.inbox.accept(message('m1'));
+      lease = await hold(store);
+      await claim(store, lease, 't1');
+    });
+    afterAll(() => database.dispose());
+
+    const question = (change: Partial<NewApproval> = {}): NewApproval => ({
+      code: 'ABC234',
+      turnId: 't1',
+      callKey: 't1.0.0',
+      tool: 'write',
+      shown: '{"path":"a"}',
+      askedBy: 'web:u1',
+      place: 'web c1',
+      askedIn: LANE,
+      approvers: ['web:u2', 'telegram:7'],
+      expiresAt: EXPIRES,
+      ...change,
+    });
+    const ask = (change: Partial<NewApproval> = {}) =>
+      store.approvals.ask(lease, question(change), [part('May I?')], 1);
+    const command = (effect: Parameters<Store['inbox']['command']>[1], at = 2, chat = 'c1') => {
+      made += 1;
+      return store.inbox.command(message(`k${made}`, chat, { at }), effect, () => []);
+    };
+    const decide = async (
+      verdict: 'approved' | 'denied',
+      { at = 2, by = 'web:u2', code = 'ABC234', chat = 'c1' } = {},
+    ): Promise<CommandResult['approval']> =>
+      (await command({ kind: 'decide', code, verdict, by }, at, chat)).approval;
+    /** Who works next does not know of the question. */
+    const begin = (now = 5) =>
+      store.lanes.begin(
+        { conversationId: LANE, owner: 'w2', leaseMs: 1_000 },
+        'collect',
+        't2',
+        now + 100_000,
+      );
+
+    it('[G05] [D08] a turn that waits for a yes is told as that until it is given', async () => {
+      const awaits = async () => {
+        const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+        return (await store.decisions.stories(chat, 9)).map(({ turn }) => turn?.awaits);
+      };
+      expect(await awaits()).toEqual([undefined]);
+      await ask();
+      const { code, tool, approvers } = question();
+      expect(await awaits()).toEqual([{ code, tool, approvers, expiresAt: EXPIRES }]);
+      await decide('denied');
+      expect(await awaits()).toEqual([undefined, undefined]);
+    });
+
+    it('[G05] [D02] a turn with an open question is nobody’s, and what is written meanwhile waits behind it', async () => {
+      expect(await ask()).toBe('asked');
+      await store.inbox.accept(message('m2'));
+      await store.lanes.release(lease);
+      expect(await store.lanes.withWork(50_000, 9)).toEqual([]);
+      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await store.outbox.next(part('').route)).toMatchObject({
+        part: { turnId: null, body: { plain: 'May I?' } },
+      });
+      await decide('approved');
+      expect(await store.lanes.withWork(50_000, 9)).toEqual([LANE]);
+      const again = await begin();
+      if (again.kind !== 'turn') throw new Error(again.kind);
+      expect(again.turn).toMatchObject({ turnId: 't1', resumed: true, attempts: 0 });
+      expect(idsOf(again.turn)).toEqual(['m1']);
+      await store.lanes.commit(again.lease, answer('t1', ['done']), 9);
+      expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
+    });
+
+    it('[G05] is asked once, however often that is told; another code is asked for when one is taken', async () => {
+      expect(await ask()).toBe('asked');
+      expect(await ask({ code: 'ZZZ999' })).toBe('asked');
+      expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
+      expect(await store.approvals.recent(9)).toHaveLength(1);
+      expect(await store.outbox.recent(part('').route, 9)).toHaveLength(1);
+    });
+
+    it('[G05] [D02] whoever has lost the lane can ask nothing', async () => {
+      await command({ kind: 'stop' }, 2, 'c1');
+      expect(await ask()).toBe('fenced');
+      expect(await store.approvals.allow(lease, question(), 1)).toBe('fenced');
+      expect(await store.approvals.recent(9)).toEqual([]);
+    });
+
+    it('[G05] of two decisions at the same moment one counts', async () => {
+      await ask();
+      const both = await Promise.all([
+        decide('approved', { by: 'web:u2' }),
+        decide('denied', { by: 'web:u3' }),
+      ]);
+      expect(both.map((one) => one?.kind).sort()).toEqual(['closed', 'decided']);
+      const [first] = both.filter((one) => one?.kind === 'decided');
+      const stored = await store.approvals.of('t1', 't1.0.0');
+      expect(first).toMatchObject({ approval: { decidedBy: stored?.decidedBy } });
+    });
+
+    it.each([
+      ['its time is up', EXPIRES, 'closed'],
+      ['its time is nearly up', EXPIRES - 1, 'decided'],
+    ])('[G05] a decision when %s', async (_when, at, kind) => {
+      await ask();
+      expect(await decide('approved', { at })).toMatchObject({ kind });
+    });
+
+    it('[G05] a press in another chat decides nothing, and does not show it there', async () => {
+      await ask({ askedIn: 'web:c9' });
+      expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
+      const waiting = async (chat: string) =>
+        (await command({ kind: 'decide', code: null, verdict: 'denied', by: 'web:u2' }, 2, chat))
+          .approval;
+      expect(await waiting('c1')).toEqual({ kind: 'pending', approvals: [] });
+      expect(await waiting('c9')).toMatchObject({ approvals: [{ code: 'ABC234' }] });
+      expect(await decide('denied', { chat: 'c9' })).toMatchObject({ kind: 'decided' });
+      expect(await decide('approved', { chat: 'c9' })).toMatchObject({ kind: 'closed' });
+    });
+
+    it('[G05] a code that was never given decides nothing', async () => {
+      await ask();
+      expect(await decide('approved', { code: 'QQQ777' })).toEqual({ kind: 'unknown' });
+      expect(await begin()).toEqual({ kind: 'none' });
+    });
+
+    it('[G05] a question that nobody decides is closed, and its turn goes on', async () => {
+      await ask();
+      await store.lanes.release(lease);
+      expect(await store.approvals.expire(EXPIRES - 1)).toEqual([]);
+      expect(await store.approvals.expire(EXPIRES)).toEqual([LANE]);
+      expect(await store.approvals.expire(EXPIRES)).toEqual([]);
+      expect(await store.approvals.of('t1', 't1.0.0')).toMatchObject({ state: 'expired' });
+      expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
+    });
+
+    it('[G05] /stop withdraws the question, and what waited is set aside', async () => {
+      await ask();
+      await store.inbox.accept(message('m2'));
+      expect(await command({ kind: 'stop' }, 3, 'c1')).toMatchObject({
+        stoppedTurn: 't1',
+        setAside: 1,
+      });
+      expect(await store.approvals.of('t1', 't1.0.0')).toMatchObject({
+        state: 'withdrawn',
+        decidedBy: 'web:u1',
+      });
+      expect(await decide('approved')).toMatchObject({ kind: 'closed' });
+      expect(await begin()).toEqual({ kind: 'none' });
+      await store.inbox.accept(message('m3'));
+      expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't2' } });
+    });
+
+    it('[G05] without a code it is told what waits in this conversation alone', async () => {
+      await ask();
+      const list = (chat: string) =>
+        command({ kind: 'decide', code: null, verdict: 'approved', by: 'web:u2' }, 2, chat);
+      expect((await list('c1')).approval).toMatchObject({
+        kind: 'pending',
+        approvals: [{ code: 'ABC234' }],
+      });
+      expect((await list('c9')).approval).toEqual({ kind: 'pending', approvals: [] });
+    });
+
+    it('[G05] the record says who, when, what, and how the call ended', async () => {
+      await ask();
+      await decide('approved', { at: 7 });
+      const settles = { callKey: 't1.0.0', failed: true };
+      await store.turns.appendStep(lease, 't1', { index: 0, content: {}, settles }, 8);
+      await store.approvals.allow(lease, question({ code: 'DEF567', callKey: 't1.1.0' }), 9);
+      expect(await store.approvals.recent(2)).toEqual([
+        {
+          ...question({ code: 'DEF567', callKey: 't1.1.0' }),
+          conversationId: LANE,
+          state: 'auto',
+          askedAt: 9,
+          decidedBy: null,
+          decidedAt: 9,
+          result: null,
+        },
+        {
+          ...question(),
+          conversationId: LANE,
+          state: 'approved',
+          askedAt: 1,
+          decidedBy: 'web:u2',
+          decidedAt: 7,
+          result: 'failed',
+        },
+      ]);
+      expect(await store.approvals.recent(1)).toHaveLength(1);
+    });
+
+    it('[G05] whatever happens in whatever order, a question is closed once and its turn claimed only then', async () => {
+      const step = fc.constantFrom('approve', 'deny', 'expire', 'stop', 'later', 'begin');
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          store = await database.openEmpty();
+          await store.inbox.accept(message('m1'));
+          lease = await hold(store);
+          await claim(store, lease, 't1');
+          await ask();
+          await store.lanes.release(lease);
+          let now = 2;
+          let closings = 0;
+          for (const next of steps) {
+            if (next === 'later') now += 400;
+            if (next === 'stop') await command({ kind: 'stop' }, now, 'c1');
+            if (next === 'expire') closings += (await store.approvals.expire(now)).length;
+            if (next === 'approve' || next === 'deny') {
+              const verdict = next === 'approve' ? 'approved' : 'denied';
+              const found = await decide(verdict, { at: now });
+              closings += found?.kind === 'decided' ? 1 : 0;
+            }
+            const state = (await store.approvals.of('t1', 't1.0.0'))?.state;
+            if (next === 'begin') {
+              const begun = await begin(now);
+              const goesOn = state === 'approved' || state === 'denied' || state === 'expired';
+              if (!steps.includes('stop')) expect(begun.kind === 'turn').toBe(goesOn);
+              if (state === 'withdrawn') expect(begun.kind).toBe('none');
+            }
+            expect(closings).toBeLessThanOrEqual(1);
+            if (state === 'pending') expect(closings).toBe(0);
+          }
+        }),
+        { numRuns: database.name === 'SQLite' ? 25 : 10 },
+      );
+    }, 60_000);
+  });
+}

@@ -1,0 +1,149 @@
+import type { Attachment } from '@parley/contracts';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { AdmittedMessage } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+
+const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
+const REPORT: Attachment = { kind: 'document', size: 9, ref: 'r' };
+const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
+const KEY = { channel: 'web', account: 'default', chatId: 'c1', messageId: 'm1' };
+/** A message waits so long for its files, in ms. */
+const WAIT = 60_000;
+
+function withFiles(id: string, attachments: readonly Attachment[], at = 0): AdmittedMessage {
+  const plain = message(id, 'c1', { at });
+  return { ...plain, message: { ...plain.message, attachments: [...attachments] } };
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`attachments on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const due = (now = 0) => store.attachments.due('web', 'default', now, 10);
+    const first = async () => {
+      const [found] = await due();
+      if (found === undefined) throw new Error('nothing is due');
+      return found;
+    };
+    const begin = async (now: number) => {
+      const work = { conversationId: 'web:c1', owner: 'w', leaseMs: 1_000 };
+      const begun = await store.lanes.begin(work, 'collect', `t${now}`, now);
+      return begun.kind === 'turn' ? idsOf(begun.turn) : begun.kind;
+    };
+
+    it('[F10] are stored with their message, once, and none of a message that was not taken', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
+      expect(await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]))).toBe('duplicate');
+      expect(await store.inbox.accept(withFiles('m2', [PHOTO]), 1)).toBe('full');
+      expect(await due()).toMatchObject([
+        { index: 0, attachment: PHOTO, attempts: 0, bytesTaken: 0, conversationId: 'web:c1' },
+        { index: 1, attachment: REPORT },
+      ]);
+      expect(await store.attachments.due('web', 'other', 0, 10)).toEqual([]);
+    });
+
+    it('[F10] keep their bytes to the last bit', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
+      const photo = await first();
+      await store.attachments.keep(photo, BYTES, 1);
+      expect(Uint8Array.from((await store.attachments.bytes(photo)) ?? [])).toEqual(BYTES);
+      expect(await due()).toMatchObject([{ index: 1, bytesTaken: BYTES.length }]);
+      expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
+        { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', state: 'ready', text: null },
+        { kind: 'document', name: null, mimeType: null, state: 'pending' },
+      ]);
+    });
+
+    it('[F10] are tried again when it is time, until they fail for good', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      const photo = await first();
+      await store.attachments.retryLater(photo, 500, 1);
+      expect(await due(499)).toEqual([]);
+      expect(await due(500)).toMatchObject([{ attempts: 1 }]);
+      await store.attachments.fail(photo, 'it is gone', 2);
+      await store.attachments.keep(photo, BYTES, 3);
+      expect(await due(9_999)).toEqual([]);
+      expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
+        { state: 'failed', reason: 'it is gone' },
+      ]);
+      expect(await store.attachments.bytes(photo)).toBeNull();
+    });
+
+    it('[F10] hold the lane back until they are there', async () => {
+      await store.inbox.accept(message('m0', 'c1'));
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      expect(await begin(1)).toBe('none');
+      expect(await store.lanes.withWork(1, 5)).toEqual(['web:c1']);
+      await store.attachments.keep(await first(), BYTES, 2);
+      expect(await begin(3)).toEqual(['m0', 'm1']);
+    });
+
+    it('[F10] hold the lane back no longer than a minute', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      expect(await begin(WAIT - 1)).toBe('none');
+      expect(await begin(WAIT)).toEqual(['m1']);
+    });
+
+    it('[F10] keep their own minute when an older message has waited for its own', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      await store.inbox.accept(withFiles('m2', [REPORT], WAIT - 1));
+      expect(await begin(WAIT)).toEqual(['m1']);
+    });
+
+    it('[F10] are exchanged when their author exchanges them, and kept when only words change', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      const photo = await first();
+      await store.attachments.keep(photo, BYTES, 1);
+      await store.inbox.revise(KEY, { ...withFiles('m1', [PHOTO]).message, text: 'better' });
+      expect(await store.attachments.bytes(photo)).not.toBeNull();
+      await store.inbox.revise(KEY, withFiles('m1', [REPORT]).message);
+      expect(await due()).toMatchObject([{ attachment: REPORT }]);
+    });
+
+    it('[F10] of a message that was withdrawn are not fetched', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      const photo = await first();
+      await store.inbox.revise(KEY, null);
+      expect(await due()).toEqual([]);
+      await store.attachments.forget(0, 1);
+      expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
+        { state: 'failed' },
+      ]);
+    });
+
+    it('[F10] remember what was said in them', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      const voice = await first();
+      await store.attachments.keepText(voice, 'hello', 1);
+      expect(await store.attachments.ofMessages([voice.messageSeq])).toMatchObject([
+        { text: 'hello' },
+      ]);
+    });
+
+    it('[F10] lose their bytes when their turn is over and they are old, not before', async () => {
+      await store.inbox.accept(withFiles('m1', [PHOTO]));
+      const photo = await first();
+      await store.attachments.keep(photo, BYTES, 10);
+      await store.attachments.forget(11, 11);
+      expect(await store.attachments.bytes(photo)).not.toBeNull();
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      await store.attachments.forget(10, 12);
+      expect(await store.attachments.bytes(photo)).not.toBeNull();
+      expect(await store.attachments.bytesKept()).toBe(BYTES.length);
+      await store.attachments.forget(11, 12);
+      expect(await store.attachments.bytes(photo)).toBeNull();
+      expect(await store.attachments.bytesKept()).toBe(0);
+      expect(await store.attachments.ofMessages([photo.messageSeq])).toMatchObject([
+        { state: 'ready', name: 'cat.jpg' },
+      ]);
+    });
+  });
+}

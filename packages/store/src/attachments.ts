@@ -1,0 +1,288 @@
+import type { Attachment, InboundMessage } from '@parley/contracts';
+import type { Generated } from 'kysely';
+import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import type { InboxRow } from './rows.ts';
+import { statement } from './statement.ts';
+
+/** Names an attachment: its message and which of that message's attachments it is, from 0. */
+export interface AttachmentKey {
+  readonly messageSeq: number;
+  readonly index: number;
+}
+
+/** An attachment whose bytes are still with the platform. Sizes in bytes, times in ms. */
+export interface DueAttachment extends AttachmentKey {
+  readonly conversationId: string;
+  readonly attachment: Attachment;
+  /** Failed tries so far. */
+  readonly attempts: number;
+  /** What was fetched of the same message already. */
+  readonly bytesTaken: number;
+}
+
+/** An attachment as a turn finds it; its bytes are asked for one by one. */
+export interface StoredAttachment extends AttachmentKey {
+  readonly kind: Attachment['kind'];
+  /** Chosen by its sender; never trusted. */
+  readonly name: string | null;
+  readonly mimeType: string | null;
+  readonly state: 'pending' | 'ready' | 'failed';
+  /** Why it failed, in words for people that follow "because"; null otherwise. */
+  readonly reason: string | null;
+  /** What was said in it, once it was transcribed. */
+  readonly text: string | null;
+}
+
+/**
+ * What people sent besides text. Rows come with their message; the gateway that owns the account
+ * fetches the bytes into them, so that a worker on any machine can read them.
+ */
+export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
+
+/** Told of an attachment that was never fetched because its message needs no answer any more. */
+const TOO_LATE = 'its message was answered or dropped before it had arrived';
+
+/** Files of which the bytes are dropped in one transaction. */
+const FILES_AT_ONCE = 5;
+
+/**
+ * The table `attachment`. What is written here can be fetched or made once more, so none of it must
+ * survive a power cut.
+ */
+export function attachmentRepository(database: Database) {
+  return {
+    /** What an account has to fetch at `now`, oldest messages first; nothing of messages that are over. */
+    async due(
+      channel: string,
+      account: string,
+      now: number,
+      limit: number,
+    ): Promise<readonly DueAttachment[]> {
+      const rows = await database.read((sql) => sql.all(DUE, { channel, account, now, limit }));
+      return rows.map(({ kind, ref, name, mimeType, size, bytesTaken, ...row }) => ({
+        ...row,
+        bytesTaken: bytesTaken ?? 0,
+        attachment: {
+          kind,
+          ref,
+          ...(name === null ? {} : { name }),
+          ...(mimeType === null ? {} : { mimeType }),
+          ...(size === null ? {} : { size }),
+        },
+      }));
+    },
+
+    /** pending → ready. Without effect on one that is not pending. */
+    async keep(
+      { messageSeq, index }: AttachmentKey,
+      bytes: Uint8Array,
+      now: number,
+    ): Promise<void> {
+      const params = { messageSeq, index, bytes, size: bytes.byteLength, now };
+      await database.change('process', KEEP, params);
+    },
+    /** Counts a failed try; the next one not before `notBefore`. */
+    async retryLater(
+      { messageSeq, index }: AttachmentKey,
+      notBefore: number,
+      now: number,
+    ): Promise<void> {
+      await database.change('process', RETRY, { messageSeq, index, notBefore, now });
+    },
+    /** pending → failed, for good. */
+    async fail({ messageSeq, index }: AttachmentKey, reason: string, now: number): Promise<void> {
+      await database.change('process', FAIL, { messageSeq, index, reason, now });
+    },
+
+    /** The attachments of some messages, in the order in which they were sent. */
+    async ofMessages(messageSeqs: readonly number[]): Promise<readonly StoredAttachment[]> {
+      if (messageSeqs.length === 0) return [];
+      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
+    },
+    /** The bytes of one that is ready; null when they are not there (any more). */
+    async bytes({ messageSeq, index }: AttachmentKey): Promise<Uint8Array | null> {
+      const row = await database.read((sql) => sql.get(BYTES, { messageSeq, index }));
+      return row?.bytes ?? null;
+    },
+    /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
+    async keepText({ messageSeq, index }: AttachmentKey, text: string, now: number): Promise<void> {
+      await database.change('process', KEEP_TEXT, { messageSeq, index, text, now });
+    },
+    /** How many bytes are kept of all accounts together. */
+    async bytesKept(): Promise<number> {
+      return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
+    },
+
+    /**
+     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over.
+     * The row stays, so that a history can say that there was a file.
+     */
+    async forget(before: number, now: number): Promise<void> {
+      await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      // Bytes are overwritten on the disk when they go, so a few files make a step.
+      while ((await database.change('process', DROP_BYTES, { before })) === FILES_AT_ONCE);
+    },
+  };
+}
+
+interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken'> {
+  readonly kind: Attachment['kind'];
+  readonly name: string | null;
+  readonly mimeType: string | null;
+  readonly size: number | null;
+  readonly ref: string;
+  readonly bytesTaken: number | null;
+}
+
+// The state is written out, because a partial index serves only what names its condition.
+const DUE = statement(`
+  select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
+    size, ref, attempts, inbox.conversation_id as "conversationId", (select sum(sibling.size)
+      from attachment sibling
+      where sibling.inbox_seq = attachment.inbox_seq and sibling.state = 'ready') as "bytesTaken"
+  from attachment join inbox on inbox.seq = attachment.inbox_seq
+  where attachment.channel = :channel and attachment.account = :account
+    and attachment.state = 'pending' and not_before <= :now and inbox.state <> 'done'
+  order by inbox_seq, attachment_index limit :limit`).rows<DueRow>();
+
+const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
+
+const PENDING = `${THIS} and state = 'pending'`;
+
+const KEEP = statement(
+  `update attachment set state = 'ready', bytes = :bytes, size = :size, updated_at = :now ${PENDING}`,
+);
+
+const RETRY = statement(`
+  update attachment set attempts = attempts + 1, not_before = :notBefore, updated_at = :now
+  ${PENDING}`);
+
+const FAIL = statement(
+  `update attachment set state = 'failed', reason = :reason, updated_at = :now ${PENDING}`,
+);
+
+const OF_MESSAGES = statement(`
+  select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
+    mime_type as "mimeType", state, reason, text
+  from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
+  order by inbox_seq, attachment_index`).rows<StoredAttachment>();
+
+const BYTES = statement(`select bytes from attachment ${THIS}`).rows<{
+  readonly bytes: Uint8Array | null;
+}>();
+
+const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
+
+const BYTES_KEPT = statement(
+  'select sum(size) as kept from attachment where bytes is not null',
+).rows<{ readonly kept: number | null }>();
+
+const IS_OVER = `exists (select 1 from inbox
+  where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
+
+const END_LATE = statement(`
+  update attachment set state = 'failed', reason = :reason, updated_at = :now
+  where state = 'pending' and ${IS_OVER}`);
+
+const DROP_BYTES = statement(`
+  update attachment set bytes = null where (inbox_seq, attachment_index) in (
+    select inbox_seq, attachment_index from attachment
+    where bytes is not null and updated_at < :before and ${IS_OVER}
+    order by updated_at limit ${FILES_AT_ONCE})`);
+
+const INSERT = statement(`
+  insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
+    ref, state, not_before, created_at, updated_at)
+  values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
+    :ref, 'pending', :now, :now, :now)`);
+
+const REFS = statement(
+  'select ref from attachment where inbox_seq = :seq order by attachment_index',
+).rows<{ readonly ref: string }>();
+
+const REMOVE = statement('delete from attachment where inbox_seq = :seq');
+
+/** Writes down what came with a message, in the transaction that stores the message. */
+export function insertAttachments(
+  sql: Sql,
+  seq: number,
+  { channel, account, attachments = [] }: InboundMessage,
+  now: number,
+): void {
+  for (const [index, { kind, name, mimeType, size, ref }] of attachments.entries()) {
+    const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size: size ?? null, ref };
+    sql.send(INSERT, { seq, index, channel, account, ...file, now });
+  }
+}
+
+/** An edited message may have other files: what changed is fetched anew, what stayed is kept. */
+export async function reviseAttachments(
+  sql: Sql,
+  seq: number,
+  message: InboundMessage,
+  receivedAt: number,
+): Promise<void> {
+  const before = await sql.all(REFS, { seq });
+  const now = message.attachments ?? [];
+  const same = before.length === now.length && now.every(({ ref }, at) => before[at]?.ref === ref);
+  if (same) return;
+  sql.send(REMOVE, { seq });
+  insertAttachments(sql, seq, message, receivedAt);
+}
+
+/** A message is answered without files that have not arrived this long after it, in ms. */
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Those of the next messages that may become a turn. While a file of one of them is being fetched all
+ * of them wait, so that a picture and the words about it are read together; but the first never longer
+ * than `LONGEST_WAIT_MS`, and none before its own files had that time.
+ */
+export async function withoutUnfetched(
+  sql: Sql,
+  rows: readonly InboxRow[],
+  now: number,
+): Promise<readonly InboxRow[]> {
+  const [first] = rows;
+  const candidates = rows.filter((row) => row.message.attachments && isYoung(row, now));
+  if (first === undefined || candidates.length === 0) return rows;
+  const seqs = toJson(candidates.map(({ seq }) => seq));
+  const unfetched = new Set((await sql.all(UNFETCHED, { seqs })).map(({ seq }) => seq));
+  const end = rows.findIndex((row) => unfetched.has(row.seq));
+  if (end === -1) return rows;
+  return isYoung(first, now) ? [] : rows.slice(0, end);
+}
+
+function isYoung(row: InboxRow, now: number): boolean {
+  return now - row.receivedAt < LONGEST_WAIT_MS;
+}
+
+// The state is written out, because a partial index serves only what names its condition.
+const UNFETCHED = statement(`
+  select inbox_seq as seq from attachment where state = 'pending'
+    and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{
+  readonly seq: number;
+}>();
+
+/** What came with a message; `bytes` is null until it is fetched, and again when it is old. */
+export interface AttachmentTable {
+  inbox_seq: number;
+  attachment_index: number;
+  channel: string;
+  account: string;
+  kind: Attachment['kind'];
+  name: string | null;
+  mime_type: string | null;
+  /** In bytes: as the platform claims, and as it is once it is `ready`. */
+  size: number | null;
+  ref: string;
+  state: StoredAttachment['state'];
+  reason: Generated<string | null>;
+  attempts: Generated<number>;
+  not_before: number;
+  text: Generated<string | null>;
+  created_at: number;
+  updated_at: number;
+  bytes: Generated<Uint8Array | null>;
+}

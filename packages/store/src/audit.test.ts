@@ -1,0 +1,83 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const call = (name: string, path: string) => ({
+  id: 'c',
+  name,
+  arguments: JSON.stringify({ path }),
+});
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what the audit asks ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    /** A turn that calls `write` twice, the second time in vain, and `read`. */
+    const turnThatWrites = async () => {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      const calls = [call('write', 'AGENTS.md'), call('write', 'x.md'), call('read', 'y.md')];
+      const steps = [
+        { kind: 'model', text: '', calls },
+        { kind: 'result', call: 't1.0.0', text: '', failed: false },
+        { kind: 'result', call: 't1.0.1', text: '', failed: true },
+        { kind: 'result', call: 't1.0.2', text: '', failed: false },
+      ];
+      for (const [index, content] of steps.entries()) {
+        await store.turns.appendStep(lease, 't1', { index, content }, 5);
+      }
+      return lease;
+    };
+
+    it('[U05] which files an agent wrote, in which conversation, and who approved it', async () => {
+      const lease = await turnThatWrites();
+      const approval = { code: 'A', turnId: 't1', callKey: 't1.0.0', tool: 'write', shown: '' };
+      const who = { askedBy: 'web:u1', askedIn: 'web:c9', place: 'web', approvers: [] };
+      const asked = { ...approval, ...who, expiresAt: 99 };
+      await store.approvals.ask(lease, asked, [part('May I?')], 1);
+      const decide = { kind: 'decide', code: 'A', verdict: 'approved', by: 'web:u2' } as const;
+      await store.inbox.command(message('k1', 'c9', { at: 2 }), decide, () => []);
+      await store.lanes.commit(lease, answer('t1', ['done']), 10);
+      expect(await store.audit.writes(['write', 'edit'], 0)).toEqual([
+        {
+          tool: 'write',
+          input: '{"path":"AGENTS.md"}',
+          conversationId: 'web:c1',
+          at: 5,
+          approvedBy: 'web:u2',
+        },
+      ]);
+      expect(await store.audit.writes(['write'], 11)).toEqual([]);
+    });
+
+    it('[U05] who was let in or linked, and when they last used the model', async () => {
+      const stranger = { ...routeTo('a'), senderId: 'a', senderName: 'Eve', route: routeTo('a') };
+      await store.pairing.request(stranger, 'C1', [], 0);
+      await store.pairing.approve('C1', () => [], 7);
+      const usage = { inputTokens: 1, outputTokens: 1, costUsd: null };
+      for (const day of ['2026-11-02', '2026-11-20']) {
+        await store.spend.add({ day, personId: 'web:a', groupId: null }, usage);
+      }
+      const known = { personId: 'web:a', since: 7, lastDay: '2026-11-20' };
+      expect(await store.audit.letIn()).toEqual([known]);
+      expect(await store.audit.linked()).toEqual([]);
+      const link = (personId: string, kind: 'make' | 'type') => {
+        const asker = { personId, isOwner: false };
+        const effect = { kind: 'link', asker, action: { kind, code: 'L' } } as const;
+        return store.inbox.command(message(`${kind}1`, 'c9', { at: 3 }), effect, () => []);
+      };
+      await link('web:a', 'make');
+      await link('telegram:1', 'type');
+      expect(await store.audit.linked()).toEqual([
+        { personId: 'telegram:1', since: 3, lastDay: null },
+        { personId: 'web:a', since: 3, lastDay: '2026-11-20' },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,250 @@
+import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/contracts';
+import type { Selectable } from 'kysely';
+import { withoutUnfetched } from './attachments.ts';
+import { type ConversationTable, lockLeased } from './conversations.ts';
+import type { Sql } from './database.ts';
+import { readInboxRow } from './inbox-rows.ts';
+import { fromJson } from './json-column.ts';
+import type { LaneRepository } from './lanes.ts';
+import { dropPlan } from './modes.ts';
+import { overheardBy, takeOverheard } from './overheard.ts';
+import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
+import { statement } from './statement.ts';
+import { type TurnRun, type TurnTable, withRun } from './turns.ts';
+
+/** Which lane, and how what waits becomes a turn. */
+export interface Claim {
+  readonly lease: Lease;
+  readonly busy: BusyPolicy;
+  readonly newTurnId: string;
+  readonly now: number;
+}
+
+/** More than the largest album and whatever may be said between its pictures. */
+const LONGEST_FOLLOWUP = 100;
+
+/** A conversation that this transaction keeps for itself. */
+export type LockedLane = Pick<
+  Selectable<ConversationTable>,
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run'
+> & {
+  /** False: no turn of it is unfinished. */
+  readonly isUnfinished: boolean;
+};
+
+/** Resumes the unfinished turn of a lane or makes one of what waits. */
+export async function claimTurn(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+  const conversation = await lockLeased(sql, claim.lease);
+  if (conversation === null) return { kind: 'fenced' };
+  return claimIn(sql, claim, { ...conversation, isUnfinished: true });
+}
+
+/** `claimTurn` where the caller has just taken the lane. */
+export async function claimIn(
+  sql: Sql,
+  claim: Claim,
+  conversation: LockedLane,
+): ReturnType<LaneRepository['claim']> {
+  const { conversationId } = claim.lease;
+  const run = { at: claim.now, worker: conversation.lease_owner };
+  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, conversationId, run) : null;
+  // What was written meanwhile waits behind it: one turn at a time, in order (D02).
+  if (unfinished === 'suspended') return { kind: 'none' };
+  const { mode } = conversation;
+  if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode } };
+  const busy = await busyNow(sql, conversationId, claim.busy);
+  const ready = readyMessages(await waitingMessages(sql, conversationId, busy), busy, claim.now);
+  if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
+  if (ready.kind === 'nothing') return { kind: 'none' };
+  const { session } = conversation;
+  const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
+  const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
+  if (isPassed && conversation.plan_run === 0) await dropPlan(sql, conversationId);
+  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
+}
+
+const isOfPerson = ({ message }: InboxRow): boolean => message.occasion === undefined;
+
+async function resumeTurn(
+  sql: Sql,
+  conversationId: string,
+  run: TurnRun,
+): Promise<ClaimedTurn | 'suspended' | null> {
+  const turn = await sql.get(UNFINISHED, { conversationId });
+  if (turn === undefined) return null;
+  if (turn.awaits !== null) return 'suspended';
+  sql.send(RESUME, {
+    turnId: turn.id,
+    attempts: turn.attempts + 1,
+    runs: withRun(turn.runs, run),
+  });
+  const rows = await sql.all(OF_TURN, { turnId: turn.id });
+  return {
+    turnId: turn.id,
+    conversationId,
+    session: turn.session,
+    resumed: true,
+    attempts: turn.attempts,
+    messages: rows.map(readInboxRow),
+    overheard: await overheardBy(sql, turn.id),
+    steps: await readSteps(sql, turn.id),
+  };
+}
+
+async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
+  const rows = await sql.all(STEPS, { turnId });
+  return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
+}
+
+async function beginTurn(
+  sql: Sql,
+  claim: Claim & { readonly session: number; readonly run: TurnRun },
+  ready: readonly InboxRow[],
+): Promise<ClaimedTurn | null> {
+  const { session, run } = claim;
+  const { conversationId } = claim.lease;
+  const messages = await withoutUnfetched(sql, ready, claim.now);
+  const last = messages.at(-1);
+  if (last === undefined) return null;
+  const { newTurnId: turnId, now } = claim;
+  sql.send(BEGIN, { turnId, conversationId, session, now, runs: withRun(null, run) });
+  // The messages are the oldest of the lane without a gap, so the last number bounds them.
+  sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
+  // Where two talk everything is meant for the bot.
+  const isDirect = messages.every(({ message }) => message.chat.type === 'direct');
+  const overheard = isDirect ? [] : await takeOverheard(sql, conversationId, claim.newTurnId);
+  const begun = { resumed: false, attempts: 0, messages, overheard, steps: [] };
+  return { turnId: claim.newTurnId, conversationId, session, ...begun };
+}
+
+/** What the policy says of the chat in which the newest message that waits was written. */
+async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
+  if (typeof policy === 'string') return policy;
+  const newest = await sql.get(NEWEST, { conversationId });
+  return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message.chat.type);
+}
+
+/** What waits in a lane, oldest first; as much of it as one turn can take. */
+export async function waitingMessages(
+  sql: Sql,
+  conversationId: string,
+  busy: BusyMode,
+): Promise<readonly InboxRow[]> {
+  // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
+  const limit = busy === 'followup' ? LONGEST_FOLLOWUP : Number.MAX_SAFE_INTEGER;
+  return (await sql.all(WAITING, { conversationId, limit })).map(readInboxRow);
+}
+
+const COLUMNS = 'seq, conversation_id, message, route, received_at, from_owner, settles_at, trace';
+
+type MessageRow = Parameters<typeof readInboxRow>[0];
+
+// States are written out, because a partial index serves only what names its condition.
+const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
+
+const WAITING = statement(
+  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq limit :limit`,
+).rows<MessageRow>();
+
+const NEWEST = statement(
+  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,
+).rows<MessageRow>();
+
+const OF_TURN = statement(
+  `select ${COLUMNS} from inbox where turn_id = :turnId order by seq`,
+).rows<MessageRow>();
+
+const CLAIM = statement(`
+  update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
+  where ${IS_WAITING} and seq <= :last`);
+
+const BEGIN = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at, runs)
+  values (:turnId, :conversationId, :session, 'running', 1, :now, :runs)`);
+
+const UNFINISHED = statement(`
+  select id, session, attempts, awaits, runs from turn
+  where conversation_id = :conversationId and state = 'running'`).rows<
+  Pick<Selectable<TurnTable>, 'id' | 'session' | 'attempts' | 'awaits' | 'runs'>
+>();
+
+const RESUME = statement('update turn set attempts = :attempts, runs = :runs where id = :turnId');
+
+const STEPS = statement(
+  'select step_index, content from turn_step where turn_id = :turnId order by step_index',
+).rows<{ readonly step_index: number; readonly content: string }>();
+
+/** What of the waiting messages becomes a turn now, or when something will (ms). */
+type Ready =
+  | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
+  | { readonly kind: 'later'; readonly at: number }
+  | { readonly kind: 'nothing' };
+
+/** A burst that never ends is cut this long after its first message, in ms. */
+const LONGEST_BURST_MS = 5_000;
+
+/**
+ * The oldest messages that form one turn: all that go to the same place, or with `followup` one at a
+ * time, bursts always whole (F08). Only a leading run, since taking a later message first would
+ * break the order of the lane.
+ */
+export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now: number): Ready {
+  const rows = answeredTogether(waiting);
+  const [first] = rows;
+  if (first === undefined) return { kind: 'nothing' };
+  let end = 0;
+  while (end < rows.length) {
+    const burst = burstFrom(rows, end);
+    const at = settlesAt(burst);
+    if (at > now)
+      return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
+    end += burst.length;
+    if (busy === 'followup') break;
+  }
+  return { kind: 'now', rows: rows.slice(0, end) };
+}
+
+/** Up to the first message whose answer goes elsewhere. */
+function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
+  const [first] = rows;
+  if (first === undefined) return rows;
+  const end = rows.findIndex((row) => !goesToSamePlace(row.route, first.route));
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** Whether two answers go to the same thread of the same chat. */
+export function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
+  return (
+    one.channel === other.channel &&
+    one.account === other.account &&
+    one.chatId === other.chatId &&
+    one.threadId === other.threadId
+  );
+}
+
+/** An album with whatever was said between its pictures, or a long paste in pieces; else one message. */
+function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
+  let end = start;
+  // Nearly always; so a long queue is not gone through again for each of its messages.
+  if (rows[start]?.settlesAt === undefined) return rows.slice(start, start + 1);
+  for (let next = start + 1; next < rows.length; next += 1) {
+    const candidate = rows[next];
+    if (candidate === undefined) break;
+    if (rows.slice(start, end + 1).some((row) => continues(row, candidate))) end = next;
+  }
+  return rows.slice(start, end + 1);
+}
+
+function continues(row: InboxRow, next: InboxRow): boolean {
+  if (row.settlesAt === undefined || row.message.sender.id !== next.message.sender.id) return false;
+  const { albumId } = row.message;
+  if (albumId !== undefined) return next.message.albumId === albumId;
+  return next.receivedAt <= row.settlesAt;
+}
+
+/** A short piece ends a paste; nothing ends an album but time. */
+function settlesAt(burst: readonly InboxRow[]): number {
+  const [first, last] = [burst[0], burst.at(-1)];
+  if (first === undefined || last?.settlesAt === undefined) return 0;
+  return Math.min(last.settlesAt, first.receivedAt + LONGEST_BURST_MS);
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { CronJob, NewCronJob } from './cron-jobs.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message, routeTo } from './testing/messages.ts';
+
+const HOUR = 3_600_000;
+const BOUNDS = { perConversation: 2, total: 3 };
+
+const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
+  id,
+  askedBy: `call for ${id}`,
+  conversationId: 'web:c1',
+  route: routeTo('c1'),
+  origin: message('1').message,
+  fromOwner: true,
+  title: 'water',
+  task: 'Remind me to water the plants.',
+  timetable: { kind: 'every', ms: HOUR, from: 0 },
+  nextAt: HOUR,
+  ...more,
+});
+
+const reminder = (id: string) => {
+  const { message: words, ...rest } = message(id);
+  return { ...rest, message: { ...words, occasion: 'cron' as const } };
+};
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`cron jobs on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('1'));
+      const lease = await hold(store);
+      await store.lanes.commit(lease, answer((await claim(store, lease, 't1')).turnId, []), 1);
+      await store.lanes.release(lease);
+    });
+    afterAll(() => database.dispose());
+
+    const add = (id: string, more: Partial<NewCronJob> = {}) =>
+      store.cronJobs.add(job(id, more), BOUNDS, 5);
+    const got = async (id: string): Promise<CronJob> => {
+      const found = await store.cronJobs.get(id);
+      if (found === null) throw new Error(`no job ${id}`);
+      return found;
+    };
+    const run = async (id: string, outcome: 'answered' | 'failed') => {
+      const lease = await hold(store);
+      const { turnId, messages } = await claim(store, lease, `turn ${id}`);
+      await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
+      await store.lanes.release(lease);
+      return messages.map(({ message: { occasion } }) => occasion);
+    };
+
+    it('[H08] are added once by one call, and not without bound', async () => {
+      expect(await add('a')).toBe('added');
+      expect(await add('b', { askedBy: 'call for a' })).toBe('known');
+      expect(await add('c')).toBe('added');
+      expect(await add('d')).toBe('full');
+      await store.inbox.accept(message('2', 'c2'));
+      await store.inbox.accept(message('3', 'c3'));
+      expect(await add('e', { conversationId: 'web:c2' })).toBe('added');
+      expect(await add('f', { conversationId: 'web:c3' })).toBe('full');
+      await store.cronJobs.change('a', { state: 'over' });
+      expect(await add('d')).toBe('added');
+      const ids = (await store.cronJobs.list('web:c1')).map(({ id }) => id);
+      expect(ids).toEqual(['a', 'c', 'd']);
+    });
+
+    it('[H08] are the same after they were looked at, listed and looked for', async () => {
+      await add('a');
+      const before = await got('a');
+      await store.cronJobs.list();
+      await store.cronJobs.due(9 * HOUR, 9);
+      await store.cronJobs.nextAt();
+      expect(await got('a')).toEqual(before);
+    });
+
+    it('[H08] begin one turn when they are due, however many look for them', async () => {
+      await add('a');
+      expect(await store.cronJobs.due(HOUR - 1, 9)).toEqual([]);
+      const [due] = await store.cronJobs.due(HOUR, 9);
+      if (due === undefined) throw new Error('nothing is due');
+      const fired = await Promise.all(
+        ['x', 'x2'].map((id) => store.cronJobs.fire(due, reminder(id), 2 * HOUR, HOUR)),
+      );
+      expect(fired.toSorted()).toEqual([false, true]);
+      expect(await store.cronJobs.nextAt()).toBe(2 * HOUR);
+      expect(await run('x', 'answered')).toEqual(['cron']);
+    });
+
+    it('[H08] for once are over when they have begun', async () => {
+      await add('a', { timetable: { kind: 'once', at: HOUR } });
+      expect(await store.cronJobs.fire(await got('a'), reminder('x'), null, HOUR)).toBe(true);
+      expect(await got('a')).toMatchObject({ state: 'over', nextAt: null, lastAt: HOUR });
+      expect(await store.cronJobs.nextAt()).toBeNull();
+    });
+
+    it('[H08] hear once how their run has ended', async () => {
+      await add('a');
+      await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
+      expect(await store.cronJobs.unsettled(9)).toEqual([]);
+      await run('x', 'failed');
+      const [ended] = await store.cronJobs.unsettled(9);
+      expect(ended).toMatchObject({ id: 'a', outcome: 'failed', lastAt: HOUR });
+      if (ended === undefined) throw new Error('nothing has ended');
+      const settle = () =>
+        store.cronJobs.settle(ended, 'failed', { failures: 1, nextAt: HOUR + 60_000 });
+      expect([await settle(), await settle()]).toEqual([true, false]);
+      expect(await store.cronJobs.unsettled(9)).toEqual([]);
+      expect(await got('a')).toMatchObject({ failures: 1, lastOutcome: 'failed' });
+      expect(await store.cronJobs.nextAt()).toBe(HOUR + 60_000);
+    });
+
+    it('[H08] are not put on again by a run that ends after a person has paused them', async () => {
+      await add('a');
+      await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
+      await run('x', 'failed');
+      const [ended] = await store.cronJobs.unsettled(9);
+      if (ended === undefined) throw new Error('nothing has ended');
+      await store.cronJobs.change('a', { state: 'paused' });
+      expect(await store.cronJobs.settle(ended, 'failed', { state: 'on', nextAt: 9 })).toBe(false);
+      const [again] = await store.cronJobs.unsettled(9);
+      expect(again && (await store.cronJobs.settle(again, 'failed', { failures: 1 }))).toBe(true);
+      expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
+    });
+
+    it('[H08] are found by the call that made them, and put off by one of two', async () => {
+      await add('a');
+      expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
+      expect(await store.cronJobs.find('call for b')).toBeNull();
+      const a = await got('a');
+      const twice = [3, 4].map((hours) => store.cronJobs.postpone(a, hours * HOUR));
+      expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
+    });
+
+    it('[H08] move with their chat, and belong to the conversation that they run in', async () => {
+      await add('a');
+      await store.outbox.migrateChat({ channel: 'web', account: 'default', chatId: 'c1' }, 'c9');
+      const { origin, route } = await got('a');
+      expect([origin.chat.id, route.chatId]).toEqual(['c9', 'c9']);
+      const moved = { ...reminder('x'), conversationId: 'web:c9' };
+      await store.cronJobs.fire(await got('a'), moved, 2 * HOUR, HOUR);
+      expect(await got('a')).toMatchObject({ conversationId: 'web:c9' });
+    });
+
+    it('[H08] [G15] lose the words that are to be forgotten, and stay', async () => {
+      await add('a');
+      const words = ['water the plants'];
+      const here = { conversations: ['web:c1'], ownersToo: false, words, mark: '[forgotten]' };
+      await store.forgetting.forget(here);
+      expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
+    });
+
+    it('[H08] [H04] make no chat the one that an owner used last', async () => {
+      await add('a');
+      const mine = { ...message('2', 'c2'), fromOwner: true };
+      await store.inbox.accept(mine);
+      const due = { ...reminder('x'), fromOwner: true };
+      await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);
+      expect((await store.inbox.ownerChats()).map(({ route }) => route.chatId)).toEqual(['c2']);
+      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c2' });
+    });
+
+    it('[H08] that are paused or removed do not begin', async () => {
+      await add('a');
+      await add('b');
+      const [a, b] = [await got('a'), await got('b')];
+      expect(await store.cronJobs.change('a', { state: 'paused' })).toBe(true);
+      expect(await store.cronJobs.remove('b')).toBe(true);
+      expect(await store.cronJobs.fire(a, reminder('x'), 2 * HOUR, HOUR)).toBe(false);
+      expect(await store.cronJobs.fire(b, reminder('y'), 2 * HOUR, HOUR)).toBe(false);
+      expect(await store.cronJobs.remove('b')).toBe(false);
+      expect(await store.cronJobs.change('b', { title: 'x' })).toBe(false);
+      expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null });
+      await store.cronJobs.change('a', { state: 'on', nextAt: 7 });
+      expect(await store.cronJobs.nextAt()).toBe(7);
+    });
+  });
+}

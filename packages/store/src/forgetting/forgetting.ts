@@ -1,0 +1,202 @@
+import { open } from 'node:fs/promises';
+import type { Database } from '../database.ts';
+import { toJson } from '../json-column.ts';
+import { raw } from '../kysely.ts';
+import type { InboxRow } from '../rows.ts';
+import { forgetInCopies, forgetInPrompts } from './copies.ts';
+import { forgetPerson } from './person.ts';
+import { FORGET_PLACES, rewritePlace, type Without, withoutWords } from './places.ts';
+
+/** What is to be forgotten, and where. */
+export interface Forgetting {
+  /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
+  readonly conversations: readonly string[];
+  readonly ownersToo: boolean;
+  /** Exact words; case does not matter. Each place where they stand gets `mark`. */
+  readonly words: readonly string[];
+  readonly mark: string;
+}
+
+/** How many rows were changed, by what they are. */
+export interface Forgotten {
+  /** The history that the model is shown. */
+  readonly history: number;
+  /** Messages as they came in, and what was overheard. */
+  readonly messages: number;
+  /** Answers as they were sent. */
+  readonly answers: number;
+  /** Steps of turns: calls of tools and their results. */
+  readonly steps: number;
+  /** What was kept beside it: notes and summaries of sessions, to-dos, jobs, tasks, questions for a yes. */
+  readonly pins: number;
+  /** Recorded prompts of past turns. */
+  readonly prompts: number;
+  /** Copies of sent messages that adapters keep to send them once more; dropped as a whole. */
+  readonly copies: number;
+}
+
+/** Whose messages are forgotten, whatever they say. */
+export interface PersonForgetting {
+  /** Parley's ids (`telegram:42`) of all their accounts. */
+  readonly persons: readonly string[];
+  /** They are an owner: what any owner wrote alone with the agent is theirs. */
+  readonly ownersToo: boolean;
+  /** The one conversation that is meant; null: every one in which they wrote. */
+  readonly only: string | null;
+  readonly mark: string;
+  /** In ms. */
+  readonly now: number;
+  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  onStopped(conversationId: string): void;
+  /** What the history keeps of a turn to which others wrote, too: their messages. */
+  retell(messages: readonly InboxRow[]): unknown;
+}
+
+/** What was removed. */
+export interface PersonForgotten {
+  /** Conversations that are empty now, and groups in which others keep what they said. */
+  readonly whole: number;
+  readonly groups: number;
+  /** Messages of the person, without their text now; the files that came with them are gone. */
+  readonly messages: number;
+  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
+  readonly rows: number;
+  readonly cronJobs: number;
+  /** The longest of the texts, to look for. */
+  readonly samples: readonly string[];
+}
+
+/** What looking through the bytes of the database has shown; null where they lie with a server. */
+export interface RawSearch {
+  /** How many of the texts still stand somewhere. */
+  readonly found: number;
+  /** False: the files are larger than what was read of them. */
+  readonly complete: boolean;
+}
+
+/** Takes words, or all that a person has said, out of everything the database keeps of conversations (G15). */
+export interface ForgettingRepository {
+  /** Changes what is stored; what is stored meanwhile may still hold the words. */
+  forget(forgetting: Forgetting): Promise<Forgotten>;
+  /**
+   * Stops what runs for a person, then forgets all they have said. Direct chats are emptied. In groups their
+   * messages, the answers to them and everything that mixes voices (summaries, recorded prompts, steps) go,
+   * and what others said stays. In short transactions, so that others hardly wait.
+   */
+  forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten>;
+  /** Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free. */
+  searchFiles(texts: readonly string[]): Promise<RawSearch | null>;
+}
+
+/** Forgetting on SQL: one transaction for each conversation, so that others wait only shortly. */
+export function forgettingRepository(
+  database: Database,
+  promptsChanged: () => void,
+): ForgettingRepository {
+  return {
+    async forget(forgetting) {
+      const conversations = await conversationsOf(database, forgetting);
+      const without = withoutWords(forgetting.words, forgetting.mark);
+      const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
+      for (const conversation of conversations) {
+        await addUp(found, database, conversation, without);
+      }
+      const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
+      promptsChanged();
+      const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
+      // Old pages lie in the log until it is written back.
+      await onSqlite(database, 'pragma wal_checkpoint(truncate)');
+      return { ...found, prompts, copies };
+    },
+    async forgetPerson(forgetting) {
+      const forgotten = await forgetPerson(database, forgetting);
+      promptsChanged();
+      await onSqlite(database, 'pragma wal_checkpoint(truncate)');
+      return forgotten;
+    },
+    searchFiles: (texts) => searchFiles(database, texts),
+  };
+}
+
+/** Read at a time, and of all files together: a person waits. In bytes. */
+const CHUNK = 1_024 * 1_024;
+
+const MOST_READ = 512 * 1_024 * 1_024;
+
+async function searchFiles(
+  database: Database,
+  texts: readonly string[],
+): Promise<RawSearch | null> {
+  if (database.dialect !== 'sqlite') return null;
+  const { rows } = await database.read((sql) =>
+    raw<{ file: string }>`select file from pragma_database_list where name = 'main'`.execute(sql),
+  );
+  const [{ file } = { file: '' }] = rows;
+  if (file === '') return null;
+  // As they stand in JSON.
+  const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
+  const overlap = Math.max(0, ...[...left].map(({ length }) => length));
+  let budget = MOST_READ;
+  for (const name of [file, `${file}-wal`]) {
+    const handle = await open(name).catch(() => null);
+    if (handle === null) continue;
+    try {
+      const buffer = Buffer.alloc(CHUNK + overlap);
+      for (let at = 0; budget > 0; at += CHUNK) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+        const bytes = buffer.subarray(0, bytesRead);
+        for (const text of left) if (bytes.includes(text)) left.delete(text);
+        if (bytesRead < buffer.length) break;
+        budget -= CHUNK;
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return { found: texts.length - left.size, complete: budget > 0 };
+}
+
+async function addUp(
+  found: Record<Exclude<keyof Forgotten, 'prompts' | 'copies'>, number>,
+  database: Database,
+  conversation: string,
+  without: Without,
+): Promise<void> {
+  const counted = await database.write(async (sql) => {
+    const counts: (readonly [keyof typeof found, number])[] = [];
+    for (const place of FORGET_PLACES) {
+      counts.push([place.counts, await rewritePlace(sql, place, conversation, without)]);
+    }
+    return counts;
+  });
+  for (const [what, rows] of counted) found[what] += rows;
+}
+
+async function onSqlite(database: Database, statement: string): Promise<void> {
+  if (database.dialect !== 'sqlite') return;
+  await database.read((sql) => raw.raw(statement).execute(sql));
+}
+
+async function conversationsOf(
+  database: Database,
+  { conversations, ownersToo }: Forgetting,
+): Promise<readonly string[]> {
+  return database.read(async (sql) => {
+    const owners = ownersToo
+      ? await sql
+          .selectFrom('inbox')
+          .select('conversation_id')
+          .distinct()
+          .where('from_owner', '=', 1)
+          .execute()
+      : [];
+    const own = [...conversations, ...owners.map((row) => row.conversation_id)];
+    // What was handed on went on in conversations of its own.
+    const handedOn = await sql
+      .selectFrom('sub_agent')
+      .select('conversation_id')
+      .where('root_conversation', 'in', own)
+      .execute();
+    return [...new Set([...own, ...handedOn.map((row) => row.conversation_id)])];
+  });
+}

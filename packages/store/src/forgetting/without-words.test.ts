@@ -1,0 +1,81 @@
+import { InboundMessage } from '@parley/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withoutWords } from './places.ts';
+
+const MARK = '[forgotten]';
+const without = (word: string, value: unknown) => withoutWords([word], MARK)(value);
+
+const MESSAGE = {
+  channel: 'telegram',
+  account: 'default',
+  messageId: '7',
+  chat: { id: '42', type: 'direct', title: 'About herons' },
+  sender: { id: '42', name: 'Heron Ann', isBot: false },
+  text: 'I like herons',
+  mentions: ['42'],
+  addressed: true,
+  sentAt: 0,
+  variables: { 'heron note': 'a heron' },
+};
+
+describe('taking words out', () => {
+  it.each([
+    ['heron', 'a Heron and a HERON', `a ${MARK} and a ${MARK}`],
+    ['heron pie', 'heron\n  pie', MARK],
+    ['heron pie', String.raw`{"a":"heron\npie"}`, `{"a":"${MARK}"}`],
+    ['heron pie', 'text:\n| a heron\n| pie', `text:\n| a ${MARK}`],
+    ['a heron pie', 'text:\n| a heron\n+ pie', `text:\n| ${MARK}`],
+    ['say "hi" now', String.raw`{"a":"say \"hi\" now"}`, `{"a":"${MARK}"}`],
+    ['a < b & c', 'if a &lt; b &amp; c', `if ${MARK}`],
+    ['well-known (as x.y*z)', 'so well-known (as x.y*z)!', `so ${MARK}!`],
+    ['绿茶', '我喜欢绿茶', `我喜欢${MARK}`],
+    ['art', 'art in the party', `${MARK} in the party`],
+    ['heron', 'heronries', `${MARK}ries`],
+    ['茶', '绿茶', `绿${MARK}`],
+  ])('[G15] "%s" out of "%s"', (word, text, after) => {
+    expect(without(word, text)).toBe(after);
+  });
+
+  it('[G15] of every text of a value, and gives back the value itself where there is nothing', () => {
+    expect(without('heron', MESSAGE)).toEqual({
+      ...MESSAGE,
+      chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
+      sender: { ...MESSAGE.sender, name: `${MARK} Ann` },
+      text: `I like ${MARK}s`,
+      variables: { [`${MARK} note`]: `a ${MARK}` },
+    });
+    expect(without('egret', MESSAGE)).toBe(MESSAGE);
+  });
+
+  it.each(['text', 'direct', 'telegram', 'default', '42', 'id', 'chat', 'sender', '7', 'type'])(
+    '[G15] [D01] a message can be read whatever is forgotten: "%s"',
+    (word) => {
+      expect(InboundMessage.safeParse(without(word, MESSAGE)).success).toBe(true);
+    },
+  );
+
+  it('[G15] what a model called stays a call of the same tool', () => {
+    const call = { id: 'read', name: 'read', arguments: '{"path":"read me"}' };
+    expect(without('read', { calls: [call] })).toEqual({
+      calls: [{ ...call, arguments: `{"path":"${MARK} me"}` }],
+    });
+  });
+
+  it('[G15] the label of a button stays as short as it must be', () => {
+    const label = 'heron '.repeat(10).trim();
+    const after = JSON.stringify(without('heron', { label }));
+    expect(after).not.toContain('heron');
+    expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
+  });
+
+  it('[G15] any words are gone afterwards, and nothing throws', () => {
+    const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
+    fc.assert(
+      fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
+        const text = `${before} ${secret} ${after}`;
+        expect(withoutWords([secret], '')(text)).not.toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { BeatAlert, BeatOrder, BeatTurn } from './heartbeat-runs.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const HALF_HOUR = 30 * 60_000;
+const LANE = 'beat:main';
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+
+function order(id: string, task = 'mail'): BeatOrder {
+  const asked = message(id, 'c1');
+  const chat = { id: LANE, type: 'direct' } as const;
+  return {
+    id,
+    agent: 'main',
+    task,
+    target: 'web:c1',
+    message: {
+      ...asked,
+      conversationId: LANE,
+      message: { ...asked.message, chat, occasion: 'heartbeat' },
+    },
+  };
+}
+
+const alert = (text: string, more: Partial<BeatAlert> = {}): BeatAlert => ({
+  text,
+  fingerprint: `print of ${text}`,
+  entry: { role: 'assistant', content: text },
+  parts: [part(text)],
+  ...more,
+});
+
+function ending(id: string, turnId: string, more: Partial<BeatTurn> = {}): BeatTurn {
+  const usage = { model: 'm', inputTokens: 100, outputTokens: 5, costUsd: null };
+  const outcome = more.alert === undefined ? 'silent' : 'answered';
+  return {
+    id,
+    commit: { turnId, outcome, entries: [], parts: [], usage },
+    state: more.alert === undefined ? 'quiet' : 'alerted',
+    reason: null,
+    ...more,
+  };
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`heartbeats on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept({ ...message('1'), fromOwner: true });
+    });
+    afterAll(() => database.dispose());
+
+    const end = async (id: string, more: Partial<BeatTurn> = {}, now = 10) => {
+      const lease = await hold(store, LANE);
+      const { turnId } = await claim(store, lease, `turn of ${id}`);
+      const done = await store.heartbeats.commit(lease, ending(id, turnId, more), now);
+      await store.lanes.release(lease);
+      return done;
+    };
+    const told = async () =>
+      (await store.outbox.recent(CHAT, 9)).map(({ part: { body } }) => body.text);
+
+    it('[H01] are planned one cadence ahead and stay planned over a restart', async () => {
+      expect(await store.heartbeats.plan('main')).toBeNull();
+      await store.heartbeats.arm('main', HALF_HOUR, 1_000);
+      const again = await store.heartbeats.arm('main', HALF_HOUR, 600_000);
+      expect(again).toEqual({
+        agent: 'main',
+        everyMs: HALF_HOUR,
+        nextAt: 1_000 + HALF_HOUR,
+        lastAt: null,
+        lastReason: null,
+      });
+    });
+
+    it('[H01] come sooner when the cadence was shortened or the clock set back', async () => {
+      await store.heartbeats.arm('main', HALF_HOUR, 1_000_000);
+      const shorter = await store.heartbeats.arm('main', 60_000, 1_000_000);
+      expect(shorter.nextAt).toBe(1_060_000);
+      expect((await store.heartbeats.arm('main', 60_000, 0)).nextAt).toBe(60_000);
+    });
+
+    it('[H01] are taken once, however many try', async () => {
+      const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
+      const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
+      const taken = await Promise.all([
+        store.heartbeats.begin(order('a'), slot, dueAt),
+        store.heartbeats.begin(order('b'), slot, dueAt),
+        store.heartbeats.rest(slot, 'nothing is due', dueAt),
+      ]);
+      const won = taken.filter((one) => one === 'begun' || one === true);
+      expect(won).toHaveLength(1);
+      expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
+    });
+
+    it('[D08] [H03] are told of by /why where they told something, and nowhere else', async () => {
+      await store.heartbeats.begin(order('quiet'), null, 1);
+      await end('quiet', {}, 2);
+      await store.heartbeats.begin(order('loud', 'weather'), null, 3);
+      await end('loud', { alert: alert('Rain.') }, 5);
+      const stories = await store.decisions.stories(CHAT, 9);
+      expect(stories.filter(({ outcome }) => outcome === 'alert')).toMatchObject([
+        { messageId: 'loud', reason: 'weather', turn: { parts: { waiting: 1 } } },
+      ]);
+      expect(JSON.stringify(stories)).not.toContain('quiet');
+      const elsewhere = await store.decisions.stories({ ...CHAT, chatId: 'c2' }, 9);
+      expect(elsewhere).toEqual([]);
+    });
+
+    it('[H04] say until when an alert is held', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
+      await store.heartbeats.release(500);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', heldUntil: null });
+    });
+
+    it('[H02] begin no run while another one is not over, and keep the beat', async () => {
+      const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
+      expect(await store.heartbeats.begin(order('a'), null, 1)).toBe('begun');
+      const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
+      expect(await store.heartbeats.begin(order('b'), slot, 2)).toBe('busy');
+      expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt });
+      await end('a');
+      expect(await store.heartbeats.begin(order('b'), slot, 3)).toBe('begun');
+      await end('b');
+      expect(await store.heartbeats.begin(order('b'), null, 4)).toBe('gone');
+    });
+
+    it('[H03] leave nothing in chat and history when all is quiet', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      expect(await end('a')).toBe('committed');
+      expect(await told()).toEqual([]);
+      expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'quiet', finishedAt: 10 });
+    });
+
+    it('[H04] tell an alert once, in the chat and in its history', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      const lease = await hold(store, LANE);
+      const { turnId } = await claim(store, lease, 't');
+      const turn = ending('a', turnId, { alert: alert('rain') });
+      expect(await store.heartbeats.commit(lease, turn, 5)).toBe('committed');
+      expect(await store.heartbeats.commit(lease, turn, 6)).toBe('fenced');
+      expect(await told()).toEqual(['rain']);
+      expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
+        { role: 'assistant', content: 'rain' },
+      ]);
+      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: routeTo('c1') } });
+    });
+
+    it('[H04] tell nothing when the lease was lost', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      const lease = await hold(store, LANE);
+      const { turnId } = await claim(store, lease, 't');
+      await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
+      const turn = ending('a', turnId, { alert: alert('rain') });
+      expect(await store.heartbeats.commit(lease, turn, 5)).toBe('fenced');
+      expect(await told()).toEqual([]);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'running' });
+    });
+
+    it('[H04] hold an alert until the quiet hours are over, and never in front of an answer', async () => {
+      await store.heartbeats.begin(order('a'), null, 1);
+      await end('a', { alert: alert('rain', { heldUntil: 500 }) });
+      await store.outbox.enqueue([part('an answer')], 20);
+      expect(await told()).toEqual(['an answer']);
+      expect(await store.heartbeats.nextRelease()).toBe(500);
+      expect(await store.heartbeats.release(499)).toEqual([]);
+      expect(await store.heartbeats.release(500)).toEqual([routeTo('c1')]);
+      expect(await store.heartbeats.release(501)).toEqual([]);
+      expect(await told()).toEqual(['an answer', 'rain']);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', alert: 'rain' });
+      expect(await store.heartbeats.nextRelease()).toBeNull();
+    });
+
+    it('[H04] know what was told lately, but not what was only thought of', async () => {
+      await store.heartbeats.begin(order('a'), null, 100);
+      await end('a', { alert: alert('rain') });
+      await store.heartbeats.begin(order('b'), null, 200);
+      await end('b', { state: 'repeated' });
+      const said = (text: string, since: number) =>
+        store.heartbeats.alertedSince('main', `print of ${text}`, since);
+      expect(await said('rain', 100)).toBe(true);
+      expect(await said('rain', 101)).toBe(false);
+      expect(await said('snow', 0)).toBe(false);
+    });
+
+    it('[H05] count what their runs have used', async () => {
+      await store.heartbeats.begin(order('a'), null, 100);
+      await end('a');
+      await store.heartbeats.begin(order('b', 'calendar'), null, 200);
+      await end('b');
+      expect(await store.heartbeats.tokensSince('main', 0)).toBe(210);
+      expect(await store.heartbeats.tokensSince('main', 150)).toBe(105);
+      expect(await store.heartbeats.tokensSince('other', 0)).toBe(0);
+      expect([...(await store.heartbeats.lastRuns('main'))]).toEqual(
+        expect.arrayContaining([
+          ['mail', 100],
+          ['calendar', 200],
+        ]),
+      );
+      expect((await store.heartbeats.recent('main', 1)).map(({ task }) => task)).toEqual([
+        'calendar',
+      ]);
+    });
+  });
+}

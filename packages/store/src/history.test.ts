@@ -1,0 +1,155 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { RememberedHistory } from './history.ts';
+import { openStore } from './open-store.ts';
+import type { Store } from './store.ts';
+import { bothDatabases, sqliteForTests } from './testing/databases.ts';
+import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
+const LIMIT = 4;
+
+/** One turn, answered with one part. */
+async function answered(by: Store, nth: number, outcome: 'answered' | 'failed' = 'answered') {
+  await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
+  const lease = await hold(by, 'web:c1', `w${nth}`, nth * 10_000);
+  await claim(by, lease, `t${nth}`);
+  const commit = answer(`t${nth}`, [`says ${nth}`]);
+  await by.lanes.commit(lease, { ...commit, outcome }, nth);
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`history that is read every turn, on ${database.name}`, () => {
+    let store: Store;
+    let other: Store;
+    beforeEach(async () => {
+      await other?.close();
+      store = await database.openEmpty();
+      other = await openStore({ url: database.url(), clock: () => 0 });
+      await answered(store, 1);
+      await sameHistory();
+    });
+    afterAll(async () => {
+      await other.close();
+      await database.dispose();
+    });
+
+    const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
+
+    /** What a process reads that has read before is what one reads that has not. */
+    async function sameHistory() {
+      const fresh = await openStore({ url: database.url(), clock: () => 0 });
+      try {
+        const expected = await read(fresh);
+        expect(await read(store)).toEqual(expected);
+        return expected.entries.map(({ content, undelivered }) =>
+          undelivered === undefined ? content : `${content} (${undelivered})`,
+        );
+      } finally {
+        await fresh.close();
+      }
+    }
+
+    const sending = async () => {
+      const id = (await store.outbox.next(routeTo('c1')))?.part.id ?? '';
+      await store.outbox.markSending(id, 1);
+      return id;
+    };
+    const notSent = async () =>
+      store.outbox.giveUp(await sending(), 'failed', 'gone', 1, part('not sent'));
+
+    it('grows with each turn, up to its limit', async () => {
+      for (let nth = 2; nth <= 6; nth += 1) {
+        await answered(store, nth);
+        await sameHistory();
+      }
+      expect(await sameHistory()).toEqual(['says 3', 'says 4', 'says 5', 'says 6']);
+      await store.outbox.markSent(await sending(), 'p', 1);
+      expect(await sameHistory()).toHaveLength(LIMIT);
+    });
+
+    it('[D02] has what another process has written', async () => {
+      await answered(other, 2);
+      expect(await sameHistory()).toEqual(['says 1', 'says 2']);
+    });
+
+    it('[D05] says what did not arrive, until it is sent again', async () => {
+      await notSent();
+      expect(await sameHistory()).toEqual(['says 1 (gone)']);
+      const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
+      await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
+      expect(await sameHistory()).toEqual(['says 1']);
+    });
+
+    it('[D06] loses a turn that is run again', async () => {
+      await answered(store, 2, 'failed');
+      await sameHistory();
+      const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
+      await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
+      expect(await sameHistory()).toEqual(['says 1']);
+    });
+
+    it('[G15] has nothing that was forgotten, here or by another process', async () => {
+      const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
+      await store.forgetting.forget({ ...forgetting, words: ['says'] });
+      expect(await sameHistory()).toEqual(['[forgotten] 1']);
+      await other.forgetting.forget({ ...forgetting, words: ['1'] });
+      expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
+    });
+
+    it('[D15] has nothing that is too old', async () => {
+      await answered(store, 2);
+      await sameHistory();
+      const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
+      const pace = { clock: () => 10 * 24 * 60 * 60_000, pause: async () => true };
+      await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
+      expect(await sameHistory()).toEqual([]);
+    });
+
+    it('[G11] begins behind the newest summary', async () => {
+      for (const nth of [2, 3]) await answered(store, nth);
+      const [first, second] = (await read(store)).entries;
+      const summary = { ...PLACE, kind: 'history', mark: '0' } as const;
+      for (const [mark, reaches] of [first?.seq, second?.seq].entries()) {
+        const task = { ...summary, mark: String(mark) };
+        await store.summaries.claim(task, { by: 'one', now: 0, until: 9, impatient: true });
+        await store.summaries.finish(task, 'one', { content: { mark }, reaches: reaches ?? 0 });
+        await sameHistory();
+      }
+      await answered(store, 4);
+      expect(await sameHistory()).toEqual(['says 3', 'says 4']);
+    });
+  });
+}
+
+describe('remembered history', () => {
+  const sqlite = sqliteForTests();
+  afterAll(() => sqlite.dispose());
+
+  it('is parsed once while one process has the file', async () => {
+    const store = await sqlite.openEmpty();
+    await answered(store, 1);
+    const before = await store.transcript.sinceSummary(PLACE, LIMIT);
+    await answered(store, 2);
+    const after = await store.transcript.sinceSummary(PLACE, LIMIT);
+    expect(after.entries).toHaveLength(2);
+    expect(after.entries[0]).toBe(before.entries[0]);
+  });
+
+  const session = { entries: [], reaches: 0, characters: 40 };
+
+  it('drops what was not read for longest beyond its bound', () => {
+    const memory = new RememberedHistory(100);
+    for (const key of ['a', 'b', 'a', 'c']) memory.set(key, 0, session);
+    const kept = ['a', 'b', 'c'].filter((key) => memory.get(key, 0) !== undefined);
+    expect(kept).toEqual(['a', 'c']);
+    memory.set('long', 0, { ...session, characters: 101 });
+    expect(memory.get('long', 0)).toBeUndefined();
+  });
+
+  it('holds for one version of the history', () => {
+    const memory = new RememberedHistory(100);
+    memory.set('a', 0, session);
+    expect(memory.get('a', 1)).toBeUndefined();
+    expect(memory.get('a', 0)).toBeUndefined();
+  });
+});

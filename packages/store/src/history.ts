@@ -1,0 +1,238 @@
+import type { Selectable } from 'kysely';
+import type { Database } from './database.ts';
+import { type INBOX_COLUMNS, type InboxTable, readInboxRow } from './inbox-rows.ts';
+import { fromJson } from './json-column.ts';
+import type { PinPlace } from './pins.ts';
+import type { InboxRow, TranscriptEntry } from './rows.ts';
+import { statement } from './statement.ts';
+import type { StoredSummary, SummaryPlace } from './summaries.ts';
+import type { Seq } from './tables.ts';
+
+/** A line of the history, and why not all of it reached its chat, if so (D05). */
+export interface RememberedEntry extends TranscriptEntry {
+  readonly undelivered?: string;
+}
+
+/** A line of the history with its place in it. */
+export interface NumberedEntry extends RememberedEntry {
+  readonly seq: number;
+  /** When it was stored, in ms. */
+  readonly at: number;
+}
+
+type Entries = Promise<readonly NumberedEntry[]>;
+
+/** A summary, and what was said since. */
+interface SinceSummary {
+  readonly summary: StoredSummary | null;
+  readonly entries: readonly NumberedEntry[];
+}
+
+/** Of the history that was read last, in characters of its JSON; about three bytes each. */
+const REMEMBERED = 1_500_000;
+
+/** The model's history of a conversation. Written only by the commit of a turn. */
+export type TranscriptRepository = ReturnType<typeof transcriptRepository>;
+
+/** The table `transcript`, read. */
+export function transcriptRepository(database: Database) {
+  const memory = new RememberedHistory(REMEMBERED);
+  return {
+    /** The newest `limit` entries of one session, oldest first. */
+    async recent(
+      conversationId: string,
+      session: number,
+      limit: number,
+    ): Promise<readonly RememberedEntry[]> {
+      const params = { conversationId, session, limit };
+      const rows = await database.read((sql) => sql.all(RECENT, params));
+      return rows.reverse().map(remembered);
+    },
+    /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
+    async newestAfter(
+      { conversationId, session }: PinPlace,
+      after: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, after, limit };
+      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
+    },
+    /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
+    async sinceSummary(place: SummaryPlace, limit: number): Promise<SinceSummary> {
+      const version = database.rewritten();
+      const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
+      const known = version === null ? undefined : memory.get(key, version);
+      const read = await readSince(database, place, limit, known);
+      const isUnchanged = version !== null && database.rewritten() === version;
+      // What was changed while this was reading, or whose summary was taken back, is read again.
+      const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
+      const { summary, session } = isStale ? await readSince(database, place, limit) : read;
+      if (isUnchanged) memory.set(key, version, session);
+      return { summary, entries: session.entries };
+    },
+    /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
+    async oldestAfter(
+      { conversationId, session }: PinPlace,
+      after: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, after, limit };
+      return (await database.read((sql) => sql.all(OLDEST, params))).map(numbered);
+    },
+    /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
+    async saidBetween(
+      { conversationId, session }: PinPlace,
+      from: number,
+      to: number,
+      limit: number,
+    ): Entries {
+      const params = { conversationId, session, from, to, limit };
+      return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(numbered);
+    },
+    /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
+    async messagesBehind(
+      { conversationId, session }: PinPlace,
+      first: number,
+      last: number,
+    ): Promise<readonly InboxRow[]> {
+      const params = { conversationId, session, first, last };
+      return (await database.read((sql) => sql.all(BEHIND, params))).map(readInboxRow);
+    },
+  };
+}
+
+interface EntryRow extends Pick<TranscriptEntry, 'role'> {
+  readonly seq: number;
+  readonly content: string;
+  readonly at: number;
+  readonly undelivered: string | null;
+}
+
+/** Reads a session, or what came since `known` was read. */
+async function readSince(
+  database: Database,
+  { conversationId, session, reader }: SummaryPlace,
+  limit: number,
+  known: RememberedSession = { entries: [], reaches: 0, characters: 0 },
+): Promise<{ readonly summary: StoredSummary | null; readonly session: RememberedSession }> {
+  const after = known.entries.at(-1)?.seq ?? 0;
+  const params = { conversationId, session, reader, after, limit };
+  const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, params));
+  const row = rows.find(({ role }) => role === 'summary');
+  const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
+  const fresh = rows.filter(isEntry);
+  const reaches = summary?.reaches ?? 0;
+  const characters = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
+  const entries = [...known.entries, ...fresh.map(numbered).sort((a, b) => a.seq - b.seq)]
+    .slice(-limit)
+    .filter(({ seq }) => seq > reaches);
+  return { summary, session: { entries, reaches, characters } };
+}
+
+type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
+
+// Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. A question has none.
+const ENTRIES = `
+  select seq, role, content, created_at as at, case when role = 'assistant' then (
+    select max(outbox.error) from outbox
+    where outbox.turn_id = transcript.turn_id and outbox.turn_id is not null
+      and outbox.state in ('failed', 'unknown')) end as undelivered
+  from transcript where conversation_id = :conversationId and session = :session`;
+
+const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
+
+const NEWEST = statement(
+  `${ENTRIES} and seq > :after order by seq desc limit :limit`,
+).rows<EntryRow>();
+
+// The summary comes with its own role; one statement, as most sessions have none and every turn asks. A
+// common table expression would be shorter, but SQLite would build a table for it each time.
+const SUMMARIES = `
+  from summary where conversation_id = :conversationId and session = :session and reader = :reader
+    and kind = 'history' and content is not null`;
+
+const SINCE_SUMMARY = statement(`
+  select * from (${ENTRIES} and seq > coalesce(
+      (select max(reaches) ${SUMMARIES} and reaches > :after), cast(:after as bigint))
+    order by seq desc limit :limit) as newest
+  union all select reaches, 'summary', content, 0, null ${SUMMARIES}
+    and reaches = (select max(reaches) ${SUMMARIES})`).rows<SinceSummaryRow>();
+
+const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
+
+const BETWEEN = statement(`
+  ${ENTRIES} and created_at >= :from and created_at < :to
+  order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
+
+const BEHIND = statement(`
+  select seq, conversation_id, message, route, received_at, from_owner, settles_at, trace from inbox
+  where turn_id is not null and turn_id in (select turn_id from transcript
+    where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
+  order by seq`).rows<Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>>();
+
+function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
+  const entry = { role, content: fromJson(content) };
+  return undelivered !== null ? { ...entry, undelivered } : entry;
+}
+
+const isEntry = (row: SinceSummaryRow): row is EntryRow => row.role !== 'summary';
+
+const numbered = (row: EntryRow): NumberedEntry => {
+  return { seq: row.seq, at: row.at, ...remembered(row) };
+};
+
+/** The newest entries of a session behind its summary. */
+interface RememberedSession {
+  readonly entries: readonly NumberedEntry[];
+  /** `seq` of the last entry that is in the summary; 0 without one. */
+  readonly reaches: number;
+  /** At least so long is the JSON of the entries. */
+  readonly characters: number;
+}
+
+/**
+ * What was read of sessions, so that a turn reads and parses only what came since the last one. It holds
+ * for one version of the history and at most `characters` of it: what was not asked for longest goes.
+ */
+export class RememberedHistory {
+  readonly #characters: number;
+  readonly #sessions = new Map<string, RememberedSession>();
+  #version = 0;
+  #size = 0;
+
+  constructor(characters: number) {
+    this.#characters = characters;
+  }
+
+  get(key: string, version: number): RememberedSession | undefined {
+    if (version !== this.#version) {
+      this.#sessions.clear();
+      this.#size = 0;
+      this.#version = version;
+    }
+    return this.#sessions.get(key);
+  }
+
+  set(key: string, version: number, session: RememberedSession): void {
+    this.#size -= this.get(key, version)?.characters ?? 0;
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
+    this.#size += session.characters;
+    for (const [oldest, { characters }] of this.#sessions) {
+      if (this.#size <= this.#characters) break;
+      this.#sessions.delete(oldest);
+      this.#size -= characters;
+    }
+  }
+}
+
+/** The model's history; `content` is JSON. */
+export interface TranscriptTable {
+  seq: Seq;
+  conversation_id: string;
+  session: number;
+  turn_id: string;
+  role: TranscriptEntry['role'];
+  content: string;
+  created_at: number;
+}

@@ -1,0 +1,243 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { CommandEffect, CommandResult } from './commands.ts';
+import { openStore } from './open-store.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`the inbox on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    describe('accepting', () => {
+      it('[D01] keeps a message as it came, and in the order of storing', async () => {
+        await store.inbox.accept(message('m1', 'c1', { at: 1_763_700_000_001 }));
+        await store.inbox.accept(message('m0', 'c1', { at: 5, threadId: 't9' }));
+        const rows = await store.inbox.recent(CHAT, 10);
+        expect(rows).toEqual([
+          {
+            ...message('m1', 'c1', { at: 1_763_700_000_001 }),
+            seq: expect.any(Number),
+            outcome: null,
+          },
+          {
+            ...message('m0', 'c1', { at: 5, threadId: 't9' }),
+            seq: expect.any(Number),
+            outcome: null,
+          },
+        ]);
+        expect(rows[1]?.seq).toBeGreaterThan(rows[0]?.seq ?? Number.POSITIVE_INFINITY);
+      });
+
+      it('[F08] stores the same message once, however many are told at the same time', async () => {
+        const results = await Promise.all(
+          Array.from({ length: 50 }, () => store.inbox.accept(message('m1'))),
+        );
+        expect(results.filter((result) => result === 'stored')).toHaveLength(1);
+        expect(results.filter((result) => result === 'duplicate')).toHaveLength(49);
+        expect(await store.inbox.waiting('web:c1')).toBe(1);
+      });
+
+      it('[F08] knows a message again after a restart and after its turn', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.lanes.commit(lease, answer('t1', ['hi']), 1);
+        await store.close();
+        const again = await openStore({ url: database.url(), clock: () => 0 });
+        expect(await again.inbox.accept(message('m1'))).toBe('duplicate');
+        expect(await again.inbox.waiting('web:c1')).toBe(0);
+        await again.close();
+      });
+
+      it('tells the same number in another chat or account apart', async () => {
+        const other = message('m1', 'c2');
+        const account = { ...other, message: { ...other.message, account: 'second' } };
+        expect(await store.inbox.accept(message('m1', 'c1'))).toBe('stored');
+        expect(await store.inbox.accept(other)).toBe('stored');
+        expect(await store.inbox.accept(account)).toBe('stored');
+      });
+
+      it('[D07] takes no more than there is room for, also when many come at once', async () => {
+        const taken = await Promise.all(
+          Array.from({ length: 10 }, (_, i) => store.inbox.accept(message(`m${i}`), 3)),
+        );
+        expect(taken.filter((outcome) => outcome === 'stored')).toHaveLength(3);
+        expect(taken.filter((outcome) => outcome === 'full')).toHaveLength(7);
+        expect(await store.inbox.waiting('web:c1')).toBe(3);
+      });
+
+      it('[D07] [F08] knows a message that it has, however full the lane is', async () => {
+        await store.inbox.accept(message('m1'), 1);
+        expect(await store.inbox.accept(message('m1'), 1)).toBe('duplicate');
+      });
+
+      it('counts what waits in one lane, and shows the newest rows oldest first', async () => {
+        for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
+        await store.inbox.accept(message('m1', 'c2'));
+        expect(await store.inbox.waiting('web:c1')).toBe(3);
+        expect(await store.inbox.waiting('web:nobody')).toBe(0);
+        const rows = await store.inbox.recent(CHAT, 2);
+        expect(rows.map((row) => row.message.messageId)).toEqual(['m2', 'm3']);
+      });
+    });
+
+    describe('where an owner writes', () => {
+      const fromOwner = (id: string, chatId: string) => ({
+        ...message(id, chatId),
+        fromOwner: true,
+      });
+
+      it('[W08] knows the last message of each direct chat of an owner, newest first', async () => {
+        expect(await store.inbox.ownerChats()).toEqual([]);
+        await store.inbox.accept(message('m1', 'stranger'));
+        await store.inbox.accept(fromOwner('m1', 'a'));
+        await store.inbox.accept(fromOwner('m1', 'b'));
+        await store.inbox.accept(fromOwner('m2', 'a'));
+        await store.inbox.accept(message('m2', 'stranger'));
+        const rows = await store.inbox.ownerChats();
+        expect(rows).toEqual([
+          { ...fromOwner('m2', 'a'), seq: expect.any(Number) },
+          { ...fromOwner('m1', 'b'), seq: expect.any(Number) },
+        ]);
+      });
+
+      it('[W08] counts commands, too', async () => {
+        await store.inbox.command(fromOwner('m1', 'a'), { kind: 'none' }, () => []);
+        expect(await store.inbox.ownerChats()).toHaveLength(1);
+      });
+    });
+
+    describe('a command', () => {
+      const STOP = { kind: 'stop' } as const;
+      const send = (id: string, effect: CommandEffect) =>
+        store.inbox.command(message(id), effect, (result) => [part(describeResult(result))]);
+
+      it('is stored as done and answered in the same transaction', async () => {
+        const result = await send('m1', { kind: 'none' });
+        expect(result).toEqual({ duplicate: false, stoppedTurn: null, setAside: 0 });
+        expect(await store.inbox.waiting('web:c1')).toBe(0);
+        expect((await store.inbox.recent(CHAT, 1))[0]?.outcome).toBe('command');
+        expect((await store.outbox.next(CHAT))?.part).toMatchObject({
+          turnId: null,
+          body: { text: 'stopped null, set aside 0' },
+        });
+      });
+
+      it('is not stored at all when its answer cannot be made', async () => {
+        const failing = store.inbox.command(message('m1'), STOP, () => {
+          throw new Error('no words');
+        });
+        await expect(failing).rejects.toThrow('no words');
+        expect(await store.inbox.recent(CHAT, 1)).toEqual([]);
+        expect(await store.inbox.accept(message('m1'))).toBe('stored');
+      });
+
+      it('[F08] does nothing and answers nothing when it comes twice', async () => {
+        await store.inbox.accept(message('m1'));
+        await send('m2', STOP);
+        await store.inbox.accept(message('m3'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        expect(await send('m2', STOP)).toEqual({ duplicate: true, stoppedTurn: null, setAside: 0 });
+        expect(await store.lanes.commit(lease, answer('t1', ['still here']), 1)).toBe('committed');
+        const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
+        expect(texts).toEqual(['stopped null, set aside 1', 'still here']);
+      });
+
+      it('/new begins a session without touching what runs or waits', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await send('m2', { kind: 'new-session' });
+        await store.lanes.commit(lease, answer('t1', ['old']), 1);
+        await store.inbox.accept(message('m3'));
+        const next = await claim(store, lease, 't2');
+        expect(next.session).toBe(1);
+        expect(await store.transcript.recent('web:c1', 0, 9)).toHaveLength(1);
+        expect(await store.transcript.recent('web:c1', 1, 9)).toEqual([]);
+      });
+
+      it('/stop ends the running turn, sets aside what waits and spares what comes later', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(message('m3'));
+        const result = await send('m4', STOP);
+        await store.inbox.accept(message('m5'));
+
+        expect(result).toEqual({
+          duplicate: false,
+          stoppedTurn: 't1',
+          setAside: 2,
+          stoppedSubAgents: [],
+        });
+        const outcomes = (await store.inbox.recent(CHAT, 9)).map((row) => row.outcome);
+        expect(outcomes).toEqual(['stopped', 'stopped', 'stopped', 'command', null]);
+        expect((await store.turns.totals(0)).stopped).toBe(1);
+      });
+
+      it('[D02] /stop fences the worker and frees the lane for the next one at once', async () => {
+        await store.inbox.accept(message('m1'));
+        const fenced = await hold(store);
+        await claim(store, fenced, 't1');
+        await send('m2', STOP);
+        await store.inbox.accept(message('m3'));
+
+        expect(await store.lanes.renew([fenced], 5_000)).toEqual({ renewed: [], busy: [] });
+        expect(await store.turns.appendStep(fenced, 't1', { index: 0, content: 1 }, 1)).toBe(
+          'fenced',
+        );
+        expect(await store.lanes.commit(fenced, answer('t1', ['late']), 1)).toBe('fenced');
+        expect(await store.lanes.claim(fenced, 'collect', 't2', 1)).toEqual({ kind: 'fenced' });
+        const next = await claim(store, await hold(store, 'web:c1', 'w2'), 't3');
+        expect(next.resumed).toBe(false);
+        expect(idsOf(next)).toEqual(['m3']);
+        const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
+        expect(texts).toEqual(['stopped t1, set aside 0']);
+      });
+
+      it('[F05] /stop of somebody who may stop only their own spares what others asked', async () => {
+        const by = (id: string, sender: string) => {
+          const admitted = message(id);
+          const { message: written } = admitted;
+          return {
+            ...admitted,
+            message: { ...written, sender: { ...written.sender, id: sender } },
+          };
+        };
+        const ownStop = (id: string) => send(id, { kind: 'stop', senderId: 'u2' });
+        await store.inbox.accept(by('m1', 'u1'));
+        await store.inbox.accept(by('m2', 'u2'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.inbox.accept(by('m3', 'u1'));
+        await store.inbox.accept(by('m4', 'u2'));
+        expect(await ownStop('s1')).toMatchObject({ stoppedTurn: null, setAside: 1 });
+        expect(await store.lanes.commit(lease, answer('t1', ['for both']), 1)).toBe('committed');
+        expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m3']);
+        expect(await ownStop('s2')).toMatchObject({ stoppedTurn: null, setAside: 0 });
+        await store.lanes.commit(lease, answer('t2', ['for u1']), 1);
+        await store.inbox.accept(by('m5', 'u2'));
+        await claim(store, lease, 't3');
+        expect(await ownStop('s3')).toMatchObject({ stoppedTurn: 't3', setAside: 0 });
+        expect(await store.lanes.commit(lease, answer('t3', ['late']), 1)).toBe('fenced');
+      });
+
+      it('/stop in an idle or unknown chat finds nothing', async () => {
+        expect(await send('m1', STOP)).toMatchObject({ stoppedTurn: null, setAside: 0 });
+      });
+    });
+  });
+}
+
+function describeResult(result: CommandResult): string {
+  return `stopped ${result.stoppedTurn}, set aside ${result.setAside}`;
+}

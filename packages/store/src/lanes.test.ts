@@ -1,0 +1,302 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message, routeTo } from './testing/messages.ts';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`a lane on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    it('[F08] leaves an album until it is whole, and says when to come back', async () => {
+      const picture = (id: string, at: number) => {
+        const { message: one, ...rest } = message(id, 'c1', { at });
+        return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
+      };
+      const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 1_000 };
+      await store.inbox.accept(picture('m1', 0));
+      expect(await store.lanes.begin(work, 'followup', 't1', 400)).toEqual({
+        kind: 'settling',
+        retryInMs: 600,
+      });
+      await store.inbox.accept(picture('m2', 500));
+      const other = { ...work, owner: 'w2' };
+      const begun = await store.lanes.begin(other, 'followup', 't2', 1_500);
+      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+    });
+
+    afterAll(() => database.dispose());
+
+    describe('the lease', () => {
+      it('[D02] is held by one worker; the other is told how long', async () => {
+        await hold(store, 'web:c1', 'w1', 0);
+        const second = await store.lanes.acquire('web:c1', 'w2', 400, 1_000);
+        expect(second).toEqual({ kind: 'busy', retryInMs: 600 });
+      });
+
+      it('[D02] goes to exactly one of many who ask at once', async () => {
+        const results = await Promise.all(
+          Array.from({ length: 20 }, (_, i) => store.lanes.acquire('web:c1', `w${i}`, 0, 1_000)),
+        );
+        expect(results.filter((result) => result.kind === 'held')).toHaveLength(1);
+      });
+
+      it('[D02] comes with the turn that another worker started a moment ago', async () => {
+        const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
+        for (const chat of chats) {
+          for (const nth of [1, 2]) await store.inbox.accept(message(`m${nth}-${chat}`, chat));
+        }
+        const begin = (chat: string, nth: number) => {
+          const work = { conversationId: `web:${chat}`, owner: `w${nth}`, leaseMs: 0 };
+          return store.lanes.begin(work, 'followup', `t-${chat}-${nth}`, 1);
+        };
+        const all = chats.flatMap((chat) => [1, 2, 3].map((nth) => begin(chat, nth)));
+        const turns = (await Promise.all(all)).map((one) => one.kind === 'turn' && one.turn.turnId);
+        expect(turns).not.toContain(false);
+        expect(new Set(turns).size).toBe(chats.length);
+      });
+
+      it('goes to another when it runs out or is given back, with a higher epoch', async () => {
+        const first = await hold(store, 'web:c1', 'w1', 0);
+        const second = await hold(store, 'web:c1', 'w2', 1_000);
+        await store.lanes.release(second);
+        const third = await hold(store, 'web:c1', 'w3', 1_001);
+        expect(second.epoch).toBeGreaterThan(first.epoch);
+        expect(third.epoch).toBeGreaterThan(second.epoch);
+      });
+
+      it('is taken over by its own owner, whose earlier run is then fenced', async () => {
+        const first = await hold(store, 'web:c1', 'w1', 0);
+        await hold(store, 'web:c1', 'w1', 1);
+        expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
+      });
+
+      it('can be prolonged while nobody else took it, and not once lost or given back', async () => {
+        const lease = await hold(store, 'web:c1', 'w1', 0);
+        expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
+        expect(await store.lanes.acquire('web:c1', 'w2', 4_000, 1_000)).toEqual({
+          kind: 'busy',
+          retryInMs: 1_000,
+        });
+        const taken = await hold(store, 'web:c1', 'w2', 5_000);
+        expect(await store.lanes.renew([lease], 9_000)).toEqual({ renewed: [], busy: [] });
+        await store.lanes.release(lease);
+        expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: ['web:c1'], busy: [] });
+        await store.lanes.release(taken);
+        expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
+      });
+
+      it('[D05] is prolonged with all others of its worker at once, each for itself', async () => {
+        const chats = Array.from({ length: 450 }, (_, nth) => `web:${nth}`);
+        const leases = [];
+        for (const chat of chats) leases.push(await hold(store, chat, 'w1', 0));
+        await hold(store, 'web:7', 'w2', 1_000);
+        const { renewed } = await store.lanes.renew(leases, 5_000);
+        expect([...renewed].sort()).toEqual(chats.filter((chat) => chat !== 'web:7').sort());
+        expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
+      });
+
+      it('ends everywhere at releaseAll, and its holders are fenced', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.lanes.releaseAll();
+        expect(await store.lanes.commit(lease, answer('t1', ['late']), 1)).toBe('fenced');
+        expect(await store.lanes.acquire('web:c1', 'w2', 1, 1_000)).toMatchObject({ kind: 'held' });
+      });
+    });
+
+    describe('claiming', () => {
+      it('[D03] collect makes one turn of all that waits, in the order of storing', async () => {
+        for (const id of ['m3', 'm1', 'm2']) await store.inbox.accept(message(id));
+        const lease = await hold(store);
+        const turn = await claim(store, lease, 't1', 'collect');
+        expect(turn).toMatchObject({ turnId: 't1', resumed: false, attempts: 0, steps: [] });
+        expect(idsOf(turn)).toEqual(['m3', 'm1', 'm2']);
+        expect(await store.inbox.waiting('web:c1')).toBe(0);
+      });
+
+      it('[D03] followup makes one turn of each message', async () => {
+        for (const id of ['m1', 'm2']) await store.inbox.accept(message(id));
+        const lease = await hold(store);
+        expect(idsOf(await claim(store, lease, 't1', 'followup'))).toEqual(['m1']);
+        await store.lanes.commit(lease, answer('t1', ['one']), 1);
+        expect(idsOf(await claim(store, lease, 't2', 'followup'))).toEqual(['m2']);
+      });
+
+      it('[D03] collect keeps apart what is answered in different places, in order', async () => {
+        await store.inbox.accept(message('m1', 'c1', { threadId: 'a' }));
+        await store.inbox.accept(message('m2', 'c1', { threadId: 'a' }));
+        await store.inbox.accept(message('m3', 'c1', { threadId: 'b' }));
+        await store.inbox.accept(message('m4', 'c1', { threadId: 'a' }));
+        const lease = await hold(store);
+        const turns: (readonly string[])[] = [];
+        for (const turnId of ['t1', 't2', 't3']) {
+          turns.push(idsOf(await claim(store, lease, turnId)));
+          await store.lanes.commit(lease, answer(turnId, []), 1);
+        }
+        expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
+      });
+
+      it('finds nothing in an empty lane, and nothing of another lane', async () => {
+        await store.inbox.accept(message('m1', 'c2'));
+        const lease = await hold(store, 'web:c1');
+        expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'none' });
+      });
+
+      it('says when the newest waiting message came', async () => {
+        expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
+        await store.inbox.accept(message('m1', 'c1', { at: 70 }));
+        await store.inbox.accept(message('m2', 'c1', { at: 60 }));
+        expect(await store.lanes.newestWaiting('web:c1')).toBe(70);
+        await claim(store, await hold(store), 't1');
+        expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
+      });
+
+      it('[G16] resumes an unfinished turn with its id, messages and steps, and counts', async () => {
+        await store.inbox.accept(message('m1'));
+        const dead = await hold(store, 'web:c1', 'w1', 0);
+        await claim(store, dead, 't1');
+        await store.turns.appendStep(dead, 't1', { index: 0, content: { text: 'thought' } }, 1);
+        await store.turns.appendStep(dead, 't1', { index: 1, content: ['called'] }, 2);
+        await store.inbox.accept(message('m2'));
+
+        const second = await claim(store, await hold(store, 'web:c1', 'w2', 1_000), 'unused');
+        expect(second).toMatchObject({ turnId: 't1', resumed: true, attempts: 1 });
+        expect(idsOf(second)).toEqual(['m1']);
+        expect(second.steps).toEqual([
+          { index: 0, content: { text: 'thought' } },
+          { index: 1, content: ['called'] },
+        ]);
+        const lease = await hold(store, 'web:c1', 'w3', 2_000);
+        expect((await claim(store, lease, 'unused')).attempts).toBe(2);
+        await store.lanes.commit(lease, answer('t1', ['done']), 3);
+        expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m2']);
+      });
+    });
+
+    describe('committing', () => {
+      it('[D05] lets the history know which answer did not reach its chat', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        const entries = [
+          { role: 'user', content: 'hello' },
+          { role: 'assistant', content: 'hi' },
+        ] as const;
+        await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), entries }, 9);
+        const due = await store.outbox.next(routeTo('c1'));
+        await store.outbox.markSending(due?.part.id ?? '', 10);
+        await store.outbox.giveUp(due?.part.id ?? '', 'failed', 'blocked', 11, null);
+        expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([
+          entries[0],
+          { ...entries[1], undelivered: 'blocked' },
+        ]);
+      });
+
+      it('[D04] writes history, parts, usage and messages together', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        const usage = { model: 'offline', inputTokens: 10, outputTokens: 5, costUsd: 0.25 };
+        const entries = [
+          { role: 'user', content: 'hello' },
+          { role: 'assistant', content: [{ type: 'text', text: 'hi\u0000' }] },
+        ] as const;
+        const commit = { ...answer('t1', ['one', 'two']), entries, usage };
+        expect(await store.lanes.commit(lease, commit, 9)).toBe('committed');
+
+        expect(await store.transcript.recent('web:c1', 0, 9)).toEqual(entries);
+        expect(await store.transcript.recent('web:c1', 0, 1)).toEqual([entries[1]]);
+        const parts = await store.outbox.recent(routeTo('c1'), 9);
+        expect(parts.map((entry) => entry.part.body.text)).toEqual(['one', 'two']);
+        expect(parts.every((entry) => entry.part.turnId === 't1')).toBe(true);
+        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBe('answered');
+        expect(await store.turns.totals(9)).toEqual({
+          answered: 1,
+          failed: 0,
+          stopped: 0,
+          inputTokens: 10,
+          outputTokens: 5,
+          costUsd: 0.25,
+        });
+      });
+
+      it('[D04] writes nothing when the lease was lost', async () => {
+        await store.inbox.accept(message('m1'));
+        const lost = await hold(store, 'web:c1', 'w1', 0);
+        await claim(store, lost, 't1');
+        const now = await hold(store, 'web:c1', 'w2', 1_000);
+
+        expect(await store.lanes.commit(lost, answer('t1', ['ghost']), 1_001)).toBe('fenced');
+        expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
+        expect(await store.outbox.next(routeTo('c1'))).toBeNull();
+        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBeNull();
+        expect((await store.turns.totals(0)).answered).toBe(0);
+        expect(await store.lanes.commit(now, answer('t1', ['real']), 1_002)).toBe('committed');
+      });
+
+      it('[D04] writes nothing a second time for the same turn', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        await store.lanes.commit(lease, answer('t1', ['once']), 1);
+        expect(await store.lanes.commit(lease, answer('t1', ['once']), 1)).toBe('fenced');
+        expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
+      });
+
+      it('[D04] of two at the same moment only one is written', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        const results = await Promise.all(
+          Array.from({ length: 8 }, () => store.lanes.commit(lease, answer('t1', ['once']), 1)),
+        );
+        expect(results.filter((result) => result === 'committed')).toHaveLength(1);
+        expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
+      });
+
+      it("refuses the turn of another lane, even with one's own lease in order", async () => {
+        await store.inbox.accept(message('m1', 'c2'));
+        await claim(store, await hold(store, 'web:c2'), 't2');
+        const lease = await hold(store, 'web:c1');
+        expect(await store.lanes.commit(lease, answer('t2', ['wrong']), 1)).toBe('fenced');
+      });
+
+      it('keeps the reason of a silent or failed turn out of the outbox', async () => {
+        await store.inbox.accept(message('m1'));
+        const lease = await hold(store);
+        await claim(store, lease, 't1');
+        const silent = { ...answer('t1', []), outcome: 'silent', reason: 'not addressed' } as const;
+        expect(await store.lanes.commit(lease, silent, 1)).toBe('committed');
+        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBe('silent');
+        expect(await store.outbox.next(routeTo('c1'))).toBeNull();
+      });
+    });
+
+    describe('the sweep', () => {
+      it('finds lanes with waiting messages or unfinished turns, the longest waiting first', async () => {
+        await store.inbox.accept(message('m1', 'late', { at: 30 }));
+        await store.inbox.accept(message('m1', 'early', { at: 10 }));
+        await store.inbox.accept(message('m2', 'early', { at: 40 }));
+        await store.inbox.accept(message('m1', 'begun', { at: 5 }));
+        const begun = await hold(store, 'web:begun');
+        await claim(store, begun, 't1');
+        await store.lanes.release(begun);
+        const done = await hold(store, 'web:done');
+        await store.lanes.release(done);
+
+        expect(await store.lanes.withWork(50, 9)).toEqual(['web:begun', 'web:early', 'web:late']);
+        expect(await store.lanes.withWork(50, 1)).toEqual(['web:begun']);
+      });
+
+      it('leaves lanes alone while a worker lives on them', async () => {
+        await store.inbox.accept(message('m1'));
+        await hold(store, 'web:c1', 'w1', 0);
+        expect(await store.lanes.withWork(999, 9)).toEqual([]);
+        expect(await store.lanes.withWork(1_000, 9)).toEqual(['web:c1']);
+      });
+    });
+  });
+}

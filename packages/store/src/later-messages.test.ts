@@ -1,0 +1,204 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Joining } from './lanes.ts';
+import type { InboxRow, Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
+
+function joining(index: number, mayJoin: (row: InboxRow) => boolean = () => true): Joining {
+  return {
+    turnId: 't1',
+    mode: 'agent',
+    mayJoin,
+    steps: (rows) => [{ index, content: { joined: rows.map(({ seq }) => seq) } }],
+  };
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`a running turn on ${database.name}`, () => {
+    let store: Store;
+    let lease: Lease;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('m1'));
+      lease = await hold(store);
+      await claim(store, lease, 't1');
+    });
+    afterAll(() => database.dispose());
+
+    const outcomes = async () => {
+      const rows = await store.inbox.recent(CHAT, 20);
+      return rows.map(({ message: { messageId }, outcome }) => `${messageId} ${outcome}`);
+    };
+    const resumed = async (owner = 'w2') => {
+      const next = await hold(store, 'web:c1', owner, 2_000);
+      return { lease: next, turn: await claim(store, next, 't9') };
+    };
+
+    describe('that messages join', () => {
+      it('[D03] has them and its journal says where, also when it is resumed', async () => {
+        await store.turns.appendStep(lease, 't1', { index: 0, content: 'asked' }, 1);
+        for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
+        const joined = await store.lanes.join(lease, joining(1), 5);
+        expect(joined).toMatchObject({ kind: 'joined', rows: [{ seq: 2 }, { seq: 3 }] });
+        const { turn } = await resumed();
+        expect(idsOf(turn)).toEqual(['m1', 'm2', 'm3']);
+        expect(turn.steps.map(({ content }) => content)).toEqual(['asked', { joined: [2, 3] }]);
+      });
+
+      it('[D04] ends all of them with one commit', async () => {
+        await store.inbox.accept(message('m2'));
+        await store.lanes.join(lease, joining(0), 5);
+        await store.lanes.commit(lease, answer('t1', ['both']), 6);
+        expect(await outcomes()).toEqual(['m1 answered', 'm2 answered']);
+      });
+
+      it('[D02] stops at the first that may not, so that the order stays', async () => {
+        for (const id of ['m2', 'm3', 'm4']) await store.inbox.accept(message(id));
+        const but = ({ message: { messageId } }: InboxRow) => messageId !== 'm3';
+        expect(await store.lanes.join(lease, joining(0, but), 5)).toMatchObject({
+          rows: [{ message: { messageId: 'm2' } }],
+        });
+        expect(await store.lanes.join(lease, joining(1, but), 5)).toEqual({ kind: 'none' });
+        await store.lanes.commit(lease, answer('t1', ['a']), 6);
+        expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m3', 'm4']);
+      });
+
+      it('[D02] is refused once the lease is lost, with nothing changed', async () => {
+        await store.inbox.accept(message('m2'));
+        const next = await resumed();
+        expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
+        expect(idsOf(next.turn)).toEqual(['m1']);
+        expect(next.turn.steps).toEqual([]);
+        await store.lanes.commit(next.lease, answer('t1', ['one']), 6);
+        expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
+      });
+
+      it('[F09] is refused once it was stopped', async () => {
+        await store.inbox.accept(message('m2'));
+        await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+        expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
+      });
+
+      it('[D03] is left to itself after /new and after /mode', async () => {
+        await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+        await store.inbox.accept(message('m2'));
+        expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
+        const asked = { ...joining(0), mode: 'ask' as const };
+        expect(await store.lanes.join(lease, asked, 5)).toEqual({ kind: 'none' });
+      });
+
+      it('[F10] waits for files that are on their way', async () => {
+        const { message: one, ...rest } = message('m2');
+        const attachments = [{ kind: 'image' as const, ref: 'r' }];
+        await store.inbox.accept({ ...rest, message: { ...one, attachments } });
+        expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
+      });
+
+      it('[D02] joins each message once when two ask at the same time', async () => {
+        for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
+        const both = await Promise.all([0, 1].map((at) => store.lanes.join(lease, joining(at), 5)));
+        expect(both.map(({ kind }) => kind).sort()).toEqual(['joined', 'none']);
+      });
+    });
+
+    describe('that a later message ends', () => {
+      const interrupt = () => store.lanes.interrupt(lease, 't1', 5);
+
+      it('[D03] lets all wait again in their order, and can store nothing more', async () => {
+        await store.inbox.accept(message('m2'));
+        expect(await interrupt()).toEqual({ kind: 'interrupted' });
+        const step = { index: 0, content: 'late' };
+        expect(await store.turns.appendStep(lease, 't1', step, 6)).toBe('fenced');
+        expect(await store.lanes.commit(lease, answer('t1', ['late']), 6)).toBe('fenced');
+        expect(await store.lanes.join(lease, joining(0), 6)).toEqual({ kind: 'fenced' });
+        const turn = await claim(store, lease, 't2');
+        expect([idsOf(turn), turn.resumed, turn.steps]).toEqual([['m1', 'm2'], false, []]);
+      });
+
+      it('[D02] keeps its lane: nobody else can come in between', async () => {
+        await store.inbox.accept(message('m2'));
+        await interrupt();
+        expect(await store.lanes.acquire('web:c1', 'w2', 10, 1_000)).toMatchObject({
+          kind: 'busy',
+        });
+      });
+
+      it('[D03] goes on where nothing waits, where what waits goes elsewhere, and after /new', async () => {
+        expect(await interrupt()).toEqual({ kind: 'goes-on' });
+        await store.inbox.accept(message('m2', 'c1', { threadId: '7' }));
+        expect(await interrupt()).toEqual({ kind: 'goes-on' });
+        await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+        expect(await interrupt()).toEqual({ kind: 'goes-on' });
+      });
+
+      it('[D03] goes on where only Parley itself has something to say', async () => {
+        const { message: one, ...rest } = message('m2');
+        await store.inbox.accept({ ...rest, message: { ...one, occasion: 'sub-agent' } });
+        expect(await interrupt()).toEqual({ kind: 'goes-on' });
+      });
+
+      it('[F08] says when to ask again while a burst may go on', async () => {
+        await store.inbox.accept({ ...message('m2'), settlesAt: 1_005 });
+        expect(await interrupt()).toEqual({ kind: 'later', retryInMs: 1_000 });
+      });
+
+      it('[D03] is one that was not ended three times before', async () => {
+        for (let nth = 1; nth <= 3; nth += 1) {
+          await store.inbox.accept(message(`later-${nth}`));
+          expect(await store.lanes.interrupt(lease, `t${nth}`, 5)).toEqual({ kind: 'interrupted' });
+          await claim(store, lease, `t${nth + 1}`);
+        }
+        await store.inbox.accept(message('later-4'));
+        expect(await store.lanes.interrupt(lease, 't4', 5)).toEqual({ kind: 'goes-on' });
+        await store.lanes.commit(lease, answer('t4', ['all']), 6);
+        const [first] = await store.decisions.stories(CHAT, 9);
+        expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
+      });
+
+      it('[D02] is left alone once the lease is lost or it is over', async () => {
+        await store.inbox.accept(message('m2'));
+        const next = await resumed();
+        expect(await interrupt()).toEqual({ kind: 'fenced' });
+        await store.lanes.commit(next.lease, answer('t1', ['one']), 6);
+        expect(await store.lanes.interrupt(next.lease, 't1', 7)).toEqual({ kind: 'fenced' });
+        expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
+      });
+
+      it('[D03] is either ended or committed when both are asked for at once', async () => {
+        await store.inbox.accept(message('m2'));
+        const [ended, committed] = await Promise.all([
+          interrupt(),
+          store.lanes.commit(lease, answer('t1', ['one']), 6),
+        ]);
+        expect([ended.kind, committed]).toEqual(
+          committed === 'committed' ? ['fenced', 'committed'] : ['interrupted', 'fenced'],
+        );
+      });
+
+      it('[F06] gives back what it had overheard', async () => {
+        const place = { ...CHAT, conversationId: 'web:c1' };
+        const heard = { messageId: 'h', senderId: 'u', senderName: 'U', text: 'psst' };
+        await store.lanes.commit(lease, answer('t1', ['one']), 6);
+        await store.overheard.keep(place, heard, 1);
+        await store.inbox.accept(message('m2', 'c1', { type: 'group' }));
+        expect((await claim(store, lease, 't2')).overheard).toHaveLength(1);
+        await store.inbox.accept(message('m3', 'c1', { type: 'group' }));
+        await store.lanes.interrupt(lease, 't2', 7);
+        expect((await claim(store, lease, 't3')).overheard).toHaveLength(1);
+      });
+    });
+
+    it('[D03] a lane obeys what its policy says of the chat of its newest message', async () => {
+      await store.lanes.commit(lease, answer('t1', ['one']), 6);
+      for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
+      const one = await claim(store, lease, 't2', { direct: 'followup' });
+      expect(idsOf(one)).toEqual(['m2']);
+      await store.lanes.commit(lease, answer('t2', ['two']), 7);
+      await store.inbox.accept(message('m4'));
+      expect(idsOf(await claim(store, lease, 't3', { group: 'followup' }))).toEqual(['m3', 'm4']);
+    });
+  });
+}

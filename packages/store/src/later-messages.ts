@@ -1,0 +1,151 @@
+import { withoutUnfetched } from './attachments.ts';
+import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts';
+import { lockLeased } from './conversations.ts';
+import type { Sql } from './database.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
+import type { Interruption, Joining, LaneRepository } from './lanes.ts';
+import { RUNNING, WAITING } from './literals.ts';
+import { giveBackOverheard } from './overheard.ts';
+import type { InboxRow, Lease } from './rows.ts';
+import { isUnfinished, storeStep } from './turns.ts';
+
+interface Join {
+  readonly lease: Lease;
+  readonly joining: Joining;
+  readonly now: number;
+}
+
+/** Gives a running turn what waits behind it, and its journal the steps that say so, or nothing at all. */
+export async function joinTurn(
+  sql: Sql,
+  { lease, joining, now }: Join,
+): ReturnType<LaneRepository['join']> {
+  const conversation = await lockLeased(sql, lease);
+  const { turnId, mode } = joining;
+  if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
+  // What was written after these commands is meant for a turn that obeys them.
+  if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
+  if (!(await isOfSession(sql, turnId, conversation.session))) return { kind: 'none' };
+  const rows = await joiningNow(sql, lease.conversationId, joining, now);
+  const last = rows.at(-1);
+  if (last === undefined) return { kind: 'none' };
+  await sql
+    .updateTable('inbox')
+    .set({ state: 'claimed', turn_id: turnId, claimed_at: now })
+    .where('conversation_id', '=', lease.conversationId)
+    .where('state', '=', WAITING)
+    // The oldest of what waits, without a gap: the order of the lane stays (D02).
+    .where('seq', '<=', last.seq)
+    .execute();
+  for (const step of joining.steps(rows)) await storeStep(sql, turnId, step, now);
+  return { kind: 'joined', rows };
+}
+
+async function joiningNow(
+  sql: Sql,
+  conversationId: string,
+  { mayJoin }: Joining,
+  now: number,
+): Promise<readonly InboxRow[]> {
+  const waiting = await waitingMessages(sql, conversationId, 'steer');
+  const ready = readyMessages(waiting, 'steer', now);
+  if (ready.kind !== 'now') return [];
+  const rows = await withoutUnfetched(sql, ready.rows, now);
+  const end = rows.findIndex((row) => !mayJoin(row));
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+async function isOfSession(sql: Sql, turnId: string, session: number): Promise<boolean> {
+  const turn = await sql
+    .selectFrom('turn')
+    .select('session')
+    .where('id', '=', turnId)
+    .executeTakeFirst();
+  return turn?.session === session;
+}
+
+/** Whoever writes all the time is answered all the same: after so many interruptions in a row. */
+const MOST_IN_A_ROW = 3;
+
+/** How soon to look again for a file that is being fetched, in ms. */
+const FILE_MS = 1_000;
+
+interface Interrupt {
+  readonly lease: Lease;
+  readonly turnId: string;
+  readonly now: number;
+}
+
+/** Ends a running turn and lets its messages wait again, if a person has written since. */
+export async function interruptTurn(
+  sql: Sql,
+  { lease, turnId, now }: Interrupt,
+): Promise<Interruption> {
+  const conversation = await lockLeased(sql, lease);
+  if (conversation === null) return { kind: 'fenced' };
+  const turn = await sql
+    .selectFrom('turn')
+    .select(['session', 'awaits'])
+    .where('id', '=', turnId)
+    .where('conversation_id', '=', lease.conversationId)
+    .where('state', '=', RUNNING)
+    .executeTakeFirst();
+  if (turn === undefined) return { kind: 'fenced' };
+  // A question that somebody may be about to answer stays, and so do the words before `/new`.
+  if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
+  const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
+  if (found.kind === 'interrupted') await endTurn(sql, lease.conversationId, turnId, now);
+  return found;
+}
+
+/** Only what a person wrote in the same place, once it is whole. */
+async function whatInterrupts(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): Promise<Interruption> {
+  const [first] = await sql
+    .selectFrom('inbox')
+    .select([...INBOX_COLUMNS, 'interruptions'])
+    .where('turn_id', '=', turnId)
+    .orderBy('seq')
+    .execute();
+  if (first === undefined || first.interruptions >= MOST_IN_A_ROW) return { kind: 'goes-on' };
+  const waiting = await waitingMessages(sql, conversationId, 'interrupt');
+  const [next] = waiting;
+  if (next === undefined || !goesToSamePlace(next.route, readInboxRow(first).route)) {
+    return { kind: 'goes-on' };
+  }
+  const ready = readyMessages(waiting, 'interrupt', now);
+  if (ready.kind === 'later') return { kind: 'later', retryInMs: ready.at - now };
+  if (ready.kind === 'nothing') return { kind: 'goes-on' };
+  const whole = await withoutUnfetched(sql, ready.rows, now);
+  if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
+  const isByPerson = whole.some(({ message }) => message.occasion === undefined);
+  return { kind: isByPerson ? 'interrupted' : 'goes-on' };
+}
+
+async function endTurn(
+  sql: Sql,
+  conversationId: string,
+  turnId: string,
+  now: number,
+): Promise<void> {
+  await sql
+    .updateTable('turn')
+    .set({ state: 'interrupted', finished_at: now, reason: 'interrupted by a later message' })
+    .where('id', '=', turnId)
+    .execute();
+  await sql
+    .updateTable('inbox')
+    .set((eb) => ({
+      state: 'waiting',
+      turn_id: null,
+      claimed_at: null,
+      interruptions: eb('interruptions', '+', 1),
+    }))
+    .where('turn_id', '=', turnId)
+    .execute();
+  giveBackOverheard(sql, conversationId, turnId);
+}

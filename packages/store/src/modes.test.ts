@@ -1,0 +1,117 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { ConversationMode } from './modes.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`modes on ${database.name}`, () => {
+    let store: Store;
+    let made: number;
+    beforeEach(async () => {
+      made = 0;
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const change = async (to: ConversationMode | null) => {
+      made += 1;
+      const effect = { kind: 'mode', to } as const;
+      return (await store.inbox.command(message(`k${made}`), effect, () => [])).mode;
+    };
+    const run = async (plan: string | null = null) => {
+      made += 1;
+      const effect = { kind: 'run-plan', plan, text: 'Run it.' } as const;
+      const typed = {
+        ...message(`k${made}`),
+        message: { ...message(`k${made}`).message, text: '/run' },
+      };
+      return (await store.inbox.command(typed, effect, () => [])).plan;
+    };
+    const answerNext = async (turnId: string, isPlan = true) => {
+      const lease = await hold(store);
+      const turn = await claim(store, lease, turnId);
+      await store.lanes.commit(lease, { ...answer(turnId, ['the plan']), isPlan }, 11);
+      await store.lanes.release(lease);
+      return turn;
+    };
+    const planned = async (turnId = 't1') => {
+      await change('plan');
+      await store.inbox.accept(message(`m${turnId}`));
+      return answerNext(turnId);
+    };
+
+    it('[G04] a conversation begins as an agent, and keeps what it is set to beyond /new', async () => {
+      expect(await change(null)).toMatchObject({ now: 'agent' });
+      expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
+      await store.inbox.command(message('n'), { kind: 'new-session' }, () => []);
+      expect(await change(null)).toMatchObject({ now: 'ask' });
+      await store.inbox.accept(message('m1'));
+      expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
+    });
+
+    it('[G04] [G05] switching the mode behind a plan runs nothing', async () => {
+      await planned();
+      for (const mode of ['agent', 'ask', 'plan', 'agent'] as const) await change(mode);
+      expect(await store.inbox.waiting('web:c1')).toBe(0);
+      expect(await store.lanes.withWork(50_000, 9)).toEqual([]);
+    });
+
+    it.each([null, 't1'])(
+      '[G04] a plan is run once, by its command (%s), in agent mode',
+      async (plan) => {
+        await planned();
+        const both = await Promise.all([run(plan), run(plan)]);
+        expect(both.toSorted()).toEqual(['runs', 'was-run']);
+        expect(await answerNext('t2', false)).toMatchObject({
+          mode: 'agent',
+          messages: [{ message: { text: 'Run it.', typed: '/run' } }],
+        });
+        expect(await run(plan)).toBe('was-run');
+        await store.inbox.accept(message('later'));
+        await answerNext('t3', false);
+        expect(await run(plan)).toBe('was-run');
+        expect(await store.inbox.waiting('web:c1')).toBe(0);
+      },
+    );
+
+    it('[G04] the same press that comes twice runs it once', async () => {
+      await planned();
+      const effect = { kind: 'run-plan', plan: 't1', text: 'Run it.' } as const;
+      const press = () => store.inbox.command(message('press'), effect, () => []);
+      expect((await press()).plan).toBe('runs');
+      expect(await press()).toMatchObject({ duplicate: true });
+      expect(await store.inbox.waiting('web:c1')).toBe(1);
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['a message waits', () => store.inbox.accept(message('newer'))],
+      [
+        'a message was answered',
+        async () => {
+          await store.inbox.accept(message('newer'));
+          await answerNext('t2', false);
+        },
+      ],
+      ['there is a newer plan', () => planned('t2')],
+      ['/new', () => store.inbox.command(message('n'), { kind: 'new-session' }, () => [])],
+      ['/stop', () => store.inbox.command(message('s'), { kind: 'stop' }, () => [])],
+    ])('[G04] is not run any more when %s', async (_when, happens) => {
+      await planned();
+      await happens();
+      const before = await store.inbox.waiting('web:c1');
+      expect(await run('t1')).toBe('none');
+      expect(await store.inbox.waiting('web:c1')).toBe(before);
+    });
+
+    it('[G04] without a plan there is nothing to run; the newest one needs no name', async () => {
+      expect(await run()).toBe('none');
+      await store.inbox.accept(message('m0'));
+      await answerNext('t0', false);
+      expect(await run()).toBe('none');
+      await planned('t1');
+      await planned('t2');
+      expect(await run()).toBe('runs');
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { OutboxRepository } from './outbox-parts.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { part } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+const NAME = 'account:web/default';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`sending under a lease on ${database.name}`, () => {
+    let store: Store;
+    let old: OutboxRepository;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      old = await holder('old', 0);
+      await store.outbox.enqueue([part('a'), part('b')], 0);
+    });
+    afterAll(() => database.dispose());
+
+    async function holder(owner: string, now: number): Promise<OutboxRepository> {
+      const result = await store.leases.acquire(NAME, owner, now, 100);
+      if (result.kind === 'busy') throw new Error(`held by ${result.owner}`);
+      return store.outbox.under(result.lease);
+    }
+    const first = async () => {
+      const next = await store.outbox.next(CHAT);
+      if (next === null) throw new Error('nothing is left');
+      return { id: next.part.id, state: next.state };
+    };
+
+    it('[D09] marks parts as long as the lease is held', async () => {
+      const { id } = await first();
+      expect(await old.markSending(id, 1)).toBe(true);
+      expect(await old.markSending(id, 1)).toBe(false);
+      await old.markSent(id, 'p', 2);
+      expect((await first()).state).toBe('pending');
+    });
+
+    it('[D16] marks the following part in the transaction of a receipt', async () => {
+      const [one, two] = await store.outbox.unfinished(CHAT, 9);
+      const [a, b] = [one?.part.id ?? '', two?.part.id ?? ''];
+      await old.markSending(a, 1);
+      expect(await old.markSent(a, 'p', 2, b)).toBe(true);
+      expect(await store.outbox.unfinished(CHAT, 9)).toMatchObject([
+        { part: { id: b }, state: 'sending', sendingAt: 2 },
+      ]);
+      expect(await old.markSent(b, 'q', 3, a)).toBe(false);
+      expect(await store.outbox.next(CHAT)).toBeNull();
+    });
+
+    it('[D09] records a receipt after the lease is lost, and leaves the following part to the next holder', async () => {
+      const [one, two] = await store.outbox.unfinished(CHAT, 9);
+      await old.markSending(one?.part.id ?? '', 1);
+      await holder('new', 100);
+      expect(await old.markSent(one?.part.id ?? '', 'p', 101, two?.part.id)).toBe(false);
+      expect(await store.outbox.recent(CHAT, 9)).toMatchObject([
+        { state: 'sent' },
+        { state: 'pending' },
+      ]);
+    });
+
+    it('[D09] begins nothing once another has the lease', async () => {
+      const { id } = await first();
+      await holder('new', 100);
+      await expect(old.markSending(id, 101)).rejects.toMatchObject({ code: 'store-fenced' });
+      expect(await first()).toEqual({ id, state: 'pending' });
+    });
+
+    it('[D09] decides nothing about a part that the next holder took over', async () => {
+      const { id } = await first();
+      await old.markSending(id, 1);
+      const next = await holder('new', 100);
+      expect(await next.takeOver(id)).toBe(true);
+      const refused = { code: 'store-part-state' };
+      await expect(old.markSent(id, 'p', 101)).rejects.toMatchObject(refused);
+      await expect(old.retryLater(id, 0, 'x', 'free')).rejects.toMatchObject(refused);
+      await expect(old.giveUp(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
+        refused,
+      );
+      await expect(old.takeOver(id)).rejects.toMatchObject({ code: 'store-fenced' });
+      await next.giveUp(id, 'unknown', 'x', 102, null);
+      expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
+    });
+
+    it('[D09] tells a part that nobody sends from a lease that is lost', async () => {
+      const { id } = await first();
+      expect(await old.takeOver(id)).toBe(false);
+      expect(await old.markSending('part_unknown', 1)).toBe(false);
+    });
+
+    it('[D04] gives up once: saying it twice adds one notice', async () => {
+      const { id } = await first();
+      await old.markSending(id, 1);
+      await old.giveUp(id, 'failed', 'x', 2, part('notice'));
+      await old.giveUp(id, 'failed', 'x', 2, part('notice'));
+      const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
+      expect(texts).toEqual(['a', 'b', 'notice']);
+    });
+  });
+}

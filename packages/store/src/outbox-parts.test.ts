@@ -1,0 +1,92 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Post } from './outbox-parts.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message, part } from './testing/messages.ts';
+
+const C2 = { channel: 'web', account: 'default', chatId: 'c2' };
+const C3 = { ...C2, chatId: 'c3' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`posts on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const post = (key: string, more: Partial<Post> = {}) =>
+      store.outbox.post({ key, parts: [part('hello', 'c2'), part('again', 'c2')], ...more }, 1);
+    const sent = async (chat = C2) =>
+      (await store.outbox.recent(chat, 50)).map((entry) => entry.part.body.text);
+    const begin = async () => {
+      await store.inbox.accept(message('1'));
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      return lease;
+    };
+
+    it('[D04] are written once for each key, whoever comes again and wherever it would go now', async () => {
+      expect(await post('k1')).toEqual({ kind: 'posted', chat: C2 });
+      const elsewhere = [part('hello', 'c3'), part('a', 'c3'), part('third', 'c3')] as const;
+      expect(await post('k1', { parts: [...elsewhere] })).toEqual({ kind: 'known', chat: C2 });
+      expect(await post('k2')).toEqual({ kind: 'posted', chat: C2 });
+      expect(await sent()).toEqual(['hello', 'again', 'hello', 'again']);
+      expect(await sent(C3)).toEqual([]);
+    });
+
+    it('[D04] that come at the same moment are written once', async () => {
+      const results = await Promise.all(Array.from({ length: 8 }, () => post('k')));
+      expect(results.filter(({ kind }) => kind === 'posted')).toHaveLength(1);
+      expect(await sent()).toEqual(['hello', 'again']);
+    });
+
+    it('[G16] of a turn are no part of its answer, and not doubled when it is run again', async () => {
+      const lease = await begin();
+      const turn = { id: 't1', most: 2 };
+      expect((await post('t1.0.0', { turn })).kind).toBe('posted');
+      expect((await post('t1.0.0', { turn })).kind).toBe('known');
+      expect((await post('t1.0.1', { turn })).kind).toBe('posted');
+      expect((await post('t1.0.2', { turn })).kind).toBe('too-many');
+      expect((await post('t1.0.0', { turn })).kind).toBe('known');
+      expect(await store.lanes.commit(lease, answer('t1', ['done']), 2)).toBe('committed');
+      const [posted] = await store.outbox.recent(C2, 1);
+      expect(posted?.part).toMatchObject({ turnId: null, index: null });
+      const [told] = await store.outbox.recent({ ...C2, chatId: 'c1' }, 1);
+      expect(told?.part).toMatchObject({ turnId: 't1', index: 0 });
+    });
+
+    it('[D04] and a part of an answer is known to be its last, also when those before are sent', async () => {
+      const lease = await begin();
+      await store.lanes.commit(lease, answer('t1', ['one', 'two']), 2);
+      const chat = { ...C2, chatId: 'c1' };
+      const first = await store.outbox.next(chat);
+      expect(first?.part).toMatchObject({ index: 0, isLast: false });
+      await store.outbox.markSending(first?.part.id ?? '', 3);
+      await store.outbox.markSent(first?.part.id ?? '', 'p', 3);
+      expect((await store.outbox.next(chat))?.part).toMatchObject({ index: 1, isLast: true });
+    });
+
+    it('[G01] are refused once their turn is stopped, over, or of a session that is', async () => {
+      const turn = { id: 't1', most: 5 };
+      expect((await post('none', { turn })).kind).toBe('over');
+      await begin();
+      await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+      expect((await post('a', { turn })).kind).toBe('over');
+      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      expect((await post('b', { turn })).kind).toBe('over');
+      expect(await sent()).toEqual([]);
+    });
+
+    it('[D05] that fail for good are told to the agent with the history of their turn', async () => {
+      const lease = await begin();
+      await post('t1.0.0', { turn: { id: 't1', most: 5 } });
+      await store.lanes.commit(lease, answer('t1', ['done']), 2);
+      const next = await store.outbox.next(C2);
+      await store.outbox.markSending(next?.part.id ?? '', 3);
+      await store.outbox.giveUp(next?.part.id ?? '', 'failed', 'kicked out', 4, null);
+      const history = await store.transcript.recent('web:c1', 0, 10);
+      expect(history.map(({ undelivered }) => undelivered)).toEqual(['kicked out']);
+    });
+  });
+}

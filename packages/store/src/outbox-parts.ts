@@ -1,0 +1,324 @@
+import type { NewId, OutboundPart } from '@parley/contracts';
+import type { ColumnType, Generated } from 'kysely';
+import { isTurnRunning, lockConversation } from './conversations.ts';
+import type { Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import type { NamedLease } from './leases.ts';
+import { idempotencyKeyOf } from './new-id.ts';
+import type { NewPart } from './rows.ts';
+import { statement } from './statement.ts';
+
+/** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
+export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
+
+/** The chat a lane of deliveries belongs to; parts of one chat go out in order. */
+export interface ChatKey {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+}
+
+/** The first part of a chat that is not finished, and when it may be tried. */
+export interface DuePart {
+  readonly part: OutboundPart;
+  readonly state: 'pending' | 'sending';
+  readonly attempts: number;
+  readonly notBefore: number;
+  /** When it was last marked as being sent, in ms; null: never. */
+  readonly sendingAt: number | null;
+  /** When it was put into the outbox, in ms. */
+  readonly createdAt: number;
+  /** The trace it belongs to. */
+  readonly trace?: string | undefined;
+}
+
+/** A part as a history shows it. */
+export interface OutboxEntry {
+  readonly part: OutboundPart;
+  readonly state: PartState;
+  readonly createdAt: number;
+  readonly error: string | null;
+}
+
+/** What is known about the time before a part was sent, from the newest messages of its account. */
+export interface BeforePart {
+  /** Messages that the platform had numbered before; `at` in ms. */
+  readonly known: readonly {
+    readonly chatId: string;
+    readonly messageId: string;
+    readonly direction: 'in' | 'out';
+    readonly at: number;
+  }[];
+  /** When another part of the same chat was last called uncertain, in ms; null: none ever was. */
+  readonly uncertainAt: number | null;
+}
+
+/** Words for a chat in which no turn answers, such as a message to somebody else. */
+export interface Post {
+  /** Whoever posts under a key again changes nothing. */
+  readonly key: string;
+  /** All for one chat. */
+  readonly parts: readonly [NewPart, ...NewPart[]];
+  /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
+  readonly turn?: { readonly id: string; readonly most: number };
+}
+
+/**
+ * What came of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
+ * its turn was stopped, or its conversation begun anew. `too-many`: its turn has posted enough.
+ */
+export type PostResult =
+  | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
+  | { readonly kind: 'over' | 'too-many' };
+
+/** An account that seems to have work: parts to send, or files to fetch. */
+export interface AccountWork {
+  readonly kind: 'parts' | 'files';
+  readonly channel: string;
+  readonly account: string;
+}
+
+/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
+export interface OutboxRepository {
+  /**
+   * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
+   * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
+   */
+  under(lease: NamedLease): OutboxRepository;
+  /** The oldest unfinished part of a chat; null when all is sent. */
+  next(chat: ChatKey): Promise<DuePart | null>;
+  /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
+  unfinished(chat: ChatKey, limit: number): Promise<readonly DuePart[]>;
+  /**
+   * pending → sending; durable before the platform is called. False when it is not pending any more, or an
+   * earlier part of its chat is unfinished.
+   */
+  markSending(partId: string, now: number): Promise<boolean>;
+  /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
+  takeOver(partId: string): Promise<boolean>;
+  /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
+  before(partId: string): Promise<BeforePart>;
+  /**
+   * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
+   * sending. Returns whether it did.
+   */
+  markSent(
+    partId: string,
+    platformMessageId: string,
+    now: number,
+    following?: string,
+  ): Promise<boolean>;
+  /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
+  retryLater(
+    partId: string,
+    notBefore: number,
+    error: string,
+    attempt: 'counts' | 'free',
+  ): Promise<void>;
+  /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
+  giveUp(
+    partId: string,
+    state: 'failed' | 'unknown',
+    error: string,
+    now: number,
+    notice: NewPart | null,
+  ): Promise<void>;
+  /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
+  migrateChat(chat: ChatKey, newChatId: string): Promise<void>;
+  /** Adds parts that no turn wrote (notices). */
+  enqueue(parts: readonly NewPart[], now: number): Promise<void>;
+  /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
+  post(post: Post, now: number): Promise<PostResult>;
+  /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
+  chatsWithWork(
+    channel: string,
+    account: string,
+    now: number,
+    limit: number,
+  ): Promise<readonly ChatKey[]>;
+  /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
+  accountsWithWork(now: number): Promise<readonly AccountWork[]>;
+  /** Rows per state, for `parley status` and metrics. */
+  counts(): Promise<Readonly<Record<PartState, number>>>;
+  /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+  recent(chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]>;
+}
+
+/** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */
+export interface OutboxTable {
+  /** A part that is sent once more takes a new one. */
+  seq: ColumnType<number, never, number>;
+  id: string;
+  idempotency_key: string;
+  turn_id: string | null;
+  part_index: number | null;
+  /** The part whose fate this one tells. */
+  notice_of: string | null;
+  channel: string;
+  account: string;
+  chat_id: string;
+  route: string;
+  body: string;
+  state: PartState;
+  attempts: Generated<number>;
+  not_before: number;
+  error: Generated<string | null>;
+  platform_message_id: Generated<string | null>;
+  /** Epoch of the lease under which it is being sent; 0 where no lease is needed. */
+  sender: Generated<number | null>;
+  created_at: number;
+  updated_at: number;
+  /** When it was first given to the platform, and when last. */
+  tried_at: Generated<number | null>;
+  sending_at: Generated<number | null>;
+  sent_at: Generated<number | null>;
+  /** One line for each time it was put off: until when, and why. */
+  retries: Generated<string | null>;
+  /** The message (its `seq`) that it answers, where no turn does. */
+  answers: Generated<number | null>;
+  /** The trace it belongs to, in the form of `traceparent`. */
+  trace: Generated<string | null>;
+}
+
+/** Who wrote the parts (null: no turn did), about which other part if any, and when. */
+interface Origin {
+  readonly turnId: string | null;
+  readonly noticeOf?: string;
+  readonly now: number;
+  readonly newId: NewId;
+  /** The message that they answer, where no turn does. */
+  readonly answers?: number;
+  readonly trace?: string | undefined;
+}
+
+const INSERT = `
+  insert into outbox (id, idempotency_key, turn_id, part_index, notice_of, channel, account, chat_id,
+    route, body, state, not_before, created_at, updated_at, answers, trace)
+  values (:id, :key, :turnId, :index, :noticeOf, :channel, :account, :chatId,
+    :route, :body, 'pending', :now, :now, :now, :answers, :trace)`;
+
+const INSERT_PART = statement(INSERT);
+
+const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
+
+/**
+ * Puts parts at the end of the outbox, in the order given, inside the caller's transaction. Returns them as
+ * a later reading of their rows would.
+ */
+export function insertParts(
+  sql: Sql,
+  parts: readonly NewPart[],
+  origin: Origin,
+): readonly OutboundPart[] {
+  const { turnId, noticeOf } = origin;
+  return parts.map((part, index) => {
+    const row = newRow(part, origin.newId('part'), index, origin);
+    sql.send(INSERT_PART, row);
+    return {
+      ...part,
+      id: row.id,
+      idempotencyKey: row.key,
+      turnId,
+      index: row.index,
+      isLast: turnId === null || index === parts.length - 1,
+      ...(noticeOf === undefined ? {} : { noticeOf }),
+    };
+  });
+}
+
+/** Puts a part that belongs to no answer at the end, under an id of its own; false when that is there. */
+async function insertPartOnce(
+  sql: Sql,
+  id: string,
+  part: NewPart,
+  by: Pick<Origin, 'turnId' | 'now'>,
+): Promise<boolean> {
+  return (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
+}
+
+/** A part as a row that waits to be sent. */
+function newRow(
+  { route, body, buttons, file }: NewPart,
+  id: string,
+  index: number,
+  { turnId, noticeOf, now, answers, trace }: Omit<Origin, 'newId'>,
+) {
+  return {
+    id,
+    key: idempotencyKeyOf(id),
+    turnId,
+    index: turnId === null ? null : index,
+    noticeOf: noticeOf ?? null,
+    channel: route.channel,
+    account: route.account,
+    chatId: route.chatId,
+    route: toJson(route),
+    body: toJson({ ...body, buttons, file }),
+    now,
+    answers: answers ?? null,
+    trace: trace ?? null,
+  };
+}
+
+/** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
+export async function postParts(
+  sql: Sql,
+  { key, parts, turn }: Post,
+  now: number,
+): Promise<PostResult> {
+  if (turn !== undefined) await lockTurn(sql, turn.id);
+  const known = await postedUnder(sql, key);
+  if (known !== null) return { kind: 'known', chat: known };
+  if (turn !== undefined) {
+    if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
+    if ((await countPosts(sql, turn.id)) >= turn.most) return { kind: 'too-many' };
+  }
+  const [first, ...others] = parts;
+  const by = { turnId: turn?.id ?? null, now };
+  const { channel, account, chatId } = first.route;
+  // Another process posted under the key at the same moment, perhaps to another chat.
+  if (!(await insertPartOnce(sql, partIdOf(key, 0), first, by))) {
+    const chat = await postedUnder(sql, key);
+    return { kind: 'known', chat: chat ?? { channel, account, chatId } };
+  }
+  for (const [nth, part] of others.entries()) {
+    await insertPartOnce(sql, partIdOf(key, nth + 1), part, by);
+  }
+  return { kind: 'posted', chat: { channel, account, chatId } };
+}
+
+const PREFIX = 'post:';
+
+function partIdOf(key: string, nth: number): string {
+  return `${PREFIX}${key}.${nth}`;
+}
+
+/** Whoever stops the conversation locks it, too: nothing is posted behind a `/stop`. */
+async function lockTurn(sql: Sql, turnId: string): Promise<void> {
+  const turn = await sql.get(LANE_OF, { turnId });
+  if (turn !== undefined) await lockConversation(sql, turn.conversation_id);
+}
+
+async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
+  return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
+}
+
+const LANE_OF = statement('select conversation_id from turn where id = :turnId').rows<{
+  readonly conversation_id: string;
+}>();
+
+const CHAT_OF = statement(
+  'select channel, account, chat_id as "chatId" from outbox where id = :id',
+).rows<ChatKey>();
+
+// Without a number: only parts of an answer become what was streamed at their place. The first part
+// stands for all of its post.
+const COUNT_POSTS = statement(`
+  select count(*) as count from outbox
+  where turn_id = :turnId and part_index is null and id like :posts`).rows<{
+  readonly count: number;
+}>();
+
+async function countPosts(sql: Sql, turnId: string): Promise<number> {
+  return (await sql.get(COUNT_POSTS, { turnId, posts: `${PREFIX}%.0` }))?.count ?? 0;
+}

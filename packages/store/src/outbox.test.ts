@@ -1,0 +1,209 @@
+import type { FreshParts } from '@parley/contracts';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+
+const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
+const C2 = { ...C1, chatId: 'c2' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`the outbox on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const nextText = async (chat = C1) => (await store.outbox.next(chat))?.part.body.text ?? null;
+    async function sending(chat = C1): Promise<string> {
+      const next = await store.outbox.next(chat);
+      if (next === null || !(await store.outbox.markSending(next.part.id, 1))) {
+        throw new Error('nothing to send');
+      }
+      return next.part.id;
+    }
+
+    it('[D04] gives the parts of a chat in the order of storing, one after the other', async () => {
+      await store.outbox.enqueue([part('a'), part('b')], 0);
+      await store.outbox.enqueue([part('other', 'c2'), part('c')], 0);
+      const sent: (string | null)[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        sent.push(await nextText());
+        await store.outbox.markSent(await sending(), `p${i}`, 2);
+      }
+      expect(sent).toEqual(['a', 'b', 'c']);
+      expect(await store.outbox.next(C1)).toBeNull();
+      expect(await nextText(C2)).toBe('other');
+    });
+
+    it('[D04] lets no part overtake one that is being sent or must wait', async () => {
+      await store.outbox.enqueue([part('a'), part('b')], 0);
+      const id = await sending();
+      expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
+      await store.outbox.retryLater(id, 5_000, 'slow down', 'counts');
+      expect(await store.outbox.next(C1)).toMatchObject({
+        state: 'pending',
+        notBefore: 5_000,
+        attempts: 1,
+        part: { id },
+      });
+    });
+
+    it('[D04] lets no part be sent before an earlier one of its chat, of which the sender knows nothing', async () => {
+      await store.outbox.enqueue([part('a'), part('b'), part('other', 'c2')], 0);
+      const [a, b] = await store.outbox.unfinished(C1, 2);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
+      expect(await store.outbox.markSending(a?.part.id ?? '', 1)).toBe(true);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
+      expect(await sending(C2)).toBeDefined();
+      await store.outbox.markSent(a?.part.id ?? '', 'p1', 2);
+      expect(await store.outbox.markSending(b?.part.id ?? '', 3)).toBe(true);
+    });
+
+    it('[D16] hands the parts of a commit on as a reading would find them', async () => {
+      await store.inbox.accept(message('m1'));
+      const lease = await hold(store);
+      const { turnId } = await claim(store, lease, 't1');
+      const buttons = [{ label: 'Yes', data: '/yes' }];
+      const parts = [part('one'), { ...part('two'), buttons }];
+      const said = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
+      let fresh: FreshParts | undefined;
+      await store.lanes.commit(lease, { ...said, trace: 'trace-1' }, 7, (stored) => {
+        fresh = stored;
+      });
+      const due = await store.outbox.unfinished(C1, 10);
+      expect(fresh?.parts).toEqual(due.map((row) => row.part));
+      expect(due.map(({ createdAt, notBefore, trace }) => [createdAt, notBefore, trace])).toEqual(
+        parts.map(() => [fresh?.createdAt, fresh?.createdAt, fresh?.trace]),
+      );
+    });
+
+    it('[D04] tells what the platform had numbered before a part was sent, and what is uncertain', async () => {
+      await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
+      await store.outbox.markSent(await sending(C2), '41', 1);
+      const lost = await sending();
+      await store.outbox.giveUp(lost, 'unknown', 'killed', 1, null);
+      const sought = await sending();
+      expect(await store.outbox.before(sought)).toEqual({
+        known: [{ chatId: 'c2', messageId: '41', direction: 'out', at: 1 }],
+        uncertainAt: 1,
+      });
+      await store.outbox.markSent(sought, '42', 2);
+      expect((await store.outbox.before(sought)).known).toHaveLength(1);
+    });
+
+    it('[D04] gives every part a key of its own that any platform takes', async () => {
+      await store.outbox.enqueue(
+        Array.from({ length: 20 }, () => part('same')),
+        0,
+      );
+      const entries = await store.outbox.recent(C1, 50);
+      const keys = new Set(entries.map((entry) => entry.part.idempotencyKey));
+      expect(keys.size).toBe(20);
+      for (const key of keys) expect(key).toMatch(/^[\w-]{10,25}$/);
+    });
+
+    it('[D04] lets one gateway mark a part as sending', async () => {
+      await store.outbox.enqueue([part('a')], 0);
+      const id = (await store.outbox.next(C1))?.part.id ?? '';
+      const marks = await Promise.all(
+        Array.from({ length: 10 }, () => store.outbox.markSending(id, 1)),
+      );
+      expect(marks.filter(Boolean)).toHaveLength(1);
+      expect(await store.outbox.markSending('part_unknown', 1)).toBe(false);
+    });
+
+    it('counts only the attempts that were the part’s own fault', async () => {
+      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.retryLater(await sending(), 1, 'rate', 'free');
+      await store.outbox.retryLater(await sending(), 2, 'broken pipe', 'counts');
+      expect(await store.outbox.next(C1)).toMatchObject({ attempts: 1, notBefore: 2 });
+      expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
+    });
+
+    it('[D04] gives a part up for good and tells so at the end of the chat', async () => {
+      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
+      await store.outbox.giveUp(await sending(), 'unknown', 'no answer', 2, part('notice'));
+      await store.outbox.giveUp(await sending(), 'failed', 'too long', 3, null);
+      const entries = await store.outbox.recent(C1, 9);
+      expect(entries.map((entry) => [entry.part.body.text, entry.state, entry.error])).toEqual([
+        ['a', 'unknown', 'no answer'],
+        ['b', 'failed', 'too long'],
+        ['c', 'pending', null],
+        ['notice', 'pending', null],
+      ]);
+      expect(await nextText()).toBe('c');
+    });
+
+    it('takes the same news twice, and refuses news about a part that is not being sent', async () => {
+      await store.outbox.enqueue([part('a')], 0);
+      const pending = (await store.outbox.next(C1))?.part.id ?? '';
+      await expect(store.outbox.markSent(pending, 'p1', 1)).rejects.toMatchObject({
+        code: 'store-part-state',
+      });
+      const id = await sending();
+      await store.outbox.markSent(id, 'p1', 2);
+      await store.outbox.markSent(id, 'p1', 3);
+      await expect(store.outbox.giveUp(id, 'failed', 'no', 4, part('n'))).rejects.toMatchObject({
+        code: 'store-part-state',
+      });
+      expect(await store.outbox.counts()).toMatchObject({ sent: 1, failed: 0, pending: 0 });
+    });
+
+    it('moves what is unfinished to the new id of a chat, in order, and leaves the past', async () => {
+      await store.outbox.enqueue([part('past'), part('a'), part('b')], 0);
+      await store.outbox.markSent(await sending(), 'p1', 1);
+      await sending();
+      await store.outbox.migrateChat(C1, 'c9');
+      expect(await store.outbox.next(C1)).toBeNull();
+      const moved = await store.outbox.recent({ ...C1, chatId: 'c9' }, 9);
+      expect(moved.map(({ part: { body, route }, state }) => [body.text, route, state])).toEqual([
+        ['a', routeTo('c9'), 'sending'],
+        ['b', routeTo('c9'), 'pending'],
+      ]);
+      expect(await store.outbox.recent(C1, 9)).toHaveLength(1);
+    });
+
+    it('finds the chats of an account whose first unfinished part is due', async () => {
+      await store.outbox.enqueue([part('a', 'waits'), part('b', 'waits')], 0);
+      await store.outbox.enqueue([part('a', 'due'), part('b', 'due'), part('a', 'future')], 0);
+      await store.outbox.enqueue([part('a', 'done'), part('a', 'dead')], 0);
+      await store.outbox.enqueue(
+        [{ ...part('a'), route: { ...routeTo('c1'), account: 'two' } }],
+        0,
+      );
+      await store.outbox.retryLater(await sending({ ...C1, chatId: 'waits' }), 900, 'x', 'free');
+      await store.outbox.retryLater(await sending({ ...C1, chatId: 'future' }), 901, 'x', 'free');
+      await store.outbox.markSent(await sending({ ...C1, chatId: 'done' }), 'p1', 1);
+      await sending({ ...C1, chatId: 'dead' });
+
+      const chats = async (now: number, limit: number) =>
+        (await store.outbox.chatsWithWork('web', 'default', now, limit)).map((chat) => chat.chatId);
+      expect(await chats(500, 9)).toEqual(['due', 'dead']);
+      expect(await chats(900, 9)).toEqual(['waits', 'due', 'dead']);
+      expect(await chats(900, 1)).toEqual(['waits']);
+    });
+
+    it('counts the parts in each state', async () => {
+      expect(await store.outbox.counts()).toEqual({
+        pending: 0,
+        sending: 0,
+        sent: 0,
+        unknown: 0,
+        failed: 0,
+      });
+      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
+      await store.outbox.markSent(await sending(), 'p', 1);
+      await sending();
+      expect(await store.outbox.counts()).toMatchObject({ pending: 1, sending: 1, sent: 1 });
+    });
+
+    it('shows the newest parts of a chat, oldest first', async () => {
+      await store.outbox.enqueue([part('a'), part('b'), part('c')], 7);
+      const entries = await store.outbox.recent(C1, 2);
+      expect(entries.map((entry) => entry.part.body.text)).toEqual(['b', 'c']);
+      expect(entries[0]).toMatchObject({ createdAt: 7, state: 'pending', error: null });
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { ClaimedTurn } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what a group says, on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    const say = (messageId: string, text = messageId, chatId = 'c1') =>
+      store.overheard.keep(
+        { ...CHAT, chatId, conversationId: `web:${chatId}` },
+        { messageId, senderId: 'u2', senderName: 'Bo', text },
+        0,
+      );
+    const heardBy = (turn: ClaimedTurn) => turn.overheard.map(({ text }) => text);
+    /** What the next turn of the lane is given; it stays unfinished. */
+    const nextTurn = async (id: string) => {
+      await store.inbox.accept(message(id, 'c1', { type: 'group' }));
+      const lease = await hold(store);
+      return { lease, turn: await claim(store, lease, `turn-${id}`) };
+    };
+
+    it('[F06] is given to the next turn, with who said it, and cleared once it was used', async () => {
+      await say('a');
+      await say('b');
+      await say('elsewhere', 'elsewhere', 'c2');
+      const first = await nextTurn('m1');
+      expect(first.turn.overheard).toEqual([
+        { messageId: 'a', senderId: 'u2', senderName: 'Bo', text: 'a' },
+        { messageId: 'b', senderId: 'u2', senderName: 'Bo', text: 'b' },
+      ]);
+      await store.lanes.commit(first.lease, answer('turn-m1', ['fine']), 0);
+      const second = await nextTurn('m2');
+      expect(heardBy(second.turn)).toEqual([]);
+      await store.lanes.commit(second.lease, answer('turn-m2', ['fine']), 0);
+      // No row of it is left: the same message would be a new one.
+      await say('a');
+      expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
+    });
+
+    it('[F06] is the same for a turn that is resumed, whatever was said meanwhile', async () => {
+      await say('before');
+      await nextTurn('m1');
+      await say('during');
+      const lease = await hold(store);
+      const resumed = await claim(store, lease, 'unused');
+      expect(resumed).toMatchObject({ turnId: 'turn-m1', resumed: true });
+      expect(heardBy(resumed)).toEqual(['before']);
+      await store.lanes.commit(lease, answer('turn-m1', ['fine']), 0);
+      expect(heardBy((await nextTurn('m2')).turn)).toEqual(['during']);
+    });
+
+    it('[F06] is kept up to the newest 50, each once and cut to 500 characters', async () => {
+      for (let n = 1; n <= 60; n += 1) await say(`s${n}`);
+      await say('s60');
+      await say('long', 'x'.repeat(600));
+      const heard = heardBy((await nextTurn('m1')).turn);
+      expect(heard).toHaveLength(50);
+      expect(heard.slice(0, 2)).toEqual(['s12', 's13']);
+      expect(heard.at(-1)).toBe(`${'x'.repeat(500)}… [cut: 500 of 600 characters]`);
+    });
+
+    it('[F06] is forgotten with /new', async () => {
+      await say('old');
+      await store.inbox.command(message('m0'), { kind: 'new-session' }, () => []);
+      await say('new');
+      expect(heardBy((await nextTurn('m1')).turn)).toEqual(['new']);
+    });
+
+    it('[F06] is there for the next turn when its own was stopped', async () => {
+      await say('a');
+      await nextTurn('m1');
+      await store.inbox.command(message('m2'), { kind: 'stop' }, () => []);
+      expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
+    });
+
+    it('follows its author, who edits or deletes it', async () => {
+      await say('edited');
+      await say('deleted');
+      const key = (messageId: string) => ({ ...CHAT, messageId });
+      const edited = { ...message('edited').message, text: 'better' };
+      expect(await store.inbox.revise(key('edited'), edited)).toBe(true);
+      expect(await store.inbox.revise(key('deleted'), null)).toBe(true);
+      expect(await store.inbox.revise(key('unknown'), null)).toBe(false);
+      expect(heardBy((await nextTurn('m1')).turn)).toEqual(['better']);
+    });
+  });
+}

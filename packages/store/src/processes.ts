@@ -1,0 +1,142 @@
+import type { Generated } from 'kysely';
+import { z } from 'zod';
+import type { Database, Sql } from './database.ts';
+import { fromCheckedJson, toJson } from './json-column.ts';
+import { statement } from './statement.ts';
+
+/** What a process does: channels and web server, turns, or both. */
+export type ProcessRole = 'all' | 'gateway' | 'worker';
+
+/** They say every few seconds that they run; one that has not been heard of for so long is gone. In ms. */
+export const PROCESS_GONE_AFTER_MS = 15_000;
+
+/** What must be alike in all processes of a deployment. */
+export const ProcessFacts = z.object({
+  agent: z.string(),
+  /** Id in the folder itself; null where it cannot be read. */
+  workspace: z.string().nullable(),
+  /** A hash for each section of the settings, without secrets and what is a machine's own. */
+  settings: z.record(z.string(), z.string()),
+  /** How far its clock is ahead of the database's, in ms. */
+  clockAheadMs: z.number(),
+});
+
+export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
+
+/** A process of the deployment as the others see it. */
+export interface RunningProcess {
+  readonly id: string;
+  readonly role: ProcessRole;
+  /** Name of its machine, and its number there. */
+  readonly host: string;
+  readonly pid: number;
+  /** Of its web server, for example `http://127.0.0.1:7411`. */
+  readonly address: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly facts?: ProcessFacts;
+}
+
+/** What came of saying that a process runs. */
+type Beat =
+  | { readonly kind: 'noted'; readonly time: number }
+  | { readonly kind: 'outdated'; readonly newer: string };
+
+/** The processes that share this database. For people and for finding a gateway; nothing else relies on it. */
+export type ProcessRepository = ReturnType<typeof processRepository>;
+
+/** The table `process`. */
+export function processRepository(
+  database: Database,
+  newerParley: (sql: Sql) => Promise<string | null>,
+) {
+  const { beat, time } = BY_DIALECT[database.dialect];
+  return {
+    /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
+    async time(): Promise<number> {
+      return (await database.read((sql) => sql.get(time)))?.time ?? 0;
+    },
+
+    /**
+     * Says that a process runs; rows that nobody has renewed for a day are removed. Resolves with the time on the
+     * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
+     */
+    beat: ({ facts, ...about }: RunningProcess, now: number): Promise<Beat> =>
+      database.write(async (sql) => {
+        const newer = await newerParley(sql);
+        if (newer !== null) return { kind: 'outdated', newer };
+        sql.send(FORGET, { before: now - FORGOTTEN_AFTER_MS });
+        const json = facts === undefined ? null : toJson(facts);
+        const row = await sql.get(beat, { ...about, now, facts: json });
+        return { kind: 'noted', time: row?.time ?? 0 };
+      }, 'process'),
+
+    /** The process ends. */
+    async leave(id: string): Promise<void> {
+      await database.change('process', LEAVE, { id });
+    },
+
+    /** Those that have been heard of since then (ms since 1970), the oldest first. */
+    async list(since: number): Promise<readonly RunningProcess[]> {
+      const rows = await database.read((sql) => sql.all(LIST, { since }));
+      return rows.map(({ facts, ...about }) => ({
+        ...about,
+        ...(facts !== null && {
+          facts: fromCheckedJson(ProcessFacts, facts, 'facts of a process'),
+        }),
+      }));
+    },
+  };
+}
+
+const FORGOTTEN_AFTER_MS = 24 * 60 * 60_000;
+
+interface Time {
+  readonly time: number;
+}
+
+const BEAT = `
+  insert into process (id, role, host, pid, address, version, started_at, seen_at, facts)
+  values (:id, :role, :host, :pid, :address, :version, :startedAt, :now, :facts)
+  on conflict (id) do update set role = excluded.role, host = excluded.host, pid = excluded.pid,
+    address = excluded.address, version = excluded.version, started_at = excluded.started_at,
+    seen_at = excluded.seen_at, facts = excluded.facts`;
+
+const SQLITE_TIME = "cast(unixepoch('subsec') * 1000 as integer) as time";
+
+const POSTGRES_TIME = 'cast(extract(epoch from clock_timestamp()) * 1000 as float8) as time';
+
+const BY_DIALECT = {
+  sqlite: {
+    beat: statement(`${BEAT} returning ${SQLITE_TIME}`).rows<Time>(),
+    time: statement(`select ${SQLITE_TIME}`).rows<Time>(),
+  },
+  postgres: {
+    beat: statement(`${BEAT} returning ${POSTGRES_TIME}`).rows<Time>(),
+    time: statement(`select ${POSTGRES_TIME}`).rows<Time>(),
+  },
+} as const;
+
+const FORGET = statement('delete from process where seen_at < :before');
+
+const LEAVE = statement('delete from process where id = :id');
+
+const LIST = statement(`
+  select id, role, host, pid, address, version, started_at as "startedAt", facts from process
+  where seen_at >= :since order by started_at, id`).rows<
+  Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
+>();
+
+/** The processes of the deployment; `address` is that of their web server. */
+export interface ProcessTable {
+  id: string;
+  role: ProcessRole;
+  host: string;
+  pid: number;
+  address: string;
+  version: string;
+  started_at: number;
+  seen_at: number;
+  /** JSON: `ProcessFacts`. */
+  facts: Generated<string | null>;
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { SpendAccount } from './spend.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
+
+const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
+const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
+const BO = { ...ADA, personId: 'web:bo' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what is spent, on ${database.name}`, () => {
+    let store: Store;
+    let made = 0;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      made = 0;
+    });
+    afterAll(() => database.dispose());
+
+    /** Runs a turn on an account that uses 7 + 2 tokens. */
+    const spend = async (
+      account: SpendAccount,
+      more: { costUsd?: number; outcome?: 'failed' | 'silent' } = {},
+    ) => {
+      made += 1;
+      await store.inbox.accept(message(`m${made}`));
+      const lease = await hold(store, 'web:c1', 'w1', made * 10_000);
+      await claim(store, lease, `t${made}`);
+      const { costUsd = null, outcome = 'answered' as const } = more;
+      const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd };
+      const commit = { ...answer(`t${made}`, []), outcome, usage, account };
+      return { commit: () => store.lanes.commit(lease, commit, made), lease };
+    };
+    const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
+
+    it('[G17] adds up by person, by group and by day, whatever became of the turn', async () => {
+      await spent(ADA, { costUsd: 0.5 });
+      await spent(ADA, { costUsd: 0.25 });
+      await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
+      await spent(BO, { outcome: 'silent' });
+      await spent({ ...ADA, day: '2026-11-22' });
+      expect(await store.spend.of(IN_GROUP)).toEqual({
+        person: { tokens: 27, costUsd: 1 },
+        group: { tokens: 9, costUsd: 0.25 },
+        total: { tokens: 36, costUsd: 1 },
+      });
+      expect(await store.spend.ofPerson(IN_GROUP)).toEqual({ tokens: 27, costUsd: 1 });
+      expect((await store.spend.of(BO)).group).toEqual({ tokens: 0, costUsd: 0 });
+      expect(await store.spend.day('2026-11-21')).toEqual({
+        tokens: 36,
+        costUsd: 1,
+        people: 2,
+        groups: 1,
+      });
+    });
+
+    it('[G17] is counted with each step, once, and the commit counts the rest', async () => {
+      const { commit, lease } = await spend(ADA, { costUsd: 0.5 });
+      const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: 0.25 };
+      const step = { index: 0, content: {}, spends: { account: ADA, usage } };
+      for (const _ of [1, 2]) await store.turns.appendStep(lease, 't1', step, 1);
+      expect((await store.spend.of(ADA)).person).toEqual({ tokens: 5, costUsd: 0.25 });
+      expect(await commit()).toBe('committed');
+      expect((await store.spend.of(ADA)).person).toEqual({ tokens: 9, costUsd: 0.5 });
+      expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
+    });
+
+    it('[G17] of a turn that is stopped is what its steps have used', async () => {
+      const { commit, lease } = await spend(ADA);
+      const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
+      const step = { index: 0, content: {}, spends: { account: ADA, usage } };
+      await store.turns.appendStep(lease, 't1', step, 1);
+      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      expect(await commit()).toBe('fenced');
+      const late = { ...step, index: 1 };
+      expect(await store.turns.appendStep(lease, 't1', late, 2)).toBe('fenced');
+      expect((await store.spend.of(ADA)).person.tokens).toBe(5);
+      expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
+    });
+
+    it('[G17] that nobody asked for counts in the total, and is nobody', async () => {
+      await spent(ADA);
+      await store.spend.add(
+        { day: ADA.day, personId: '', groupId: null },
+        { inputTokens: 3, outputTokens: 1, costUsd: null },
+      );
+      expect((await store.spend.of(ADA)).person.tokens).toBe(9);
+      expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
+    });
+
+    it('[G17] is nothing on a day without turns', async () => {
+      const nothing = { tokens: 0, costUsd: 0 };
+      expect(await store.spend.of(IN_GROUP)).toEqual({
+        person: nothing,
+        group: nothing,
+        total: nothing,
+      });
+      expect(await store.spend.day('1999-01-01')).toEqual({ ...nothing, people: 0, groups: 0 });
+    });
+
+    it('[G17] counts a turn once, when it is committed again or by a worker that lost its lane', async () => {
+      const { commit } = await spend(ADA);
+      expect(await commit()).toBe('committed');
+      expect(await commit()).toBe('fenced');
+      const lost = await spend(ADA);
+      await hold(store, 'web:c1', 'w2', 9_000_000);
+      expect(await lost.commit()).toBe('fenced');
+      expect((await store.spend.of(ADA)).person.tokens).toBe(9);
+    });
+  });
+}

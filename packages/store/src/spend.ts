@@ -1,0 +1,135 @@
+import type { Database, Sql } from './database.ts';
+import type { TurnUsage } from './rows.ts';
+import { statement } from './statement.ts';
+
+/** What was used of models. Tokens in and out together; US dollars as far as prices are known. */
+export interface Spent {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+/** On whose account a turn is: a day of the agent's calendar, who asked, and in which group. */
+export interface SpendAccount {
+  /** Such as `2026-11-21`, in the agent's time zone. */
+  readonly day: string;
+  /** `channel:userId`; empty where nobody asked, such as for a summary of a long conversation. */
+  readonly personId: string;
+  /** `channel:account:chatId`; null in direct chats. */
+  readonly groupId: string | null;
+}
+
+/** What was spent on a day by one person, in one group, and by all. */
+export interface SpentOfDay {
+  readonly person: Spent;
+  /** Zero for turns in direct chats. */
+  readonly group: Spent;
+  readonly total: Spent;
+}
+
+type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+
+/** Tokens and money per person, group and day (G17). */
+export type SpendRepository = ReturnType<typeof spendRepository>;
+
+/** The table `spend`; steps and commits of turns write it, too. */
+export function spendRepository(database: Database) {
+  return {
+    /** What counts against the caps of a turn on this account. */
+    async of({ day, personId, groupId }: SpendAccount): Promise<SpentOfDay> {
+      const row = await database.read((sql) =>
+        sql.get(OF_ACCOUNT, { day, personId, groupId: groupId ?? NO_GROUP }),
+      );
+      return {
+        person: { tokens: row?.personTokens ?? 0, costUsd: row?.personCost ?? 0 },
+        group:
+          groupId === null
+            ? { tokens: 0, costUsd: 0 }
+            : { tokens: row?.groupTokens ?? 0, costUsd: row?.groupCost ?? 0 },
+        total: { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 },
+      };
+    },
+
+    /** Its first part alone, found by its key. */
+    async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
+      const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
+      return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
+    },
+
+    /** Counts what no step of a turn has used, or none that could be stored. */
+    async add(account: SpendAccount, usage: Counted): Promise<void> {
+      await database.change('process', ADD, addition(account, usage));
+    },
+
+    /** All of a day, and how many people and groups it was for. */
+    async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
+      const row = await database.read((sql) => sql.get(OF_DAY, { day }));
+      const { tokens, costUsd, people, groups } = row ?? {};
+      return {
+        tokens: tokens ?? 0,
+        costUsd: costUsd ?? 0,
+        people: people ?? 0,
+        groups: groups ?? 0,
+      };
+    },
+  };
+}
+
+/** Adds what was used, inside the caller's transaction. */
+export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void {
+  sql.send(ADD, addition(account, usage));
+}
+
+/** In a key a column must not be null: what nobody said in a group belongs to this one. */
+const NO_GROUP = '';
+
+function addition({ day, personId, groupId }: SpendAccount, usage: Counted) {
+  const { inputTokens: input, outputTokens: output, costUsd } = usage;
+  return { day, personId, groupId: groupId ?? NO_GROUP, input, output, cost: costUsd ?? 0 };
+}
+
+const ADD = statement(`
+  insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
+  values (:day, :personId, :groupId, :input, :output, :cost)
+  on conflict (day, person_id, group_id) do update set
+    input_tokens = spend.input_tokens + excluded.input_tokens,
+    output_tokens = spend.output_tokens + excluded.output_tokens,
+    cost_usd = spend.cost_usd + excluded.cost_usd`);
+
+interface Sums {
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+}
+
+const SUMS = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as "costUsd"';
+
+const OF_PERSON = statement(
+  `select ${SUMS} from spend where day = :day and person_id = :personId`,
+).rows<Sums>();
+
+const OF_ACCOUNT = statement(`
+  select ${SUMS},
+    sum(case when person_id = :personId then input_tokens + output_tokens end) as "personTokens",
+    sum(case when person_id = :personId then cost_usd end) as "personCost",
+    sum(case when group_id = :groupId then input_tokens + output_tokens end) as "groupTokens",
+    sum(case when group_id = :groupId then cost_usd end) as "groupCost"
+  from spend where day = :day`).rows<
+  Sums & {
+    readonly [Key in 'personTokens' | 'personCost' | 'groupTokens' | 'groupCost']: number | null;
+  }
+>();
+
+const OF_DAY = statement(`
+  select ${SUMS}, count(distinct nullif(person_id, '')) as people,
+    count(distinct nullif(group_id, '')) as groups
+  from spend where day = :day`).rows<Sums & { readonly people: number; readonly groups: number }>();
+
+/** What models were used for; `group_id` is empty for direct chats. */
+export interface SpendTable {
+  day: string;
+  person_id: string;
+  group_id: string;
+  input_tokens: number;
+  output_tokens: number;
+  /** US dollars, as far as prices are known. */
+  cost_usd: number;
+}

@@ -1,0 +1,199 @@
+import { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { Generated, Selectable } from 'kysely';
+import { ensureConversation } from './conversations.ts';
+import type { Sql } from './database.ts';
+import { newInboxRow } from './inbox-rows.ts';
+import { fromCheckedJson } from './json-column.ts';
+import type { AdmittedMessage, Lease, TurnCommit } from './rows.ts';
+
+/** A task on its way to a sub-agent (G07). */
+export interface SubAgentOrder {
+  /** Unique; names the run and its lane. */
+  readonly id: string;
+  /** The call that asks for it: the same call again finds the run that it started. */
+  readonly callId: string;
+  /** The turn that asks; it must still be running. */
+  readonly turnId: string;
+  /** For people, a few words. */
+  readonly title: string;
+  readonly task: string;
+  /** For whom the asking turn runs: its sub-agent never runs for anybody who may see more. */
+  readonly reader: SubAgentRun['reader'];
+  /** What the sub-agent's first turn is told, besides its task. */
+  readonly words: string;
+}
+
+/** How many, and how deep. */
+export interface SubAgentBounds {
+  /** 1: sub-agents may not delegate. */
+  readonly depth: number;
+  /** Running at a time in one conversation with people, all depths together. */
+  readonly atOnce: number;
+}
+
+/** One sub-agent, running or over. Times in ms. */
+export interface SubAgentRun {
+  readonly id: string;
+  /** Its lane. */
+  readonly conversationId: string;
+  /** Where its completion goes: a conversation with people, or the lane of another sub-agent. */
+  readonly parentConversation: string;
+  /** The conversation with people that all this is done for. */
+  readonly rootConversation: string;
+  readonly parentTurn: string;
+  /** 1 for those that a turn with people has started. */
+  readonly depth: number;
+  readonly title: string;
+  readonly task: string;
+  readonly reader: 'owner' | 'guest';
+  readonly state: 'running' | 'done' | 'failed' | 'stopped';
+  /** What it came to, in its own words or in those of the failure; null while it runs. */
+  readonly result: string | null;
+  /** Of all its turns together. */
+  readonly steps: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; null when the price of a step is not known. */
+  readonly costUsd: number | null;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** How a turn of a sub-agent ends. It never has parts: nothing is sent from it. */
+export interface SubAgentTurn {
+  readonly commit: TurnCommit;
+  /** Times the model was asked in it. */
+  readonly steps: number;
+  readonly state: 'done' | 'failed';
+  readonly result: string;
+  /** What the parent is told, and under which id: once. */
+  readonly words: string;
+}
+
+/** Sub-agents: what they were asked, and what came of it. Their turns are ordinary turns of their own lanes. */
+export interface SubAgentRepository {
+  /**
+   * Starts a run: its row and the message that begins its first turn, in one transaction. `over`: the
+   * asking turn was stopped, or its session has ended.
+   */
+  start(
+    order: SubAgentOrder,
+    bounds: SubAgentBounds,
+    now: number,
+  ): Promise<
+    | { readonly kind: 'started'; readonly conversationId: string }
+    | { readonly kind: 'too-deep' | 'too-many' | 'over' }
+  >;
+  /** The run of a lane; null when it is no sub-agent's. */
+  of(conversationId: string): Promise<SubAgentRun | null>;
+  /**
+   * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
+   * are done), its run ends, and its completion waits in the inbox of its parent: all in one fenced
+   * transaction, so it is told once. `wake`: the lane that has work now.
+   */
+  commit(
+    lease: Lease,
+    turn: SubAgentTurn,
+    now: number,
+  ): Promise<
+    | { readonly kind: 'fenced' }
+    | { readonly kind: 'goes-on' }
+    | { readonly kind: 'over'; readonly wake: string }
+  >;
+}
+
+/** Sub-agents; `origin` and `route` are JSON: the message they work for, and where it is answered. */
+export interface SubAgentTable {
+  id: string;
+  call_id: string;
+  conversation_id: string;
+  parent_conversation: string;
+  root_conversation: string;
+  parent_turn: string;
+  depth: number;
+  title: string;
+  task: string;
+  reader: SubAgentRun['reader'];
+  origin: string;
+  route: string;
+  from_owner: number;
+  state: SubAgentRun['state'];
+  result: Generated<string | null>;
+  steps: Generated<number>;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cost_usd: Generated<number | null>;
+  started_at: number;
+  finished_at: Generated<number | null>;
+}
+
+/** A run as the other packages know it. */
+export function readSubAgent(row: Selectable<SubAgentTable>): SubAgentRun {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    parentConversation: row.parent_conversation,
+    rootConversation: row.root_conversation,
+    parentTurn: row.parent_turn,
+    depth: row.depth,
+    title: row.title,
+    task: row.task,
+    reader: row.reader,
+    state: row.state,
+    result: row.result,
+    steps: row.steps,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    costUsd: row.cost_usd,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}
+
+/** Behind the id of a run: the id of the message that tells of its end. */
+export const COMPLETION = '.over';
+
+/** What Parley itself puts into a lane: no person wrote it, and nobody outside can pass for it. */
+interface OwnWords {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly text: string;
+  /** In place of the chat's, so that a lane without people stays out of what chats wrote. */
+  readonly chatId?: string;
+  readonly now: number;
+}
+
+/** The message of a run or of its completion: where and by whom the work was asked for, in new words. */
+export function ownMessage(
+  run: Pick<Selectable<SubAgentTable>, 'origin' | 'route' | 'from_owner'>,
+  { conversationId, messageId, text, chatId, now }: OwnWords,
+): AdmittedMessage {
+  const origin = fromCheckedJson(InboundMessage, run.origin, 'message that a sub-agent works for');
+  const { channel, account, chat, sender } = origin;
+  return {
+    conversationId,
+    route: fromCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
+    receivedAt: now,
+    fromOwner: run.from_owner === 1,
+    reason: 'a sub-agent works for this conversation',
+    message: {
+      channel,
+      account,
+      messageId,
+      chat: chatId === undefined ? chat : { ...chat, id: chatId },
+      sender,
+      text,
+      mentions: [],
+      addressed: true,
+      sentAt: now,
+      variables: {},
+      occasion: 'sub-agent',
+    },
+  };
+}
+
+/** Puts such a message into its lane. */
+export async function putOwnMessage(sql: Sql, message: AdmittedMessage): Promise<void> {
+  ensureConversation(sql, message.conversationId, message.receivedAt);
+  await sql.insertInto('inbox').values(newInboxRow(message, 'waiting')).execute();
+}

@@ -1,0 +1,212 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import type { SubAgentOrder, SubAgentTurn } from './sub-agent-rows.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+
+const BOUNDS = { depth: 2, atOnce: 3 };
+const CHAT = 'web:c1';
+
+const order = (id: string, change: Partial<SubAgentOrder> = {}): SubAgentOrder => ({
+  id,
+  callId: `call of ${id}`,
+  turnId: 't1',
+  title: 'flights',
+  task: 'find flights',
+  reader: 'owner',
+  words: 'begin',
+  ...change,
+});
+
+const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgentTurn => ({
+  commit: {
+    turnId,
+    outcome: state === 'done' ? 'answered' : 'failed',
+    entries: [],
+    parts: [],
+    usage: { model: 'm', inputTokens: 10, outputTokens: 2, costUsd: 0.5 },
+  },
+  steps: 3,
+  state,
+  result: 'by train',
+  words: '⚙️ it is done',
+});
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`sub-agents on ${database.name}`, () => {
+    let store: Store;
+    let lease: Lease;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept({ ...message('1'), fromOwner: true });
+      lease = await hold(store);
+      await claim(store, lease, 't1');
+    });
+    afterAll(() => database.dispose());
+
+    const start = (id: string, change: Partial<SubAgentOrder> = {}) =>
+      store.subAgents.start(order(id, change), BOUNDS, 5);
+    const begin = async (id: string, turnId = `turn of ${id}`) => {
+      const held = await hold(store, `sub:${id}`);
+      return { lease: held, turn: await claim(store, held, turnId) };
+    };
+    const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
+    const waiting = async () => {
+      await store.lanes.commit(lease, answer('t1', []), 6);
+      const next = await store.lanes.claim(lease, 'collect', 't2', 6);
+      return next.kind === 'turn' ? next.turn.messages : [];
+    };
+
+    it('[G07] begin in a lane of their own, while the turn that asked goes on and ends', async () => {
+      expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
+      expect(await store.lanes.withWork(9_999, 9)).toContain('sub:a');
+      const { turn } = await begin('a');
+      expect(turn).toMatchObject({ session: 0, messages: [{ fromOwner: true }] });
+      expect(turn.messages[0]?.message).toMatchObject({
+        text: 'begin',
+        occasion: 'sub-agent',
+        chat: { id: 'sub:a', type: 'direct' },
+        sender: { id: 'u1' },
+      });
+      expect(await store.lanes.commit(lease, answer('t1', ['soon']), 6)).toBe('committed');
+      expect(await store.subAgents.of('sub:a')).toMatchObject({
+        rootConversation: CHAT,
+        parentConversation: CHAT,
+        parentTurn: 't1',
+        depth: 1,
+        reader: 'owner',
+        state: 'running',
+      });
+      // Nothing of it is a line of the chat that it works for.
+      const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+      expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
+    });
+
+    it('[G16] are started once by one call, however often it is run', async () => {
+      await start('a');
+      expect(await start('b', { callId: 'call of a' })).toEqual({
+        kind: 'started',
+        conversationId: 'sub:a',
+      });
+      expect(await store.subAgents.of('sub:b')).toBeNull();
+    });
+
+    it('[G07] tell their end once, where they were asked', async () => {
+      await start('a');
+      const { lease: own } = await begin('a', 's1');
+      expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({
+        kind: 'over',
+        wake: CHAT,
+      });
+      expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({ kind: 'fenced' });
+      expect(await store.subAgents.of('sub:a')).toMatchObject({
+        state: 'done',
+        result: 'by train',
+        steps: 3,
+        inputTokens: 10,
+        outputTokens: 2,
+        costUsd: 0.5,
+        finishedAt: 6,
+      });
+      const [told, ...more] = await waiting();
+      expect(more).toEqual([]);
+      expect(told).toMatchObject({ conversationId: CHAT, fromOwner: true });
+      expect(told?.route).toEqual(message('1').route);
+      expect(told?.message).toMatchObject({
+        text: '⚙️ it is done',
+        occasion: 'sub-agent',
+        chat: { id: 'c1' },
+      });
+    });
+
+    it('[D02] a worker that was thought dead ends nothing and tells nothing', async () => {
+      await start('a');
+      const { lease: old } = await begin('a', 's1');
+      await store.lanes.releaseAll();
+      await hold(store, 'sub:a', 'w2', 6);
+      expect(await store.subAgents.commit(old, ending('s1'), 6)).toEqual({ kind: 'fenced' });
+      expect(await state('a')).toBe('running');
+    });
+
+    it('[G07] may hand on once more, and not again', async () => {
+      await start('a');
+      const { lease: one } = await begin('a', 's1');
+      expect((await start('b', { turnId: 's1' })).kind).toBe('started');
+      const { lease: two } = await begin('b', 's2');
+      expect((await start('c', { turnId: 's2' })).kind).toBe('too-deep');
+      // The first goes on until what it has handed on is done, and hears of it itself.
+      expect(await store.subAgents.commit(one, ending('s1'), 6)).toEqual({ kind: 'goes-on' });
+      expect(await store.subAgents.commit(two, ending('s2'), 7)).toEqual({
+        kind: 'over',
+        wake: 'sub:a',
+      });
+      const next = await claim(store, one, 's3');
+      expect(idsOf(next)).toEqual(['b.over']);
+      expect(await store.subAgents.commit(one, ending('s3'), 8)).toEqual({
+        kind: 'over',
+        wake: CHAT,
+      });
+      expect(await store.subAgents.of('sub:a')).toMatchObject({ steps: 6, inputTokens: 20 });
+      expect((await waiting()).map((row) => row.message.messageId)).toEqual(['a.over']);
+    });
+
+    it('[G07] one that fails takes along what it has handed on', async () => {
+      await start('a');
+      const { lease: one } = await begin('a', 's1');
+      await start('b', { turnId: 's1' });
+      expect((await store.subAgents.commit(one, ending('s1', 'failed'), 6)).kind).toBe('over');
+      expect([await state('a'), await state('b')]).toEqual(['failed', 'stopped']);
+      expect(await store.lanes.withWork(9_999, 9)).not.toContain('sub:b');
+    });
+
+    it('[G07] three at a time for one conversation', async () => {
+      const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
+      expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
+      expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
+    });
+
+    it.each([['stop'], ['new-session']] as const)('[G07] end with %s', async (kind) => {
+      await start('a');
+      const { lease: one } = await begin('a', 's1');
+      await start('b', { turnId: 's1' });
+      const found = await store.inbox.command(message('9'), { kind }, () => []);
+      expect(found.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
+      expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
+      expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
+      expect(await store.lanes.withWork(9_999, 9)).not.toContain('sub:a');
+      expect((await start('c')).kind).toBe('over');
+    });
+
+    it('[G07] what they have found is not told to a session that was begun anew', async () => {
+      await start('a');
+      const { lease: one } = await begin('a', 's1');
+      expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
+      await store.inbox.accept(message('2'));
+      await store.inbox.command(message('9'), { kind: 'new-session' }, () => []);
+      expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
+    });
+
+    it('[G07] those of other conversations go on', async () => {
+      await start('a');
+      await store.inbox.command(message('9', 'c2'), { kind: 'stop' }, () => []);
+      expect(await state('a')).toBe('running');
+    });
+
+    it('can end and be stopped at the same moment', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const id = `r${round}`;
+        await store.inbox.accept(message(`m${id}`, id));
+        const held = await hold(store, `web:${id}`);
+        await claim(store, held, `t${id}`);
+        await start(id, { turnId: `t${id}` });
+        const { lease: own } = await begin(id, `s${id}`);
+        const [ended] = await Promise.all([
+          store.subAgents.commit(own, ending(`s${id}`), 6),
+          store.inbox.command(message(`stop${id}`, id), { kind: 'stop' }, () => []),
+        ]);
+        expect(await state(id)).toBe(ended.kind === 'over' ? 'done' : 'stopped');
+      }
+    });
+  });
+}

@@ -1,0 +1,140 @@
+import type { Generated } from 'kysely';
+import type { Database } from './database.ts';
+import { fromJson, toJson } from './json-column.ts';
+import type { PinPlace } from './pins.ts';
+import { statement } from './statement.ts';
+import type { Seq } from './tables.ts';
+
+/** Whose summaries: what an owner was shown is summed up apart from what others were. */
+export interface SummaryPlace extends PinPlace {
+  /** Kind of the reader. */
+  readonly reader: string;
+}
+
+/** One summary that is to be written, or was. */
+export interface SummaryTask extends SummaryPlace {
+  /** `history`: of a session from its beginning. `day`: of one day of it. */
+  readonly kind: 'history' | 'day';
+  /** What makes it the only one of its kind: where the one before ends, or the date. */
+  readonly mark: string;
+}
+
+/** A summary that was written; `content` is for its writer to understand. */
+export interface StoredSummary {
+  readonly content: unknown;
+  /** `seq` of the last transcript entry that is in it. */
+  readonly reaches: number;
+}
+
+/** Who writes a summary, and for how long nobody else does; times in ms. */
+interface SummaryClaim {
+  readonly by: string;
+  readonly now: number;
+  readonly until: number;
+  /** Also one that failed a short while ago. */
+  readonly impatient: boolean;
+}
+
+/**
+ * Summaries of what was said. Each is written once and never changed, but where a person wants something
+ * forgotten; a longer one is a further row.
+ */
+export type SummaryRepository = ReturnType<typeof summaryRepository>;
+
+/** The table `summary`. The unique key decides who writes one; no look beforehand does. */
+export function summaryRepository(database: Database) {
+  return {
+    /** The summary of a session that reaches furthest, null when there is none. */
+    async latest(place: SummaryPlace): Promise<StoredSummary | null> {
+      return stored(await database.read((sql) => sql.get(LATEST, placeOf(place))));
+    },
+    /** The summary of one day, null when there is none. */
+    async ofDay(place: SummaryPlace, day: string): Promise<StoredSummary | null> {
+      return stored(await database.read((sql) => sql.get(OF_DAY, { ...placeOf(place), day })));
+    },
+    /**
+     * Takes the writing of a summary; true for one caller, until its claim runs out. False when it is
+     * written already.
+     */
+    async claim(task: SummaryTask, claim: SummaryClaim): Promise<boolean> {
+      const { by, now, until, impatient } = claim;
+      const params = { ...keyOf(task), by, now, until, impatient: impatient ? 1 : 0 };
+      return (await database.change('power-cut', CLAIM, params)) > 0;
+    },
+    /** Stores what was claimed; false when the claim was lost, and nothing is stored. */
+    async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
+      const { reaches, content } = summary;
+      const params = { ...keyOf(task), by, reaches, content: toJson(content) };
+      return (await database.change('power-cut', FINISH, params)) > 0;
+    },
+    /** Gives a claim back; nobody but the impatient tries again before `until` (ms). */
+    async postpone(task: SummaryTask, by: string, until: number): Promise<void> {
+      await database.change('power-cut', POSTPONE, { ...keyOf(task), by, until });
+    },
+    /** Gives all claims back, for a process that knows that nobody else is at work. */
+    async releaseAll(): Promise<void> {
+      await database.change('power-cut', RELEASE_ALL);
+    },
+  };
+}
+
+const placeOf = ({ conversationId, session, reader }: SummaryPlace) => {
+  return { conversationId, session, reader };
+};
+
+const keyOf = (task: SummaryTask) => ({ ...placeOf(task), kind: task.kind, mark: task.mark });
+
+interface Written {
+  readonly content: string;
+  readonly reaches: number | null;
+}
+
+function stored(row: Written | undefined): StoredSummary | null {
+  if (row === undefined || row.reaches === null) return null;
+  return { content: fromJson(row.content), reaches: row.reaches };
+}
+
+const PLACE = 'conversation_id = :conversationId and session = :session and reader = :reader';
+
+const LATEST = statement(`
+  select content, reaches from summary
+  where ${PLACE} and content is not null and kind = 'history' order by reaches desc limit 1`).rows<Written>();
+
+const OF_DAY = statement(`
+  select content, reaches from summary
+  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
+
+const CLAIM = statement(`
+  insert into summary (conversation_id, session, reader, kind, mark, claimed_by, claimed_until, created_at)
+  values (:conversationId, :session, :reader, :kind, :mark, :by, :until, :now)
+  on conflict (conversation_id, session, reader, kind, mark) do update
+    set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+    where summary.content is null and (summary.claimed_until <= excluded.created_at
+      or (:impatient = 1 and summary.claimed_by is null))`);
+
+const MINE = `where ${PLACE} and kind = :kind and mark = :mark and content is null and claimed_by = :by`;
+
+const FINISH = statement(
+  `update summary set content = :content, reaches = :reaches, claimed_by = null ${MINE}`,
+);
+
+const POSTPONE = statement(`update summary set claimed_by = null, claimed_until = :until ${MINE}`);
+
+const RELEASE_ALL = statement(
+  'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
+);
+
+/** Summaries of conversations; the content is JSON, null while somebody writes it. */
+export interface SummaryTable {
+  seq: Seq;
+  conversation_id: string;
+  session: number;
+  reader: string;
+  kind: 'history' | 'day';
+  mark: string;
+  reaches: Generated<number | null>;
+  content: Generated<string | null>;
+  claimed_by: string | null;
+  claimed_until: number;
+  created_at: number;
+}

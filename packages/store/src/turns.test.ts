@@ -1,0 +1,65 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`the turn journal on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('m1'));
+    });
+    afterAll(() => database.dispose());
+
+    it('[G16] stores a step once, and the first telling of it counts', async () => {
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      const { appendStep } = store.turns;
+      expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
+      expect(await appendStep(lease, 't1', { index: 0, content: 'again' }, 2)).toBe('committed');
+      expect((await claim(store, lease, 't1')).steps).toEqual([{ index: 0, content: 'first' }]);
+    });
+
+    it('[G16] takes no step from a worker that lost its lane', async () => {
+      const lost = await hold(store, 'web:c1', 'w1', 0);
+      await claim(store, lost, 't1');
+      const lease = await hold(store, 'web:c1', 'w2', 1_000);
+      const step = { index: 0, content: 'ghost' };
+      expect(await store.turns.appendStep(lost, 't1', step, 1)).toBe('fenced');
+      expect((await claim(store, lease, 't1')).steps).toEqual([]);
+    });
+
+    it('[G16] takes no step for a turn that is over', async () => {
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.lanes.commit(lease, answer('t1', []), 1);
+      const step = { index: 0, content: 'late' };
+      expect(await store.turns.appendStep(lease, 't1', step, 2)).toBe('fenced');
+    });
+
+    it('sums turns that ended in the time asked for, and is zero without any', async () => {
+      const zero = {
+        answered: 0,
+        failed: 0,
+        stopped: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        costUsd: 0,
+      };
+      expect(await store.turns.totals(0)).toEqual(zero);
+      await store.inbox.accept(message('m2'));
+      const lease = await hold(store);
+      const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd: null };
+      await claim(store, lease, 't1', 'followup');
+      await store.lanes.commit(lease, { ...answer('t1', []), usage }, 100);
+      await claim(store, lease, 't2', 'followup');
+      await store.lanes.commit(lease, { ...answer('t2', []), outcome: 'failed', usage }, 200);
+
+      const both = { answered: 1, failed: 1, inputTokens: 14, outputTokens: 4 };
+      expect(await store.turns.totals(100)).toEqual({ ...zero, ...both });
+      const second = { failed: 1, inputTokens: 7, outputTokens: 2 };
+      expect(await store.turns.totals(101)).toEqual({ ...zero, ...second });
+    });
+  });
+}

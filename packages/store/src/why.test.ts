@@ -1,0 +1,285 @@
+import type { Timeline } from '@parley/contracts';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { AdmittedMessage, Lease } from './rows.ts';
+import type { Store } from './store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message, part } from './testing/messages.ts';
+
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
+const REASON = 'written by an owner; in a direct chat';
+
+/** A message of the chat c1 that came at `at`, written a little before. */
+function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
+  const base = message(id, 'c1', { at });
+  return {
+    ...base,
+    message: { ...base.message, sentAt: Math.max(0, at - 5) },
+    reason: REASON,
+    ...more,
+  };
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`why, on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    async function timeline(id: string, now = 10_000): Promise<Timeline> {
+      const found = await store.why.ask({ message: id }, now);
+      if (found.kind !== 'found') throw new Error(`${id}: ${found.kind}`);
+      return found.timeline;
+    }
+    const lines = ({ entries }: Timeline) =>
+      entries.map(({ stage, at, ms, words }) => [stage, at, ms, words] as const);
+    const stages = ({ entries }: Timeline) => entries.map(({ stage }) => stage);
+    const verdict = async (id: string, now?: number) => (await timeline(id, now)).verdict;
+    async function begin(turnId: string, now: number): Promise<Lease> {
+      const lease = await hold(store, 'web:c1', 'worker_1', now);
+      const claimed = await store.lanes.claim(lease, 'collect', turnId, now);
+      if (claimed.kind !== 'turn') throw new Error(claimed.kind);
+      return lease;
+    }
+
+    it('[D08] tells of every stage between the platform and its receipt, with times', async () => {
+      await store.inbox.accept(written('m1', 1_000));
+      const lease = await begin('t1', 1_200);
+      const model = { kind: 'model', model: 'p/m', inputTokens: 9, outputTokens: 2 } as const;
+      const steps = [
+        { startedAt: 1_250, facts: { ...model, firstTokenMs: 40, calls: ['read'] } },
+        { startedAt: 1_400, facts: { kind: 'tool', tool: 'read', outcome: 'done' } },
+        { startedAt: 1_500, facts: { ...model, calls: [], insteadOf: 'p/n' } },
+      ] as const;
+      for (const [index, timing] of steps.entries()) {
+        const ended = timing.startedAt + 90;
+        await store.turns.appendStep(lease, 't1', { index, content: 'private', timing }, ended);
+      }
+      await store.lanes.commit(lease, answer('t1', ['private']), 1_700);
+      const due = await store.outbox.next(CHAT);
+      const id = due?.part.id ?? '';
+      await store.outbox.markSending(id, 1_710);
+      await store.outbox.retryLater(id, 2_000, 'slow down', 'free');
+      await store.outbox.markSending(id, 2_000);
+      await store.outbox.markSent(id, 'p77', 2_030);
+      const told = await timeline('m1');
+      expect(told.verdict).toBe('Answered.');
+      expect(told.turnId).toBe('t1');
+      expect(lines(told)).toEqual([
+        ['platform', 995, null, 'written, as the platform says'],
+        ['ingress', 1_000, null, 'received'],
+        ['access', 1_000, null, 'let in: written by an owner'],
+        ['access', 1_000, null, 'to be answered: in a direct chat'],
+        ['inbox', 1_000, null, 'stored for web:c1'],
+        ['lane', 1_000, 200, 'waited until its turn took it'],
+        ['turn', 1_200, null, 'begun'],
+        ['model', 1_250, 90, 'asked: 9 tokens in, 2 out; first words after 40 ms; wants read'],
+        ['tool', 1_400, 90, 'read: done'],
+        ['model', 1_500, 90, 'asked: 9 tokens in, 2 out'],
+        ['commit', 1_700, null, 'answered, 0.5 s after it was begun'],
+        ['outbox', 1_700, null, '1 part put into the outbox'],
+        ['delivery', null, null, 'the part: put off until 00:00:02Z'],
+        ['delivery', 2_000, 30, 'the part: given to the platform'],
+        ['receipt', 2_030, null, 'the part: the platform has it as p77'],
+      ]);
+      const details = told.entries.flatMap(({ detail }) => detail ?? []);
+      expect(details).toEqual(['worker_1', 'p/m', 'p/m instead of p/n', 'slow down']);
+      expect(JSON.stringify(told)).not.toMatch(/private|text of/);
+    });
+
+    it('[D08] gives the exact reason for each silence', async () => {
+      const no = { ...CHAT, senderId: 'u2', at: 7, sentAt: 5 };
+      await store.decisions.record({ ...no, messageId: 'i', outcome: 'ignored', reason: 'nobody' });
+      await store.decisions.record({ ...no, messageId: 'r', outcome: 'refused', reason: 'a list' });
+      expect(await verdict('i')).toBe('No answer: nobody.');
+      expect(await verdict('r')).toBe('Refused: a list.');
+      await store.inbox.command(written('c', 8), { kind: 'none' }, () => [part('done')]);
+      expect(await verdict('c')).toBe('A command; answered at once, without the model.');
+      expect(stages(await timeline('c')).slice(-2)).toEqual(['outbox', 'outbox']);
+      await store.inbox.accept(written('w', 10));
+      expect(await verdict('w', 10)).toBe('No answer yet: it waits for a worker.');
+      await store.inbox.revise({ ...CHAT, messageId: 'w' }, null);
+      expect(await verdict('w')).toBe('No answer: its author deleted it before its turn.');
+      await store.inbox.accept(written('b', 10, { settlesAt: 99 }));
+      expect(await verdict('b', 20)).toBe(
+        'No answer yet: it waits for the rest of what is being sent.',
+      );
+      await store.inbox.command(written('s', 30), { kind: 'stop' }, () => []);
+      expect(await verdict('b')).toBe('No answer: /stop set it aside.');
+      expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
+    });
+
+    it('[D08] tells how turns ended that gave no answer, and what waits behind one', async () => {
+      await store.inbox.accept(written('m1', 0));
+      let lease = await begin('t1', 100);
+      expect(await verdict('m1', 3_100)).toBe(
+        'No answer yet: its turn has been running for 3.0 s.',
+      );
+      await store.inbox.accept(written('m2', 200));
+      expect(await verdict('m2', 3_100)).toBe(
+        'No answer yet: it waits behind a turn that has been running for 3.0 s.',
+      );
+      const silent = { ...answer('t1', []), outcome: 'silent', reason: 'NO_REPLY' } as const;
+      await store.lanes.commit(lease, silent, 300);
+      expect(await verdict('m1')).toBe('No answer: the agent chose to say nothing.');
+      await claim(store, lease, 't2');
+      await store.lanes.commit(lease, { ...answer('t2', ['x']), outcome: 'failed' }, 400);
+      expect(await verdict('m2')).toBe('Its turn failed; parts: 1 not sent yet.');
+      await store.lanes.release(lease);
+      await store.inbox.accept(written('m3', 500));
+      lease = await begin('t3', 600);
+      await store.lanes.release(lease);
+      lease = await begin('t3', 900);
+      const again = (await timeline('m3')).entries.filter(({ stage }) => stage === 'turn');
+      expect(again.map(({ at, words }) => [at, words])).toEqual([
+        [600, 'begun'],
+        [900, 'gone on with by another run'],
+      ]);
+      const asked = { code: 'ABC234', turnId: 't3', callKey: 'k', tool: 'write', shown: 'private' };
+      const place = { place: 'web', askedIn: 'web:c1' };
+      const who = { askedBy: 'web:u1', ...place, approvers: [], expiresAt: 9_000 };
+      await store.approvals.ask(lease, { ...asked, ...who }, [], 950);
+      expect(await verdict('m3')).toBe(
+        'No answer yet: its turn waits for somebody’s yes to write (ABC234).',
+      );
+      await store.inbox.accept(written('m4', 960));
+      expect(await verdict('m4')).toBe(
+        'No answer yet: it waits behind a turn that waits for an approval.',
+      );
+      await store.inbox.command(written('m5', 1_000), { kind: 'stop' }, () => []);
+      expect(await verdict('m3')).toBe('No answer: its turn was stopped by /stop.');
+      expect(JSON.stringify(await timeline('m3'))).not.toContain('private');
+    });
+
+    it('[D08] finds a message by id, by full name, by its turn, and the newest', async () => {
+      await store.inbox.accept(written('m1', 1));
+      await store.inbox.accept({ ...message('m1', 'c2', { at: 2 }), reason: REASON });
+      await store.inbox.accept(written('m2', 3));
+      await store.inbox.command(written('m3', 4), { kind: 'none' }, () => []);
+      await begin('t1', 5);
+      const ask = (id: string, chat?: typeof CHAT) => store.why.ask({ message: id, chat }, 9);
+      const several = await ask('m1');
+      expect(several).toMatchObject({
+        kind: 'several',
+        candidates: [
+          { chatId: 'c2', messageId: 'm1' },
+          { chatId: 'c1', messageId: 'm1' },
+        ],
+      });
+      const named = (chatId: string, messageId: string) => ({
+        kind: 'found',
+        timeline: { message: { chatId, messageId } },
+      });
+      expect(await ask('web:c2/m1')).toMatchObject(named('c2', 'm1'));
+      expect(await ask('web/default:c1/m1')).toMatchObject(named('c1', 'm1'));
+      expect(await ask('m1', CHAT)).toMatchObject(named('c1', 'm1'));
+      expect(await ask('t1')).toMatchObject(named('c1', 'm1'));
+      expect(await ask('last')).toMatchObject(named('c1', 'm2'));
+      expect(await ask('nothing')).toEqual({ kind: 'unknown' });
+      expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
+    });
+
+    it('[D08] [H03] tells of a run of a standing task where it told something, and nowhere else', async () => {
+      const lane = 'beat:main';
+      const chat = { id: lane, type: 'direct' } as const;
+      const run = async (id: string, alert: string | null) => {
+        const asked = message(id, 'c1', { at: 1 });
+        const told = { ...asked.message, chat, occasion: 'heartbeat' } as const;
+        const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
+        const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
+        await store.heartbeats.begin(orderly, null, 1);
+        const lease = await hold(store, lane);
+        const { turnId } = await claim(store, lease, `turn of ${id}`);
+        const commit = { turnId, entries: [], parts: [], usage: null } as const;
+        const entry = { role: 'assistant', content: 'private' } as const;
+        await store.heartbeats.commit(
+          lease,
+          alert === null
+            ? { id, commit: { ...commit, outcome: 'silent' }, state: 'quiet', reason: null }
+            : {
+                id,
+                commit: { ...commit, outcome: 'answered' },
+                state: 'alerted',
+                reason: null,
+                alert: { text: alert, fingerprint: alert, entry, parts: [part(alert)] },
+              },
+          9,
+        );
+        await store.lanes.release(lease);
+      };
+      await store.inbox.accept(written('m1', 0));
+      await run('quiet', null);
+      await run('loud', 'private');
+      expect(await verdict('quiet')).toBe('A run of a standing task: nothing to tell.');
+      expect(await verdict('loud')).toBe(
+        'A run of a standing task: an alert; parts: 1 not sent yet.',
+      );
+      expect((await timeline('loud')).entries.map(({ detail }) => detail)).toContain(
+        'the standing task weather',
+      );
+      expect(JSON.stringify(await timeline('loud'))).not.toContain('private');
+      const inChat = async (id: string, chatId: string) =>
+        (await store.why.ask({ message: id, chat: { ...CHAT, chatId } }, 9)).kind;
+      expect(await inChat('loud', 'c1')).toBe('found');
+      expect(await inChat('loud', 'c2')).toBe('unknown');
+      expect(await inChat('quiet', 'c1')).toBe('unknown');
+      const newest = await store.why.ask({ message: 'last' }, 9);
+      expect(newest).toMatchObject({ timeline: { message: { messageId: 'm1' } } });
+    });
+
+    it('[D08] [H08] tells that a job has put a message there', async () => {
+      const { message: words, ...rest } = written('j1', 4);
+      const due = { ...rest, message: { ...words, occasion: 'cron' } } as const;
+      await store.inbox.accept(written('m1', 1));
+      const job = {
+        id: 'job_7',
+        askedBy: 'call',
+        conversationId: 'web:c1',
+        route: due.route,
+        origin: words,
+        fromOwner: true,
+        title: 'private',
+        task: 'private',
+        timetable: { kind: 'every', ms: 60_000, from: 0 },
+        nextAt: 3,
+      } as const;
+      await store.cronJobs.add(job, { perConversation: 2, total: 3 }, 1);
+      await store.cronJobs.fire({ id: 'job_7', nextAt: 3 }, due, 60_003, 4);
+      const told = await timeline('j1');
+      expect(told.entries[0]).toMatchObject({
+        words: 'put here by Parley: a job whose time had come',
+      });
+      expect(told.entries.map(({ detail }) => detail)).toContain('the job job_7');
+      expect(JSON.stringify(told)).not.toContain('private');
+    });
+
+    it('[D08] [F08] tells how often the platform told of a message again', async () => {
+      for (const _ of [1, 2, 3]) await store.inbox.accept(written('m1', 1));
+      const told = await timeline('m1');
+      expect(told.entries.map(({ words }) => words)).toContain(
+        'received; told again 2 times and dropped then as a duplicate',
+      );
+    });
+
+    it('[D06] [D08] tells what became of a part that could not be delivered', async () => {
+      await store.inbox.accept(written('m1', 0));
+      const lease = await begin('t1', 1);
+      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 2);
+      const due = await store.outbox.next(CHAT);
+      await store.outbox.markSending(due?.part.id ?? '', 3);
+      await store.outbox.giveUp(due?.part.id ?? '', 'failed', 'blocked', 4, null);
+      expect(await verdict('m1')).toBe('Answered; parts: 1 not sent yet, 1 not deliverable.');
+      const failed = (await timeline('m1')).entries.find(({ mark }) => mark === 'trouble');
+      expect(failed).toMatchObject({
+        words: 'part 1 of 2: could not be delivered',
+        detail: 'blocked',
+      });
+      const [letter] = await store.deadLetters.open({ limit: 1 });
+      await store.deadLetters.drop(letter?.id ?? 0, 9);
+      expect((await timeline('m1')).entries.map(({ words }) => words)).toContain(
+        'part 1 of 2: could not be delivered; dropped by the operator',
+      );
+    });
+  });
+}

@@ -1,0 +1,323 @@
+import type { StepFacts, TimelineEntry } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
+import type { Approval } from '../approvals.ts';
+import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
+
+const OCCASIONS: Readonly<Record<NonNullable<TakenFacts['occasion']>, string>> = {
+  boot: 'put here by Parley after its start',
+  'sub-agent': 'put here by Parley: an order for a sub-agent, or its result',
+  heartbeat: 'put here by Parley: a standing task',
+  cron: 'put here by Parley: a job whose time had come',
+};
+
+/** From the platform to the inbox: written, received, let in, stored. */
+export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
+  const { sentAt, receivedAt, fate } = facts;
+  const late = sentAt === null ? 0 : receivedAt - sentAt;
+  const platform =
+    sentAt === null ? [] : [entry('platform', sentAt, 'written, as the platform says')];
+  return [
+    ...platform,
+    entry('ingress', receivedAt, receivedWords(facts, late)),
+    ...decisionEntries(facts),
+    ...(fate.kind === 'taken'
+      ? [entry('inbox', receivedAt, `stored for ${fate.conversationId}`)]
+      : []),
+  ];
+}
+
+/** Platforms that tell seconds are up to one late. */
+const LATE_MS = 1_500;
+
+function receivedWords({ fate }: MessageFacts, late: number): string {
+  const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
+  if (fate.kind === 'not-taken') return `received${after}`;
+  const { repeats, occasion } = fate;
+  const again =
+    repeats === 0 ? '' : `; told again ${times(repeats)} and dropped then as a duplicate`;
+  return `${occasion === null ? `received${after}` : OCCASIONS[occasion]}${again}`;
+}
+
+/** Why it was let in and why it was to be answered; one reason holds both. */
+function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
+  if (reason === null) return [];
+  if (fate.kind === 'not-taken') {
+    const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
+    return [{ ...entry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
+  }
+  const [access = '', activation] = reason.split('; ');
+  return [
+    entry('access', receivedAt, `let in: ${access}`),
+    ...(activation === undefined
+      ? []
+      : [entry('access', receivedAt, `to be answered: ${activation}`)]),
+  ];
+}
+
+/** How long it waited for its turn, and for what. */
+export function laneEntries(
+  { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
+  fate: TakenFacts,
+  now: number,
+): readonly TimelineEntry[] {
+  const { settlesAt, files, turn, interruptions } = fate;
+  const settling =
+    settlesAt === null
+      ? []
+      : [lasting('lane', receivedAt, settlesAt, 'more of it might have been on the way')];
+  const fetched =
+    files.length === 0 ? [] : [entry('lane', null, `came with files: ${files.join(', ')}`)];
+  const interrupted =
+    interruptions === 0
+      ? []
+      : [entry('lane', null, `its turn was ended ${times(interruptions)} by a later message`)];
+  const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
+  return [...settling, ...fetched, ...interrupted, ...waiting(fate, receivedAt, takenAt, now)];
+}
+
+function waiting(
+  fate: TakenFacts,
+  receivedAt: number,
+  takenAt: number | null,
+  now: number,
+): readonly TimelineEntry[] {
+  const { turn, outcome, doneAt, state } = fate;
+  if (turn !== null && takenAt !== null) {
+    const words =
+      takenAt > turn.startedAt
+        ? 'waited, then joined the running turn'
+        : 'waited until its turn took it';
+    return [lasting('lane', receivedAt, takenAt, words)];
+  }
+  if (state === 'waiting') {
+    return [{ ...lasting('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' }];
+  }
+  if (outcome === 'stopped') return [lasting('lane', receivedAt, doneAt, 'set aside by /stop')];
+  if (outcome === 'withdrawn') {
+    return [lasting('lane', receivedAt, doneAt, 'deleted by its author before its turn')];
+  }
+  return [];
+}
+
+/** What a message waits for now. */
+export function waitsFor({ before, settlesAt, files }: TakenFacts, now: number): string {
+  if (before?.isSuspended) return 'waits behind a turn that waits for an approval';
+  if (before != null) {
+    return `waits behind a turn that has been running for ${shortDuration(now - before.startedAt)}`;
+  }
+  if (settlesAt !== null && settlesAt > now) return 'waits for the rest of what is being sent';
+  if (files.some((state) => state.endsWith('pending'))) return 'waits for its files';
+  return 'waits for a worker';
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** From the beginning of a turn to its commit. */
+export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
+  return [
+    ...runEntries(turn),
+    ...promptEntries(turn),
+    ...turn.steps.map(stepEntry),
+    ...turn.approvals.flatMap(approvalEntries),
+    ...endEntries(turn),
+  ];
+}
+
+function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
+  if (runs.length === 0) {
+    const again = attempts > 1 ? `, ${attempts} times in all` : '';
+    return [entry('turn', startedAt, `begun${again}`)];
+  }
+  return runs.map(({ at, worker }, nth) => ({
+    ...entry('turn', at, nth === 0 ? 'begun' : 'gone on with by another run'),
+    ...(worker !== null && { detail: worker }),
+  }));
+}
+
+function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
+  if (prompt === null) return [];
+  const { at, layout, layers, characters, tokens } = prompt;
+  const size = `${counted(layers, 'layer')}, ${characters} characters, about ${tokens} tokens`;
+  return [
+    {
+      ...entry('prompt', at, `${size}, layout ${layout}`),
+      detail: `parley prompt --turn ${turnId}`,
+    },
+  ];
+}
+
+function stepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntry {
+  const base = lasting(
+    facts.kind,
+    startedAt ?? endedAt,
+    startedAt === null ? null : endedAt,
+    stepWords(facts),
+  );
+  if (facts.kind === 'model') return { ...base, detail: modelDetail(facts) };
+  return facts.outcome === 'done' ? base : { ...base, mark: 'trouble' };
+}
+
+function stepWords(facts: StepFacts): string {
+  if (facts.kind === 'tool') {
+    const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
+    return `${facts.tool}: ${outcome}`;
+  }
+  const { inputTokens, outputTokens, firstTokenMs, calls } = facts;
+  return [
+    `asked: ${inputTokens} tokens in, ${outputTokens} out`,
+    ...(firstTokenMs === undefined ? [] : [`first words after ${shortDuration(firstTokenMs)}`]),
+    ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
+  ].join('; ');
+}
+
+/** Which model answers is the owner's business. */
+function modelDetail({ model, insteadOf, asked }: Extract<StepFacts, { kind: 'model' }>): string {
+  const instead = insteadOf === undefined ? '' : ` instead of ${insteadOf}`;
+  const again = asked === undefined ? '' : `, asked ${asked} times`;
+  return `${model}${instead}${again}`;
+}
+
+const DECISIONS: Readonly<Record<Approval['state'], string>> = {
+  pending: 'waits for a yes',
+  approved: 'allowed',
+  denied: 'refused',
+  expired: 'nobody answered',
+  withdrawn: 'stopped',
+  auto: 'allowed by the settings',
+};
+
+function approvalEntries({
+  state,
+  tool,
+  code,
+  askedAt,
+  decidedAt,
+  decidedBy,
+}: Approval): TimelineEntry[] {
+  if (state === 'auto') return [entry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
+  const words = `${tool} (${code}): ${DECISIONS[state]}`;
+  return [
+    {
+      ...lasting('approval', askedAt, decidedAt, words),
+      ...(decidedBy !== null && { detail: `by ${decidedBy}` }),
+      ...(state === 'pending' && { mark: 'open' as const }),
+    },
+  ];
+}
+
+/** How it ended, or that it has not. */
+function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
+  const detail = reason === null ? {} : { detail: reason };
+  const took = (words: string) => ({ ...entry('commit', finishedAt, words), ...detail });
+  const whole =
+    finishedAt === null ? '' : `, ${shortDuration(finishedAt - startedAt)} after it was begun`;
+  switch (state) {
+    case 'running':
+      return [];
+    case 'answered':
+      return [took(`answered${whole}`)];
+    case 'silent':
+      return [took(`the agent chose to say nothing${whole}`)];
+    case 'failed':
+      return [{ ...took(`failed${whole}`), mark: 'trouble' }];
+    case 'stopped':
+      return [took(`stopped by /stop${whole}`)];
+    default:
+      return [took(`ended by a later message${whole}`)];
+  }
+}
+
+/** Waits that nobody would notice are left out, in ms. */
+const NOTICEABLE_MS = 100;
+
+/** From the outbox to the platform's receipt, part by part. */
+export function partEntries(parts: readonly PartFacts[], now: number): readonly TimelineEntry[] {
+  const [first] = parts;
+  if (first === undefined) return [];
+  const named = parts.map((part, nth) => ({ part, name: nameOf(part, nth, parts.length) }));
+  return [
+    entry('outbox', first.createdAt, `${counted(parts.length, 'part')} put into the outbox`),
+    ...named.flatMap(({ part, name }) => entriesOf(part, name, now)),
+  ];
+}
+
+function nameOf({ isHere }: PartFacts, nth: number, count: number): string {
+  if (!isHere) return 'a message to another chat';
+  return count === 1 ? 'the part' : `part ${nth + 1} of ${count}`;
+}
+
+function entriesOf(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
+  return [...waitEntries(part, name), ...retryEntries(part, name), ...fateEntries(part, name, now)];
+}
+
+function waitEntries({ createdAt, triedAt }: PartFacts, name: string): readonly TimelineEntry[] {
+  if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return [];
+  const words = `${name}: waited for what was before it, or for the platform’s rate`;
+  return [lasting('outbox', createdAt, triedAt, words)];
+}
+
+function retryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
+  return retries.map(({ until, reason }) => ({
+    ...entry('delivery', null, `${name}: put off until ${clockTime(until)}`),
+    detail: reason,
+    mark: 'trouble',
+  }));
+}
+
+function fateEntries(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
+  const { state, createdAt, notBefore, sendingAt, sentAt, platformId, error, settled } = part;
+  const detail = error === null ? {} : { detail: error };
+  const after = settled === null ? '' : `; ${settled} by the operator`;
+  switch (state) {
+    case 'sent':
+      return [
+        lasting('delivery', sendingAt, sentAt, `${name}: given to the platform`),
+        { ...entry('receipt', sentAt, `${name}: the platform has it as ${platformId ?? '?'}`) },
+      ];
+    case 'sending': {
+      const sending = lasting('delivery', sendingAt, now, `${name}: being sent`);
+      return [{ ...sending, ...detail, mark: 'open' }];
+    }
+    case 'pending': {
+      const later = notBefore > now ? `, not before ${clockTime(notBefore)}` : '';
+      const waits = lasting('outbox', createdAt, now, `${name}: waits to be sent${later}`);
+      return [{ ...waits, ...detail, mark: 'open' }];
+    }
+    case 'unknown': {
+      const words = `${name}: nobody knows whether it arrived${after}`;
+      return [{ ...entry('delivery', sendingAt, words), ...detail, mark: 'trouble' }];
+    }
+    case 'failed': {
+      const words = `${name}: could not be delivered${after}`;
+      return [{ ...entry('delivery', sendingAt, words), ...detail, mark: 'trouble' }];
+    }
+  }
+}
+
+/** Something that happened at a moment. */
+function entry(stage: TimelineEntry['stage'], at: number | null, words: string): TimelineEntry {
+  return { stage, at, ms: null, words };
+}
+
+/** Something that took time; null where an end is not known. */
+function lasting(
+  stage: TimelineEntry['stage'],
+  from: number | null,
+  to: number | null,
+  words: string,
+): TimelineEntry {
+  const ms = from === null || to === null ? null : Math.max(0, to - from);
+  return { stage, at: from, ms, words };
+}
+
+/** `14:05:09`, in UTC: whoever reads it may be anywhere. */
+function clockTime(at: number): string {
+  return `${new Date(at).toISOString().slice(11, 19)}Z`;
+}
+
+/** `1 part`, `2 parts`. */
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

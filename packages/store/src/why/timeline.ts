@@ -1,0 +1,148 @@
+import type { Timeline, TimelineEntry } from '@parley/contracts';
+import { shortDuration } from '@parley/contracts/short-duration';
+import { arrivalEntries, laneEntries, partEntries, turnEntries, waitsFor } from './entries.ts';
+import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
+
+/** All stages of a message in their order, from what the rows tell of it. */
+export function timelineOf(facts: MessageFacts, now: number): Timeline {
+  const { place, receivedAt, fate } = facts;
+  const turn = fate.kind === 'taken' ? fate.turn : null;
+  return {
+    message: { ...place, at: receivedAt },
+    turnId: turn?.turnId ?? null,
+    hasPrompt: turn?.prompt != null,
+    ...verdictOf(facts, now),
+    entries: [
+      ...arrivalEntries(facts),
+      ...(fate.kind === 'taken' ? afterStoring(facts, fate, now) : []),
+    ],
+  };
+}
+
+function afterStoring(
+  facts: Pick<MessageFacts, 'receivedAt'>,
+  fate: TakenFacts,
+  now: number,
+): readonly TimelineEntry[] {
+  const { turn, parts, beat, cronJob } = fate;
+  return [
+    ...originEntries(beat, cronJob),
+    ...laneEntries(facts, fate, now),
+    // Tools, approvals and parts to others happen among each other; what has no time stays where it is.
+    ...inOrder([...(turn === null ? [] : turnEntries(turn)), ...partEntries(parts, now)]),
+  ];
+}
+
+function originEntries(
+  beat: TakenFacts['beat'],
+  cronJob: TakenFacts['cronJob'],
+): readonly TimelineEntry[] {
+  const words = [
+    ...(beat === null ? [] : [`the standing task ${beat.task}`]),
+    ...(cronJob === null ? [] : [`the job ${cronJob}`]),
+  ];
+  return words.map((detail) => ({
+    stage: 'ingress',
+    at: null,
+    ms: null,
+    words: 'begun by Parley itself',
+    detail,
+  }));
+}
+
+function inOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  let last = 0;
+  const placed = entries.map((one) => {
+    last = one.at ?? last;
+    return { one, at: last };
+  });
+  return placed.toSorted((a, b) => a.at - b.at).map(({ one }) => one);
+}
+
+/** One sentence, and what of it only the owner may know. */
+interface Verdict {
+  readonly verdict: string;
+  readonly detail?: string;
+}
+
+/** What became of a message: an answer, or the exact reason for silence (D08). */
+function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
+  if (fate.kind === 'not-taken') {
+    const why = reason === null ? '' : `: ${reason}`;
+    const kind = fate.outcome === 'refused' ? 'Refused' : 'No answer';
+    return { verdict: `${kind}${why}.` };
+  }
+  if (fate.outcome === 'command') {
+    return { verdict: 'A command; answered at once, without the model.' };
+  }
+  if (fate.outcome === 'withdrawn') {
+    return { verdict: 'No answer: its author deleted it before its turn.' };
+  }
+  if (fate.turn !== null) return turnVerdict(fate, fate.turn, now);
+  if (fate.outcome === 'stopped') return { verdict: 'No answer: /stop set it aside.' };
+  return { verdict: `No answer yet: it ${waitsFor(fate, now)}.` };
+}
+
+function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
+  const detail = turn.reason === null ? {} : { detail: turn.reason };
+  switch (turn.state) {
+    case 'running':
+      return { verdict: `No answer yet: ${running(turn, now)}.` };
+    case 'answered':
+      return { verdict: fate.beat === null ? answered(fate.parts) : alarm(fate.beat, fate.parts) };
+    case 'silent':
+      if (fate.beat !== null) return { verdict: alarm(fate.beat, fate.parts), ...detail };
+      return { verdict: 'No answer: the agent chose to say nothing.', ...detail };
+    case 'failed':
+      return { verdict: `Its turn failed; ${delivered(fate.parts)}.`, ...detail };
+    case 'stopped':
+      return { verdict: 'No answer: its turn was stopped by /stop.', ...detail };
+    default:
+      return { verdict: 'No answer yet: its turn was ended by a later message.', ...detail };
+  }
+}
+
+function running({ approvals, isSuspended, startedAt, worker }: TurnFacts, now: number): string {
+  const open = approvals.find(({ state }) => state === 'pending');
+  if (isSuspended && open !== undefined) {
+    return `its turn waits for somebody’s yes to ${open.tool} (${open.code})`;
+  }
+  const since = `for ${shortDuration(now - startedAt)}`;
+  return worker === null
+    ? `its turn was begun ${shortDuration(now - startedAt)} ago and waits for a worker that goes on with it`
+    : `its turn has been running ${since}`;
+}
+
+function answered(parts: readonly PartFacts[]): string {
+  if (parts.length > 0 && parts.every(({ state }) => state === 'sent')) return 'Answered.';
+  return `Answered; ${delivered(parts)}.`;
+}
+
+const BEATS: Readonly<Record<string, string>> = {
+  quiet: 'nothing to tell',
+  held: 'its alert waits for the end of the quiet hours',
+  repeated: 'its alert was told before, so nobody was told again',
+  unclear: 'what it said was no clear alert, so nobody was told',
+  failed: 'it failed',
+};
+
+function alarm({ state }: NonNullable<TakenFacts['beat']>, parts: readonly PartFacts[]): string {
+  const what = BEATS[state] ?? `an alert; ${delivered(parts)}`;
+  return `A run of a standing task: ${what}.`;
+}
+
+const WORDS = [
+  ['sent', 'sent'],
+  ['pending', 'not sent yet'],
+  ['sending', 'being sent'],
+  ['unknown', 'perhaps arrived'],
+  ['failed', 'not deliverable'],
+] as const;
+
+function delivered(parts: readonly PartFacts[]): string {
+  const told = WORDS.flatMap(([state, words]) => {
+    const count = parts.filter((part) => part.state === state).length;
+    return count === 0 ? [] : [`${count} ${words}`];
+  });
+  return told.length === 0 ? 'nothing to send' : `parts: ${told.join(', ')}`;
+}
