@@ -109,6 +109,22 @@ describe('the files that become prompt text', () => {
     expect((await restrictView(view, { id: 'none' }, log).read('AGENTS.md')).kind).toBe('absent');
   });
 
+  it('[W09] a restricted view stays whole when a plugin takes its methods out or copies it', async () => {
+    const { view, asked } = everyFile();
+    const restricted = restrictView(view, { id: 'part', reads: ['AGENTS.md'] }, silentLogger);
+    const { read, list, write, change, plan } = restricted;
+    for (const name of ['AGENTS.md', 'notes/a.md']) {
+      await Promise.all([read(name), write(name, 'x'), change(name, () => 'x')]);
+      await plan(name, () => 'x');
+    }
+    expect(asked).toEqual(Array(4).fill('AGENTS.md'));
+    expect(await list()).toEqual([{ name: 'AGENTS.md', characters: 1 }]);
+    const copy = { ...restricted };
+    expect(copy).toMatchObject({ reader: view.reader, groupMemory: view.groupMemory });
+    expect((await copy.read('AGENTS.md')).kind).toBe('file');
+    expect((await copy.read('notes/a.md')).kind).toBe('absent');
+  });
+
   it('[W09] are named once, files before folders', () => {
     const { patterns } = createPromptFiles(['skills/', 'B.md', 'A.md', 'skills/', 'formats/']);
     expect(patterns).toEqual(['A.md', 'B.md', 'formats/', 'skills/']);

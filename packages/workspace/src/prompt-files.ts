@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/contracts';
 import { SOUL } from './soul/soul-file.ts';
-import type { AbsentFile, ChangeText, WorkspaceView } from './workspace-view.ts';
+import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
  * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything below
@@ -19,60 +19,29 @@ export interface DeclaredReads {
 
 /**
  * The view restricted to what `part` declares. Any other file looks absent and is logged: an undeclared
- * read is a defect, since the agent could change that file without a question.
+ * read is a defect, since the agent could change that file without a question. Its methods need no
+ * `this`: plugins take them out of the view, or copy it.
  */
-export function restrictView(view: WorkspaceView, part: DeclaredReads, log: Logger): WorkspaceView {
-  return new RestrictedView(view, part, log);
-}
-
-/** A class, because every turn makes one for each layer, source and hook. */
-class RestrictedView implements WorkspaceView {
-  readonly reader: WorkspaceView['reader'];
-  readonly #view: WorkspaceView;
-  readonly #part: DeclaredReads;
-  readonly #log: Logger;
-
-  constructor(view: WorkspaceView, part: DeclaredReads, log: Logger) {
-    this.reader = view.reader;
-    this.#view = view;
-    this.#part = part;
-    this.#log = log;
-  }
-
-  get groupMemory(): string {
-    return this.#view.groupMemory;
-  }
-
-  read(name: string, limit?: number) {
-    return this.#allows(name) ? this.#view.read(name, limit) : Promise.resolve(UNDECLARED);
-  }
-
-  async list() {
-    return (await this.#view.list()).filter(({ name }) => this.#declares(name));
-  }
-
-  async write(name: string, text: string) {
-    return this.#allows(name) ? this.#view.write(name, text) : NOT_WRITTEN;
-  }
-
-  async change(name: string, change: ChangeText) {
-    return this.#allows(name) ? this.#view.change(name, change) : NOT_WRITTEN;
-  }
-
-  async plan(name: string, change: ChangeText) {
-    return this.#allows(name) ? this.#view.plan(name, change) : NOT_WRITTEN;
-  }
-
-  #declares(name: string): boolean {
-    return this.#part.reads?.some((pattern) => covers(pattern, name)) ?? false;
-  }
-
-  #allows(name: string): boolean {
-    if (this.#declares(name)) return true;
-    const facts = { part: this.#part.id, file: name };
-    this.#log.error(facts, 'read of a workspace file that is not in its `reads`');
+export function restrictView(
+  view: WorkspaceView,
+  { id, reads = [] }: DeclaredReads,
+  log: Logger,
+): WorkspaceView {
+  const declares = (name: string) => reads.some((pattern) => covers(pattern, name));
+  const allows = (name: string): boolean => {
+    if (declares(name)) return true;
+    log.error({ part: id, file: name }, 'read of a workspace file that is not in its `reads`');
     return false;
-  }
+  };
+  return {
+    reader: view.reader,
+    groupMemory: view.groupMemory,
+    read: (name, limit) => (allows(name) ? view.read(name, limit) : Promise.resolve(UNDECLARED)),
+    list: async () => (await view.list()).filter(({ name }) => declares(name)),
+    write: async (name, text) => (allows(name) ? view.write(name, text) : NOT_WRITTEN),
+    change: async (name, change) => (allows(name) ? view.change(name, change) : NOT_WRITTEN),
+    plan: async (name, change) => (allows(name) ? view.plan(name, change) : NOT_WRITTEN),
+  };
 }
 
 const NOT_DECLARED = { reason: 'refused', detail: 'the file is not declared' } as const;
