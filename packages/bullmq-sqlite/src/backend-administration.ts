@@ -1,22 +1,33 @@
-import type { JobProgress, JobsOptions, MinimalJob, RepeatableOptions } from 'bullmq';
-import { BackendQueries } from './backend-queries.ts';
-import { cleanJobs, drainQueue, obliterateQueue } from './bulk-removal.ts';
-import { removeClaim } from './deduplication.ts';
-import { appendEvents, trimEvents } from './events.ts';
-import { addLog, clearLogs } from './job-logs.ts';
 import {
-  changeDelay,
-  changePriority,
-  moveManyToWait,
-  promoteJob,
-  type Resets,
-  reprocessJob,
-  updateData,
-  updateProgress,
-} from './job-updates.ts';
-import { removeMeta, setMeta, setPaused } from './queue-meta.ts';
-import { clearRateLimit, setRateLimit } from './rate-limit.ts';
-import { removeJob } from './remove-job.ts';
+  ErrorCode,
+  type JobProgress,
+  type JobsOptions,
+  type MinimalJob,
+  type RepeatableOptions,
+  type RetryOptions,
+} from 'bullmq';
+import { removeClaim } from './add-job.ts';
+import { BackendQueries, countLogs } from './backend-queries.ts';
+import { jobStateError } from './errors.ts';
+import { appendEvents, trimEvents } from './events.ts';
+import {
+  delayedStanding,
+  findJob,
+  type JobRow,
+  jobExists,
+  moveJob,
+  putInLine,
+  waitingStanding,
+} from './job-row.ts';
+import {
+  clearRateLimit,
+  type QueueScope,
+  removeMeta,
+  setMeta,
+  setPaused,
+  setRateLimit,
+} from './queue-scope.ts';
+import { cleanJobs, drainQueue, obliterateQueue, removeJob } from './removal.ts';
 import { advanceScheduler, removeScheduler, upsertScheduler } from './schedulers.ts';
 
 /** Jobs moved by one call of the bulk operations when the caller names no number. */
@@ -24,18 +35,34 @@ const MOVED_AT_ONCE = 1000;
 
 /** The part of a backend with which people and schedulers act on jobs and queues. */
 export class BackendAdministration extends BackendQueries {
+  /** Puts a finished job back in line. */
   retryFinishedJob(
-    job: MinimalJob,
+    { id = '', opts: { lifo } }: MinimalJob,
     state: 'failed' | 'completed',
-    opts: Resets = {},
+    resets: RetryOptions = {},
   ): Promise<void> {
-    return this.write((scope) =>
-      reprocessJob(scope, job.id ?? '', state, Boolean(job.opts.lifo), opts),
-    );
+    return this.write((scope) => {
+      const job = jobInState(scope, id, state, 'reprocessJob');
+      clearOutcome(scope, job);
+      scope.file.run(
+        `UPDATE job SET attempts_made = iif(?, 0, attempts_made),
+           attempts_started = iif(?, 0, attempts_started) WHERE seq = ?`,
+        resets.resetAttemptsMade ? 1 : 0,
+        resets.resetAttemptsStarted ? 1 : 0,
+        job.seq,
+      );
+      putInLine(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+    });
   }
 
   promote(jobId: string): Promise<void> {
-    return this.write((scope) => promoteJob(scope, jobId));
+    return this.write((scope) => {
+      const job = findJob(scope, jobId);
+      if (job?.state !== 'delayed') {
+        throw jobStateError(ErrorCode.JobNotInState, jobId, 'promote', 'delayed');
+      }
+      putInLine(scope, job, 'back', 0);
+    });
   }
 
   retryFinishedJobs(
@@ -75,28 +102,62 @@ export class BackendAdministration extends BackendQueries {
     return 0;
   }
 
-  updateData(job: MinimalJob, data: unknown): Promise<void> {
-    return this.write((scope) => updateData(scope, job.id ?? '', JSON.stringify(data) ?? '{}'));
+  updateData({ id = '' }: MinimalJob, data: unknown): Promise<void> {
+    return this.write((scope) =>
+      setJobColumn(scope, id, 'data', JSON.stringify(data) ?? '{}', 'updateData'),
+    );
   }
 
   updateProgress(jobId: string, progress: JobProgress): Promise<void> {
-    return this.write((scope) => updateProgress(scope, jobId, JSON.stringify(progress) ?? 'null'));
+    return this.write((scope) => {
+      const data = JSON.stringify(progress) ?? 'null';
+      setJobColumn(scope, jobId, 'progress', data, 'updateProgress');
+      scope.emit('progress', { jobId, data });
+    });
   }
 
-  addLog(jobId: string, logRow: string, keepLogs?: number): Promise<number> {
-    return this.write((scope) => addLog(scope, jobId, logRow, keepLogs));
+  /** Appends a line to a job's log, keeps the last `keep` lines if given, and returns their number. */
+  addLog(jobId: string, line: string, keep?: number): Promise<number> {
+    return this.write((scope) => {
+      if (!jobExists(scope, jobId)) throw jobStateError(ErrorCode.JobNotExist, jobId, 'addLog');
+      scope.file.run(
+        `INSERT INTO job_log (queue_id, job_id, line_no, line)
+         SELECT ?1, ?2, coalesce(max(line_no), 0) + 1, ?3 FROM job_log
+         WHERE queue_id = ?1 AND job_id = ?2`,
+        scope.queueId,
+        jobId,
+        line,
+      );
+      if (keep) trimLog(scope, jobId, keep);
+      return countLogs(scope, jobId);
+    });
   }
 
-  clearLogs(jobId: string, keepLogs?: number): Promise<void> {
-    return this.write((scope) => clearLogs(scope, jobId, keepLogs ?? 0));
+  clearLogs(jobId: string, keep = 0): Promise<void> {
+    return this.write((scope) => trimLog(scope, jobId, keep));
   }
 
+  /** Sets a delayed job's delay, counted from now. */
   changeDelay(jobId: string, delay: number): Promise<void> {
-    return this.write((scope) => changeDelay(scope, jobId, delay));
+    return this.write((scope) => {
+      const job = jobInState(scope, jobId, 'delayed', 'changeDelay');
+      const standing = delayedStanding(scope.now, delay);
+      moveJob(scope, job.seq, standing, delay);
+      scope.emit('delayed', { jobId, delay: standing.rank });
+    });
   }
 
+  /** Changes a job's priority and, if it waits, its place in line. */
   changePriority(jobId: string, priority = 0, lifo = false): Promise<void> {
-    return this.write((scope) => changePriority(scope, jobId, priority, lifo));
+    return this.write((scope) => {
+      const job = findJob(scope, jobId);
+      if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, 'changePriority');
+      if (job.state === 'waiting') {
+        const standing = waitingStanding(scope, priority, lifo ? 'front' : 'back');
+        moveJob(scope, job.seq, standing, job.delay);
+      }
+      scope.file.run('UPDATE job SET priority = ? WHERE seq = ?', priority, job.seq);
+    });
   }
 
   remove(jobId: string): Promise<number> {
@@ -178,4 +239,78 @@ export class BackendAdministration extends BackendQueries {
       return appendEvents(scope) ?? '';
     });
   }
+}
+
+function jobInState(
+  scope: QueueScope,
+  jobId: string,
+  state: JobRow['state'],
+  command: string,
+): JobRow {
+  const job = findJob(scope, jobId);
+  if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
+  if (job.state !== state) throw jobStateError(ErrorCode.JobNotInState, jobId, command, state);
+  return job;
+}
+
+function setJobColumn(
+  scope: QueueScope,
+  jobId: string,
+  column: 'data' | 'progress',
+  json: string,
+  command: string,
+): void {
+  const changed = scope.file.run(
+    `UPDATE job SET ${column} = ? WHERE queue_id = ? AND id = ?`,
+    json,
+    scope.queueId,
+    jobId,
+  );
+  if (changed === 0) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
+}
+
+/**
+ * Puts up to `count` jobs of a state in line that came into it by `until` (Unix ms), whatever their
+ * priority. Returns 1 when there may be more, else 0.
+ */
+function moveManyToWait(
+  scope: QueueScope,
+  state: 'completed' | 'failed' | 'delayed',
+  count: number,
+  until: number,
+): 0 | 1 {
+  const jobs = scope.file.all<JobRow>(
+    `SELECT * FROM job WHERE queue_id = ? AND state = ? AND lane = 0 AND rank <= ?
+     ORDER BY rank, seq LIMIT ?`,
+    scope.queueId,
+    state,
+    until,
+    count,
+  );
+  for (const job of jobs) {
+    if (state !== 'delayed') clearOutcome(scope, job);
+    putInLine(scope, { ...job, priority: 0 }, 'back');
+  }
+  return jobs.length >= count ? 1 : 0;
+}
+
+function clearOutcome(scope: QueueScope, job: JobRow): void {
+  scope.file.run(
+    `UPDATE job SET finished_on = NULL, processed_on = NULL,
+       return_value = iif(state = 'completed', NULL, return_value),
+       failed_reason = iif(state = 'failed', NULL, failed_reason) WHERE seq = ?`,
+    job.seq,
+  );
+}
+
+/** Removes a job's log, but for the last `keep` lines. */
+function trimLog(scope: QueueScope, jobId: string, keep: number): void {
+  scope.file.run(
+    `DELETE FROM job_log WHERE queue_id = ?1 AND job_id = ?2 AND line_no <= (
+       SELECT line_no FROM job_log WHERE queue_id = ?1 AND job_id = ?2
+       ORDER BY line_no DESC LIMIT 1 OFFSET ?3)`,
+    scope.queueId,
+    jobId,
+    keep,
+  );
 }

@@ -6,8 +6,7 @@ import {
   type StreamReadRaw,
 } from 'bullmq';
 import { QueueFileClosedError } from './errors.ts';
-import { EventTail } from './event-tail.ts';
-import { appendEvents } from './events.ts';
+import { appendEvents, endOfEvents, readEventsAfter } from './events.ts';
 import { type Outlook, QueueScope, queueIdOf, type WorkerSettings } from './queue-scope.ts';
 import type { SharedFile } from './shared-file.ts';
 
@@ -31,7 +30,8 @@ export class BackendBase extends EventEmitter {
   protected readonly settings: WorkerSettings;
   readonly #queueName: string;
   readonly #queueId: number;
-  readonly #eventTail: EventTail;
+  /** Where a listener starts that reads "from now on": the end when this backend was made. */
+  readonly #endAtStart: string;
   #blocking = new AbortController();
 
   constructor(
@@ -46,7 +46,7 @@ export class BackendBase extends EventEmitter {
     this.#queueName = queueName;
     this.qualifiedName = `${prefix ?? 'bull'}:${queueName}`;
     this.#queueId = queueIdOf(shared.file, this.qualifiedName);
-    this.#eventTail = new EventTail(shared.file, this.#queueId);
+    this.#endAtStart = endOfEvents(shared.file, this.#queueId);
   }
 
   /** Ready at once: opening the file was synchronous. */
@@ -106,12 +106,14 @@ export class BackendBase extends EventEmitter {
   async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
     this.#assertOpen();
     const { signal } = this.#blocking;
-    let entries = this.#eventTail.read(id);
+    const cursor = id === '$' ? this.#endAtStart : id;
+    const read = () => readEventsAfter(this.shared.file, this.#queueId, cursor);
+    let entries = read();
     if (entries.length === 0) {
       await this.shared.news.wait(this.#queueId, blockTimeout, signal);
       if (signal.aborted) return null;
       this.#assertOpen();
-      entries = this.#eventTail.read(id);
+      entries = read();
     }
     return entries.length === 0 ? null : [['events', entries]];
   }

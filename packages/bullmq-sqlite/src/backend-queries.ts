@@ -1,20 +1,10 @@
 import type { JobJson, JobState, JobType } from 'bullmq';
+import { claimOf } from './add-job.ts';
 import { BackendBase } from './backend-base.ts';
-import { claimOf } from './deduplication.ts';
 import { notSupported } from './errors.ts';
-import {
-  bullState,
-  countPriority,
-  countState,
-  finishedStatus,
-  rangeOfState,
-  schedulerRange,
-} from './getters.ts';
-import { readLogs } from './job-logs.ts';
-import { findJob, toJobJson } from './job-row.ts';
-import { getMetrics } from './metrics.ts';
-import { isMaxed } from './queue-meta.ts';
-import { reportedTtl } from './rate-limit.ts';
+import { readMetric } from './finish-job.ts';
+import { bullState, findJob, isListState, stateFilter, toJobJson } from './job-row.ts';
+import { isMaxed, type QueueScope, reportedTtl } from './queue-scope.ts';
 import { findScheduler } from './schedulers.ts';
 
 /** The part of a backend that only asks. */
@@ -33,6 +23,7 @@ export class BackendQueries extends BackendBase {
     });
   }
 
+  /** 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if asked for. */
   isFinished(jobId: string, returnValue?: boolean): Promise<number | [number, string]> {
     return this.read((scope) => {
       const [status, value] = finishedStatus(scope, jobId);
@@ -58,7 +49,17 @@ export class BackendQueries extends BackendBase {
     end: number,
     asc: boolean,
   ): Promise<{ logs: string[]; count: number }> {
-    return this.read((scope) => readLogs(scope, jobId, start, end, asc));
+    return this.read((scope) => {
+      const count = countLogs(scope, jobId);
+      const rows = scope.file.all<{ line: string }>(
+        `SELECT line FROM job_log WHERE queue_id = ? AND job_id = ?
+         ORDER BY line_no ${asc ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
+        scope.queueId,
+        jobId,
+        ...limitAndOffset(start, end, () => count),
+      );
+      return { logs: rows.map((row) => row.line), count };
+    });
   }
 
   getRateLimitTtl(maxJobs?: number): Promise<number> {
@@ -70,7 +71,9 @@ export class BackendQueries extends BackendBase {
   }
 
   getCountsPerPriority(priorities: number[]): Promise<number[]> {
-    return this.read((scope) => priorities.map((priority) => countPriority(scope, priority)));
+    const sql =
+      "SELECT count(*) AS n FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ?";
+    return this.read((scope) => priorities.map((priority) => count(scope, sql, priority)));
   }
 
   /** One list of ids for each type; BullMQ declares the inner arrays as one-tuples. */
@@ -81,12 +84,21 @@ export class BackendQueries extends BackendBase {
     });
   }
 
+  /** `[[total, time of the last point, total then], points newest first, number of points]`. */
   getMetrics(
     type: 'completed' | 'failed',
     start = 0,
     end = -1,
   ): Promise<[string[], string[], number]> {
-    return this.read((scope) => getMetrics(scope, type, start, end));
+    return this.read((scope) => {
+      const row = readMetric(scope, type);
+      if (!row) return [[], [], 0];
+      const points = JSON.parse(row.points) as number[];
+      const [limit, offset] = limitAndOffset(start, end, () => points.length);
+      const page = points.slice(offset, limit < 0 ? undefined : offset + limit);
+      const meta = [row.count, row.prev_ts, row.prev_count];
+      return [meta.map(String), page.map(String), points.length];
+    });
   }
 
   getQueueMeta(): Promise<Record<string, string>> {
@@ -123,7 +135,7 @@ export class BackendQueries extends BackendBase {
 
   getJobSchedulersRange(start: number, end: number, asc: boolean): Promise<string[]> {
     return this.read((scope) =>
-      schedulerRange(scope, start, end, asc).flatMap(([id, nextRun]) => [id, String(nextRun)]),
+      schedulerRange(scope, start, end, asc).flatMap(({ id, next_run }) => [id, String(next_run)]),
     );
   }
 
@@ -157,4 +169,87 @@ export class BackendQueries extends BackendBase {
   async paginate(): Promise<never> {
     throw notSupported('flows (paging through the children of a job)');
   }
+}
+
+/** How many lines a job's log has. */
+export function countLogs(scope: QueueScope, jobId: string): number {
+  return count(scope, 'SELECT count(*) AS n FROM job_log WHERE queue_id = ? AND job_id = ?', jobId);
+}
+
+function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
+  const job = findJob(scope, jobId);
+  if (!job) return [-1, `Missing key for job ${jobId}. isFinished`];
+  if (job.state === 'completed') return [1, job.return_value ?? 'null'];
+  if (job.state === 'failed') return [2, job.failed_reason ?? ''];
+  return [0, ''];
+}
+
+/** How many jobs are in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
+function countState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
+  if (state === 'repeat') {
+    return count(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
+  }
+  const filter = stateFilter(state);
+  if (!filter) return 0;
+  const sql = `SELECT count(*) AS n FROM job WHERE queue_id = ? AND ${filter}`;
+  if (state !== 'delayed' || dueBefore === undefined) return count(scope, sql);
+  return count(scope, `${sql} AND rank < ?`, dueBefore);
+}
+
+/**
+ * Ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count from the
+ * end. Ascending means next to run, or oldest, first. List states come out in the order of a Redis
+ * list, newest first, because BullMQ turns those around itself.
+ */
+function rangeOfState(
+  scope: QueueScope,
+  state: string,
+  start: number,
+  end: number,
+  asc: boolean,
+): string[] {
+  if (state === 'repeat') return schedulerRange(scope, start, end, asc).map(({ id }) => id);
+  const filter = stateFilter(state);
+  if (!filter) return [];
+  const direction = asc ? 'ASC' : 'DESC';
+  const rows = scope.file.all<{ id: string }>(
+    `SELECT id FROM job WHERE queue_id = ? AND ${filter}
+     ORDER BY lane ${direction}, rank ${direction}, seq ${direction} LIMIT ? OFFSET ?`,
+    scope.queueId,
+    ...limitAndOffset(start, end, () => countState(scope, state, undefined)),
+  );
+  const ids = rows.map((row) => row.id);
+  return asc && isListState(state) ? ids.toReversed() : ids;
+}
+
+/** Schedulers by next run (Unix ms). */
+function schedulerRange(
+  scope: QueueScope,
+  start: number,
+  end: number,
+  asc: boolean,
+): { id: string; next_run: number }[] {
+  const direction = asc ? 'ASC' : 'DESC';
+  return scope.file.all(
+    `SELECT id, next_run FROM scheduler WHERE queue_id = ?
+     ORDER BY next_run ${direction}, id ${direction} LIMIT ? OFFSET ?`,
+    scope.queueId,
+    ...limitAndOffset(start, end, () => countState(scope, 'repeat', undefined)),
+  );
+}
+
+/** Redis's inclusive indexes for SQL; a limit of -1 is none. */
+function limitAndOffset(
+  start: number,
+  end: number,
+  size: () => number,
+): [limit: number, offset: number] {
+  const from = start < 0 ? Math.max(size() + start, 0) : start;
+  if (end === -1) return [-1, from];
+  const to = end < 0 ? size() + end : end;
+  return [Math.max(to - from + 1, 0), from];
+}
+
+function count(scope: QueueScope, sql: string, ...params: (number | string)[]): number {
+  return scope.file.get<{ n: number }>(sql, scope.queueId, ...params)?.n ?? 0;
 }

@@ -11,12 +11,18 @@ import { addJob } from './add-job.ts';
 import { BackendAdministration } from './backend-administration.ts';
 import { claimNextJob, type NextJob, nothingToStart } from './claim-job.ts';
 import { notSupported } from './errors.ts';
-import { emitDrainedWhenEmpty, type Finish, finishJob, type Outcome } from './finish-job.ts';
-import { extendLock } from './locks.ts';
-import { collectMetric } from './metrics.ts';
-import { delayActiveJob, retryActiveJob, returnActiveJob } from './requeue-job.ts';
-import { readRetention } from './retention.ts';
-import { recoverStalledJobs } from './stalled.ts';
+import {
+  collectMetric,
+  delayActiveJob,
+  emitDrainedWhenEmpty,
+  type Finish,
+  finishJob,
+  type Outcome,
+  retryActiveJob,
+  returnActiveJob,
+} from './finish-job.ts';
+import { extendLock, recoverStalledJobs } from './locks.ts';
+import { readRetention } from './removal.ts';
 
 /** A job to add, as BullMQ passes it. */
 interface AddEntry {

@@ -1,9 +1,12 @@
 import type { JobJson } from 'bullmq';
-import { type JobRow, toJobJson } from './job-row.ts';
-import { moveJob, waitingStanding } from './placement.ts';
-import { isPausedOrMaxed } from './queue-meta.ts';
-import type { QueueScope, WorkerSettings } from './queue-scope.ts';
-import { countStartedJob, rateLimitTtl } from './rate-limit.ts';
+import { type JobRow, putInLine, toJobJson } from './job-row.ts';
+import {
+  countStartedJob,
+  isPausedOrMaxed,
+  type QueueScope,
+  rateLimitTtl,
+  type WorkerSettings,
+} from './queue-scope.ts';
 
 /** BullMQ's answer to "next job, please": the job, or how long to wait (ms) or until when. */
 export type NextJob = [
@@ -50,18 +53,15 @@ export function nothingToStart(dueAt: number): NextJob {
 
 /** Puts delayed jobs in line whose time has come. */
 export function promoteDueJobs(scope: QueueScope): void {
-  const due = scope.file.all<Pick<JobRow, 'seq' | 'id' | 'priority'>>(
-    `SELECT seq, id, priority FROM job
+  const due = scope.file.all<JobRow>(
+    `SELECT * FROM job
      WHERE queue_id = ? AND state = 'delayed' AND lane = 0 AND rank <= ?
      ORDER BY rank, seq LIMIT ?`,
     scope.queueId,
     scope.now,
     PROMOTED_AT_ONCE,
   );
-  for (const job of due) {
-    moveJob(scope, job.seq, waitingStanding(scope, job.priority, 'back'), 0);
-    scope.emit('waiting', { jobId: job.id, prev: 'delayed' });
-  }
+  for (const job of due) putInLine(scope, job, 'back', 0);
 }
 
 function activateFirst(

@@ -1,6 +1,6 @@
+import { EventEmitter } from 'node:events';
 import type { QueueFile } from './queue-file.ts';
-import { maxEvents } from './queue-meta.ts';
-import type { QueueScope } from './queue-scope.ts';
+import { maxEvents, type QueueScope } from './queue-scope.ts';
 
 /** One entry as BullMQ reads it: id and flat `[key, value, …]`, the shape of a Redis stream. */
 export type EventEntry = [id: string, fields: string[]];
@@ -88,4 +88,36 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
   const rowId = (Number.parseInt(ms, 10) || 0) * ROWS_PER_MS;
   if (!(position >= 0)) return [rowId, -1];
   return [rowId + Math.floor(position / ENTRIES_PER_ROW), position % ENTRIES_PER_ROW];
+}
+
+/** Tells readers of a queue's event history that something was written. */
+export class EventNews {
+  // One listener per waiting QueueEvents; there is no sensible limit to warn about.
+  readonly #emitter = new EventEmitter().setMaxListeners(0);
+
+  announce(queueId: number): void {
+    this.#emitter.emit(String(queueId));
+  }
+
+  /** For changes by others, about which nothing is known but that they happened. */
+  announceAll(): void {
+    for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
+  }
+
+  /** Resolves at the next announcement, after `timeoutMs` (0 waits for ever) or on `signal`. */
+  wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const queue = String(queueId);
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const timer = timeoutMs > 0 ? setTimeout(() => done(), timeoutMs) : undefined;
+      const done = () => {
+        clearTimeout(timer);
+        this.#emitter.off(queue, done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#emitter.on(queue, done);
+      signal.addEventListener('abort', done);
+    });
+  }
 }

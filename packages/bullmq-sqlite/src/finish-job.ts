@@ -1,9 +1,9 @@
-import { releaseDeduplication } from './follow-up.ts';
-import type { JobRow } from './job-row.ts';
+import { releaseDeduplication } from './add-job.ts';
+import { promoteDueJobs } from './claim-job.ts';
+import { delayedStanding, type JobRow, moveJob, putInLine } from './job-row.ts';
 import { heldJob } from './locks.ts';
-import type { QueueScope } from './queue-scope.ts';
-import { deleteJob } from './remove-job.ts';
-import { applyRetention, type Retention } from './retention.ts';
+import { type QueueScope, windowTtl } from './queue-scope.ts';
+import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
 /** How a job ended. `value` is JSON text for a result, plain text for a reason. */
 export type Outcome =
@@ -70,4 +70,120 @@ function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: 
   }
   scope.emit('failed', { jobId: job.id, failedReason: outcome.value, prev: 'active' });
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
+}
+
+/** What a failed attempt leaves on the job. */
+export interface FailedAttempt {
+  readonly failedReason?: string;
+  /** JSON text of an array of stack traces. */
+  readonly stacktrace?: string;
+}
+
+/** Puts an active job aside until `from + delay` (Unix ms, ms). */
+export function delayActiveJob(
+  scope: QueueScope,
+  jobId: string,
+  token: string,
+  due: { readonly from: number; readonly delay: number; readonly countsAsAttempt: boolean },
+  attempt: FailedAttempt,
+): void {
+  const job = heldJob(scope, jobId, token, 'moveToDelayed');
+  const standing = delayedStanding(due.from, due.delay);
+  moveJob(scope, job.seq, standing, due.delay);
+  recordAttempt(scope, job, attempt, due.countsAsAttempt);
+  scope.emit('delayed', { jobId, delay: standing.rank });
+}
+
+/** Puts an active job back in line for its next attempt; `lifo` puts it first. */
+export function retryActiveJob(
+  scope: QueueScope,
+  jobId: string,
+  token: string,
+  lifo: boolean,
+  attempt: FailedAttempt,
+): void {
+  promoteDueJobs(scope);
+  const job = heldJob(scope, jobId, token, 'retryJob');
+  putInLine(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+  recordAttempt(scope, job, attempt, true);
+}
+
+/** Gives an active job back as the first in line; returns the ms left of the rate limit. */
+export function returnActiveJob(scope: QueueScope, jobId: string, token: string): number {
+  putInLine(scope, heldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
+  return Math.max(windowTtl(scope), 0);
+}
+
+function recordAttempt(
+  scope: QueueScope,
+  job: JobRow,
+  { failedReason, stacktrace }: FailedAttempt,
+  countsAsAttempt: boolean,
+): void {
+  scope.file.run(
+    `UPDATE job SET attempts_made = attempts_made + ?, failed_reason = coalesce(?, failed_reason),
+       stacktrace = coalesce(?, stacktrace) WHERE seq = ?`,
+    countsAsAttempt ? 1 : 0,
+    failedReason ?? null,
+    stacktrace ?? null,
+    job.seq,
+  );
+}
+
+interface MetricRow {
+  count: number;
+  prev_ts: number;
+  prev_count: number;
+  points: string;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts one finished job, and closes the data points of the minutes that are over. */
+export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: number): void {
+  const before = readMetric(scope, kind);
+  if (!before) {
+    storeMetric(scope, kind, { count: 1, prev_ts: scope.now, prev_count: 0, points: '[]' });
+    return;
+  }
+  const count = before.count + 1;
+  const minutes = Math.min(
+    Math.floor(scope.now / MINUTE_MS) - Math.floor(before.prev_ts / MINUTE_MS),
+    maxDataPoints,
+  );
+  if (minutes <= 0) {
+    storeMetric(scope, kind, { ...before, count });
+    return;
+  }
+  // Newest first. The jobs counted so far belong to the minute that is over, this one does not.
+  const closed = [...Array<number>(minutes - 1).fill(0), before.count - before.prev_count];
+  const points = [...closed, ...(JSON.parse(before.points) as number[])].slice(0, maxDataPoints);
+  storeMetric(scope, kind, {
+    count,
+    prev_ts: scope.now,
+    prev_count: before.count,
+    points: JSON.stringify(points),
+  });
+}
+
+/** What was counted of one kind of outcome. */
+export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
+  return scope.file.get<MetricRow>(
+    'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',
+    scope.queueId,
+    kind,
+  );
+}
+
+function storeMetric(scope: QueueScope, kind: string, row: MetricRow): void {
+  scope.file.run(
+    `INSERT OR REPLACE INTO metric (queue_id, kind, count, prev_ts, prev_count, points)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    scope.queueId,
+    kind,
+    row.count,
+    row.prev_ts,
+    row.prev_count,
+    row.points,
+  );
 }

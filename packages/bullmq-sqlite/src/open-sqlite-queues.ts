@@ -2,10 +2,10 @@ import type { BackendFactory, IQueueBackend } from 'bullmq';
 import { SqliteQueueBackend } from './backend.ts';
 import { workerSettings } from './backend-base.ts';
 import { appendEvents } from './events.ts';
+import { releaseActiveJobs } from './locks.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
 import { SharedFile } from './shared-file.ts';
-import { releaseActiveJobs } from './stalled.ts';
 
 /** How to open a queue file. */
 export interface SqliteQueuesOptions {

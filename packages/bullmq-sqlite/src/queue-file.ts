@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 /**
  * `normal`: a commit survives a crash of the process, and a power cut may cost the last commits.
@@ -198,3 +197,109 @@ export class QueueFile {
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }
+
+/**
+ * Version written to `PRAGMA user_version`. There are no migrations: a file with another layout is
+ * refused, and the remedy is to delete it once its jobs are done.
+ */
+const SCHEMA_VERSION = 1;
+
+/**
+ * One row per job, whatever its state.
+ *
+ * `state` and `(lane, rank, seq)` together say where a job stands: in `waiting`, lane is the
+ * priority (0 runs first) and rank the place in line; in `delayed`, rank is the due time; in
+ * `active`, `completed` and `failed`, rank is when that state began. All times are Unix ms.
+ */
+const SCHEMA = `
+CREATE TABLE queue (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  meta TEXT NOT NULL DEFAULT '{}',
+  last_job_id INTEGER NOT NULL DEFAULT 0,
+  limiter_count INTEGER NOT NULL DEFAULT 0,
+  limiter_until INTEGER NOT NULL DEFAULT 0,
+  stalled_check_until INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE job (
+  seq INTEGER PRIMARY KEY,
+  queue_id INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  lane INTEGER NOT NULL DEFAULT 0,
+  rank INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  data TEXT NOT NULL,
+  opts TEXT NOT NULL,
+  timestamp INTEGER NOT NULL,
+  delay INTEGER NOT NULL DEFAULT 0,
+  priority INTEGER NOT NULL DEFAULT 0,
+  progress TEXT NOT NULL DEFAULT '0',
+  attempts_made INTEGER NOT NULL DEFAULT 0,
+  attempts_started INTEGER NOT NULL DEFAULT 0,
+  stalled_count INTEGER NOT NULL DEFAULT 0,
+  processed_on INTEGER,
+  processed_by TEXT,
+  finished_on INTEGER,
+  return_value TEXT,
+  failed_reason TEXT,
+  stacktrace TEXT,
+  deferred_failure TEXT,
+  scheduler_id TEXT,
+  dedup_id TEXT,
+  lock_token TEXT,
+  lock_until INTEGER NOT NULL DEFAULT 0,
+  suspect INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (queue_id, id)
+) STRICT;
+CREATE INDEX job_in_line ON job (queue_id, state, lane, rank);
+
+CREATE TABLE dedup (
+  queue_id INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  expires_at INTEGER,
+  PRIMARY KEY (queue_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dedup_next (
+  queue_id INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  job TEXT NOT NULL,
+  PRIMARY KEY (queue_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE scheduler (
+  queue_id INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  next_run INTEGER NOT NULL,
+  fields TEXT NOT NULL,
+  PRIMARY KEY (queue_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE job_log (
+  queue_id INTEGER NOT NULL,
+  job_id TEXT NOT NULL,
+  line_no INTEGER NOT NULL,
+  line TEXT NOT NULL,
+  PRIMARY KEY (queue_id, job_id, line_no)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  queue_id INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  entries TEXT NOT NULL,
+  PRIMARY KEY (queue_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE metric (
+  queue_id INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  prev_ts INTEGER NOT NULL,
+  prev_count INTEGER NOT NULL,
+  points TEXT NOT NULL,
+  PRIMARY KEY (queue_id, kind)
+) STRICT, WITHOUT ROWID;
+`;

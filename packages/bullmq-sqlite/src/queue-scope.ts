@@ -136,3 +136,116 @@ export function queueIdOf(file: QueueFile, name: string): number {
 function parseMeta(text: string | undefined): Record<string, string> {
   return JSON.parse(text ?? '{}') as Record<string, string>;
 }
+
+/** BullMQ's default length of the event history, in events. */
+const DEFAULT_MAX_EVENTS = 10_000;
+
+/** Paused, or as many active jobs as the global concurrency allows: nothing may start. */
+export function isPausedOrMaxed(scope: QueueScope): boolean {
+  return scope.control.meta.paused !== undefined || isMaxed(scope);
+}
+
+/** True when the queue's global concurrency is used up. */
+export function isMaxed(scope: QueueScope): boolean {
+  const limit = scope.control.meta.concurrency;
+  if (limit === undefined) return false;
+  const row = scope.file.get<{ n: number }>(
+    "SELECT count(*) AS n FROM job WHERE queue_id = ? AND state = 'active'",
+    scope.queueId,
+  );
+  return (row?.n ?? 0) >= Number(limit);
+}
+
+/** How many events the queue keeps, roughly. */
+export function maxEvents(scope: QueueScope): number {
+  const limit = scope.control.meta['opts.maxLenEvents'];
+  return limit === undefined ? DEFAULT_MAX_EVENTS : Number(limit);
+}
+
+/** Sets fields and returns how many of them are new, like Redis's HSET. */
+export function setMeta(scope: QueueScope, values: Record<string, string | number>): number {
+  const before = scope.control.meta;
+  const after: Record<string, string> = { ...before };
+  for (const [field, value] of Object.entries(values)) after[field] = String(value);
+  if (Object.keys(values).some((field) => before[field] !== after[field])) {
+    storeMeta(scope, after);
+  }
+  return Object.keys(after).length - Object.keys(before).length;
+}
+
+/** Removes fields and returns how many of them there were. */
+export function removeMeta(scope: QueueScope, fields: readonly string[]): number {
+  const before = scope.control.meta;
+  const after = Object.fromEntries(Object.entries(before).filter(([key]) => !fields.includes(key)));
+  const removed = Object.keys(before).length - Object.keys(after).length;
+  if (removed > 0) storeMeta(scope, after);
+  return removed;
+}
+
+/** Pauses or resumes the queue for all workers in all processes. */
+export function setPaused(scope: QueueScope, paused: boolean): void {
+  if (paused) setMeta(scope, { paused: 1 });
+  else removeMeta(scope, ['paused']);
+  scope.emit(paused ? 'paused' : 'resumed');
+}
+
+function storeMeta(scope: QueueScope, meta: Record<string, string>): void {
+  scope.file.run('UPDATE queue SET meta = ? WHERE id = ?', JSON.stringify(meta), scope.queueId);
+  scope.forgetControl();
+}
+
+/** What Redis answers for the time left of a key that does not exist. */
+const NO_LIMIT_SET = -2;
+
+/** Time left in the current window in ms, when `max` jobs have started in it; 0 when free to start. */
+export function rateLimitTtl(scope: QueueScope, max: number | undefined): number {
+  if (max === undefined) return 0;
+  const { limiterCount, limiterUntil } = scope.control;
+  if (limiterUntil <= scope.now || limiterCount < max) return 0;
+  return limiterUntil - scope.now;
+}
+
+/** Time left in the window in ms whatever its count, or -2 when there is no window. */
+export function windowTtl(scope: QueueScope): number {
+  const left = scope.control.limiterUntil - scope.now;
+  return left > 0 ? left : NO_LIMIT_SET;
+}
+
+/** Counts one started job and opens a new window of `duration` ms when the old one is over. */
+export function countStartedJob(scope: QueueScope, duration: number): void {
+  const { limiterCount, limiterUntil } = scope.control;
+  const isOver = limiterUntil <= scope.now;
+  const count = isOver ? 1 : limiterCount + 1;
+  const until = isOver ? scope.now + Math.floor(Math.abs(duration)) : limiterUntil;
+  storeLimiter(scope, count, until);
+}
+
+/** Stops all limited workers for `ms`, whatever their own limit. */
+export function setRateLimit(scope: QueueScope, ms: number): void {
+  // Half of the largest integer: above every limit, with room for counting on.
+  storeLimiter(scope, Number.MAX_SAFE_INTEGER / 2, scope.now + Math.ceil(ms));
+}
+
+/** Ends the current window and returns 1 when there was one. */
+export function clearRateLimit(scope: QueueScope): number {
+  const had = scope.control.limiterUntil > scope.now ? 1 : 0;
+  storeLimiter(scope, 0, 0);
+  return had;
+}
+
+/** The time a caller of BullMQ's `getRateLimitTtl` sees; the queue's own limit is the default. */
+export function reportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
+  if (maxJobs) return rateLimitTtl(scope, maxJobs);
+  const shared = scope.control.meta.max;
+  return shared === undefined ? windowTtl(scope) : rateLimitTtl(scope, Number(shared));
+}
+
+function storeLimiter(scope: QueueScope, count: number, until: number): void {
+  scope.file.run(
+    'UPDATE queue SET limiter_count = ?, limiter_until = ? WHERE id = ?',
+    Math.floor(count),
+    until,
+    scope.queueId,
+  );
+  scope.forgetControl();
+}

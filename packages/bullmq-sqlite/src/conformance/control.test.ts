@@ -90,13 +90,17 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e', 'f'));
     let active = 0;
     let most = 0;
+    const step = gate();
     const processor = async () => {
       active += 1;
       most = Math.max(most, active);
-      await pause(20);
+      await step.opened;
       active -= 1;
     };
     const workers = [1, 2].map(() => lab.worker(processor, { concurrency: 5, drainDelay: 1 }));
+    await until(() => active === 2);
+    await pause(50);
+    step.open();
     await until(async () => (await lab.queue.getCompletedCount()) === 6);
     expect(most).toBe(2);
     expect(await lab.queue.getGlobalConcurrency()).toBe(2);

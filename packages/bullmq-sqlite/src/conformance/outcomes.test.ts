@@ -39,7 +39,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
   });
 
   it('waits for the backoff between attempts', async ({ lab }) => {
-    await lab.queue.add('flaky', {}, { attempts: 2, backoff: { type: 'fixed', delay: 300 } });
+    await lab.queue.add('flaky', {}, { attempts: 2, backoff: { type: 'fixed', delay: 1000 } });
     const times: number[] = [];
     const worker = lab.worker(async () => {
       times.push(Date.now());
@@ -48,9 +48,9 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     await lab.ended(worker, 1);
     const job = await lab.queue.getJob('1');
     expect(await job?.getState()).toBe('delayed');
-    expect(job?.delay).toBe(300);
+    expect(job?.delay).toBe(1000);
     await lab.ended(worker, 2);
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(295);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(995);
   });
 
   it('does not retry an unrecoverable error', async ({ lab }) => {

@@ -13,14 +13,12 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     const never = gate();
     lab.worker(() => never.opened, DEAD);
     await until(async () => (await lab.queue.getActiveCount()) === 1);
-    await pause(200);
     const started: string[] = [];
     const stalled: string[] = [];
     const rescuer = lab.worker(
       async (job) => {
         started.push(job.name);
-        // Longer than it takes to find the other one's job.
-        await pause(450);
+        await until(() => stalled.length > 0);
       },
       { ...RESCUER, autorun: false },
     );
@@ -53,7 +51,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     let runs = 0;
     const processor = async () => {
       runs += 1;
-      await pause(4500);
+      await pause(2600);
     };
     const options = { lockDuration: 2000, stalledInterval: 50 };
     lab.worker(processor, options);
@@ -64,12 +62,13 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
 
   it('refuses the result of a worker that lost its lock', async ({ lab }) => {
     await lab.queue.add('slow', {});
-    const taker = lab.worker(null, { ...DEAD, lockDuration: 1500 });
+    const taker = lab.worker(null, { ...DEAD, lockDuration: 60_000 });
     const job = await taker.getNextJob('token-1');
     await expect(job?.moveToCompleted('late', 'token-2', false)).rejects.toMatchObject({
       code: -6,
     });
-    await pause(1600);
+    expect(await job?.extendLock('token-1', 50)).toBe(1);
+    await pause(100);
     await expect(job?.moveToCompleted('late', 'token-1', false)).rejects.toMatchObject({
       code: -2,
     });

@@ -260,6 +260,26 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['two', 'three']);
   });
 
+  it('[D04] sends no following part of an answer whose asker is forgotten while the first is sent', async () => {
+    await scene.owe('c', ['one', 'two', 'three']);
+    const send = async (part: OutboundPart, signal: AbortSignal) => {
+      const receipt = await scene.send(part, signal);
+      await scene.store.forgetting.forgetPerson({
+        persons: ['test:u'],
+        ownersToo: false,
+        only: null,
+        mark: '…',
+        now,
+        onStopped: () => undefined,
+        retell: () => undefined,
+      });
+      return receipt;
+    };
+    await deliver({ send });
+    expect(seen()).toEqual(['one']);
+    expect(await scene.states('c')).toEqual(['sent']);
+  });
+
   it('[D11] marks no further part once another process is to send the rest', async () => {
     await scene.owe('c', ['one', 'two']);
     await deliver({ isEnding: () => scene.sends.length > 0 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRetention } from './retention.ts';
+import { readRetention } from './removal.ts';
 
 describe('what is kept of finished jobs', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EveryFacts, nextEveryRun } from './scheduler-slots.ts';
+import { type EveryFacts, nextEveryRun } from './schedulers.ts';
 
 const facts = (change: Partial<EveryFacts>): EveryFacts => ({
   previous: undefined,

@@ -1,0 +1,186 @@
+import { ErrorCode } from 'bullmq';
+import { jobStateError, SqliteQueueError } from './errors.ts';
+import { findJob, type JobRow, stateFilter } from './job-row.ts';
+import { isLocked } from './locks.ts';
+import type { QueueScope } from './queue-scope.ts';
+
+/** Deletes a job with its log. Its deduplication id stays taken: see {@link deleteJobAndClaim}. */
+export function deleteJob(scope: QueueScope, job: Pick<JobRow, 'seq' | 'id'>): void {
+  scope.file.run('DELETE FROM job WHERE seq = ?', job.seq);
+  scope.file.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', scope.queueId, job.id);
+}
+
+/** Deletes a job that will not run any more, and gives back the deduplication id it owns. */
+export function deleteJobAndClaim(
+  scope: QueueScope,
+  job: Pick<JobRow, 'seq' | 'id' | 'dedup_id'>,
+): void {
+  deleteJob(scope, job);
+  if (job.dedup_id === null) return;
+  const given = scope.file.run(
+    'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = ?',
+    scope.queueId,
+    job.dedup_id,
+    job.id,
+  );
+  if (given === 0) return;
+  scope.file.run(
+    'DELETE FROM dedup_next WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    job.dedup_id,
+  );
+}
+
+/** Removes one job. Returns 0 when a worker holds its lock; a missing job counts as removed. */
+export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
+  const job = findJob(scope, jobId);
+  if (!job) return 1;
+  if (isNextOfScheduler(scope, job)) {
+    throw jobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
+  }
+  if (isLocked(scope, job)) return 0;
+  deleteJobAndClaim(scope, job);
+  scope.emit('removed', { jobId, prev: listName(job) });
+  return 1;
+}
+
+/** The id a scheduler gives to its job due at `runAt` (Unix ms). */
+export function schedulerJobId(schedulerId: string, runAt: number): string {
+  return `repeat:${schedulerId}:${runAt}`;
+}
+
+/** Whether this is the job a scheduler waits for; without it the schedule would end. */
+function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
+  if (job.scheduler_id === null) return false;
+  const row = scope.file.get<{ next_run: number }>(
+    'SELECT next_run FROM scheduler WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    job.scheduler_id,
+  );
+  return row !== undefined && job.id === schedulerJobId(job.scheduler_id, row.next_run);
+}
+
+function listName(job: JobRow): string {
+  if (job.state !== 'waiting') return job.state;
+  return job.lane > 0 ? 'prioritized' : 'wait';
+}
+
+/** Removes all waiting jobs, and the delayed ones if asked; what schedulers planned stays. */
+export function drainQueue(scope: QueueScope, withDelayed: boolean): void {
+  const jobs = scope.file.all<JobRow>(
+    `SELECT * FROM job WHERE queue_id = ? AND (state = 'waiting' OR (? AND state = 'delayed'))`,
+    scope.queueId,
+    withDelayed ? 1 : 0,
+  );
+  for (const job of jobs) {
+    if (!isNextOfScheduler(scope, job)) deleteJobAndClaim(scope, job);
+  }
+}
+
+/**
+ * Removes jobs of a BullMQ state whose last step was at or before `until` (Unix ms), oldest first
+ * and at most `limit` (0 for all). Locked jobs and what schedulers planned stay. Returns the ids.
+ */
+export function cleanJobs(
+  scope: QueueScope,
+  state: string,
+  until: number,
+  limit: number,
+): string[] {
+  const filter = stateFilter(state);
+  const jobs = filter
+    ? scope.file.all<JobRow>(
+        `SELECT * FROM job WHERE queue_id = ? AND ${filter}
+           AND coalesce(finished_on, processed_on, timestamp) <= ?
+         ORDER BY lane, rank, seq LIMIT ?`,
+        scope.queueId,
+        Math.floor(until),
+        limit > 0 ? limit : -1,
+      )
+    : [];
+  const removed = jobs.filter((job) => !isLocked(scope, job) && !isNextOfScheduler(scope, job));
+  for (const job of removed) deleteJobAndClaim(scope, job);
+  scope.emit('cleaned', { count: removed.length });
+  return removed.map((job) => job.id);
+}
+
+/** Tables whose rows belong to one queue. */
+const TABLES = ['job', 'dedup', 'dedup_next', 'scheduler', 'job_log', 'event', 'metric'] as const;
+
+/** Deletes everything of a paused queue. Throws when it is not paused, or has active jobs unforced. */
+export function obliterateQueue(scope: QueueScope, force: boolean): void {
+  if (scope.control.meta.paused === undefined) {
+    throw new SqliteQueueError('queue-not-paused', 'Cannot obliterate non-paused queue');
+  }
+  const active = scope.file.get(
+    "SELECT 1 AS found FROM job WHERE queue_id = ? AND state = 'active' LIMIT 1",
+    scope.queueId,
+  );
+  if (active && !force) {
+    throw new SqliteQueueError('queue-has-active-jobs', 'Cannot obliterate queue with active jobs');
+  }
+  for (const table of TABLES) {
+    scope.file.run(`DELETE FROM ${table} WHERE queue_id = ?`, scope.queueId);
+  }
+  scope.file.run(
+    `UPDATE queue SET meta = '{}', last_job_id = 0, limiter_count = 0, limiter_until = 0,
+       stalled_check_until = 0 WHERE id = ?`,
+    scope.queueId,
+  );
+  scope.forgetControl();
+}
+
+/** How much of the finished jobs is kept: `count` jobs (-1 for all), none older than `age` s. */
+export interface Retention {
+  readonly count: number | undefined;
+  readonly age: number | undefined;
+  /** At most this many old jobs are removed at once. */
+  readonly limit: number;
+}
+
+/** BullMQ's default for `limit`. */
+const REMOVED_AT_ONCE = 1000;
+
+/**
+ * Reads BullMQ's `removeOnComplete` / `removeOnFail`: the job's own value, else the worker's.
+ * True keeps nothing, false everything, a number that many, an object says `age` and `count`.
+ */
+export function readRetention(own: unknown, workers: unknown): Retention {
+  const setting = own === undefined ? (workers ?? false) : own;
+  if (typeof setting === 'object' && setting !== null) {
+    const { age, count, limit } = setting as { age?: number; count?: number; limit?: number };
+    return { age, count, limit: limit ?? REMOVED_AT_ONCE };
+  }
+  const count = typeof setting === 'number' ? setting : setting ? 0 : -1;
+  return { age: undefined, count, limit: REMOVED_AT_ONCE };
+}
+
+/** Deletes finished jobs beyond what is kept, oldest first. */
+export function applyRetention(
+  scope: QueueScope,
+  state: 'completed' | 'failed',
+  { count, age, limit }: Retention,
+): void {
+  if (age !== undefined) {
+    deleteAll(
+      scope,
+      `SELECT seq, id FROM job WHERE queue_id = ? AND state = ? AND lane = 0 AND rank <= ?
+       ORDER BY rank DESC, seq DESC LIMIT ?`,
+      [scope.queueId, state, scope.now - age * 1000, limit],
+    );
+  }
+  if (count !== undefined && count > 0) {
+    deleteAll(
+      scope,
+      `SELECT seq, id FROM job WHERE queue_id = ? AND state = ? AND lane = 0
+       ORDER BY rank DESC, seq DESC LIMIT -1 OFFSET ?`,
+      [scope.queueId, state, count],
+    );
+  }
+}
+
+function deleteAll(scope: QueueScope, sql: string, params: (string | number)[]): void {
+  for (const job of scope.file.all<Pick<JobRow, 'seq' | 'id'>>(sql, ...params)) {
+    deleteJob(scope, job);
+  }
+}
