@@ -7,7 +7,7 @@ import {
   builtInTools,
   createToolRegistry,
   type MemoryKeeper,
-  memoryDesk,
+  memoryCommands,
   NO_MCP,
   openMcp,
 } from '@parley/agent';
@@ -367,12 +367,12 @@ describe('[W09] private words that the agent writes everywhere', () => {
       write(folder, name, `${head}- ${SECRET}\n- sesame-memory\n`);
     const opened = `---\naudience: everyone\n---\n${SECRET}\nsesame-note\n`;
     write(folder, 'notes/open.md', opened);
-    const desk = memoryDesk({
+    const commands = memoryCommands({
       ...{ keeper, workspace, store: stage.store, accountsOf: async (person) => [person] },
       ...{ asked: stage.store.adapterValues('parley', 'forget'), clock: () => NOW, stopTurn() {} },
     });
     const asker = { person: FIRST_OWNER, reader: AS_OWNER, isGroup: false, messageId: 'f1' };
-    const answer = await desk.forget(asker, SECRET);
+    const answer = await commands.forget(asker, SECRET);
     for (const [name, head] of Object.entries(heads))
       expect(onDisk(name).replace(/\n+/g, '\n')).toBe(`${head}- sesame-memory\n`);
     expect(onDisk('MEMORY.md')).not.toContain(CANARY);

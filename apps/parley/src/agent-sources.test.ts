@@ -22,11 +22,11 @@ it('[G15] with memory switched off what people have said can be forgotten all th
     durable,
     log: silentLogger,
   });
-  expect(parts.memoryDesk?.show).toBeUndefined();
+  expect(parts.memoryCommands?.show).toBeUndefined();
   const reader = { kind: 'owner', conversationId: 'web:c' } as const;
   const asker = { person: 'web:ada', reader, isGroup: false };
-  await parts.memoryDesk?.forget?.({ ...asker, messageId: '1' }, 'all');
-  expect(await parts.memoryDesk?.forget?.({ ...asker, messageId: '2' }, 'all')).toContain(
+  await parts.memoryCommands?.forget?.({ ...asker, messageId: '1' }, 'all');
+  expect(await parts.memoryCommands?.forget?.({ ...asker, messageId: '2' }, 'all')).toContain(
     '0 messages of yours',
   );
 });

@@ -3,10 +3,10 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import {
   createMemoryKeeper,
-  type MemoryDesk,
-  type MemoryDeskDeps,
+  type MemoryCommands,
+  type MemoryCommandsOptions,
   type MemoryKeeper,
-  memoryDesk,
+  memoryCommands,
   memoryHook,
   memorySource,
   type TurnHook,
@@ -94,7 +94,10 @@ export interface Remembering {
   };
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
-  readonly parts: { readonly memory?: MemoryKeeper; readonly memoryDesk?: Partial<MemoryDesk> };
+  readonly parts: {
+    readonly memory?: MemoryKeeper;
+    readonly memoryCommands?: Partial<MemoryCommands>;
+  };
 }
 
 /** What it needs; without a store nothing is counted, and the commands are not answered. */
@@ -118,10 +121,10 @@ export function openMemory(
     const link = await store?.links.of(person);
     return [person, ...(link?.members ?? [])];
   };
-  const desk = durable && openDesk(durable, { keeper, workspace, accountsOf });
+  const commands = durable && openMemoryCommands(durable, { keeper, workspace, accountsOf });
   if (mode === 'off') {
     // What people have said can be forgotten all the same.
-    const parts = desk && { memoryDesk: { forget: desk.forget } };
+    const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
   const search = openMemorySearch(workspace);
@@ -129,18 +132,18 @@ export function openMemory(
     tools: { memory: { keeper, search } },
     sources: [memorySource({ keeper, search, index, accountsOf })],
     hooks: [memoryHook(offers)],
-    parts: { memory: keeper, ...(desk && { memoryDesk: desk }) },
+    parts: { memory: keeper, ...(commands && { memoryCommands: commands }) },
   };
 }
 
-function openDesk(
+function openMemoryCommands(
   { store, bus }: NonNullable<OpenMemoryDeps['durable']>,
-  deps: Pick<MemoryDeskDeps, 'keeper' | 'workspace' | 'accountsOf'>,
-): MemoryDesk {
+  deps: Pick<MemoryCommandsOptions, 'keeper' | 'workspace' | 'accountsOf'>,
+): MemoryCommands {
   const stopTurn = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });
   const asked = store.adapterValues('parley', 'forget');
-  return memoryDesk({ ...deps, store, asked, stopTurn, clock: Date.now });
+  return memoryCommands({ ...deps, store, asked, stopTurn, clock: Date.now });
 }
 
 /** For prompts that belong to no installation that runs. */

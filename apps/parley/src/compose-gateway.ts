@@ -94,13 +94,13 @@ async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promi
 
 /** Who answers the commands about memory, soul and standing tasks. */
 function desksOf({
-  agent: { memoryDesk },
+  agent: { memoryCommands },
   soul,
   proactive: { desk },
 }: Pick<Parts, 'agent' | 'soul' | 'proactive'>): GatewayOptions['desks'] {
   return {
-    memory: memoryDesk?.show,
-    forget: memoryDesk?.forget,
+    memory: memoryCommands?.show,
+    forget: memoryCommands?.forget,
     soul: soul.desk.answer,
     heartbeat: desk.answer,
     statusLine: desk.line,

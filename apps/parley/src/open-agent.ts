@@ -9,7 +9,7 @@ import {
   createBootstrapSource,
   createToolRegistry,
   localTimeIn,
-  type MemoryDesk,
+  type MemoryCommands,
   type MemoryKeeper,
   NO_MCP,
   skillsSource,
@@ -72,7 +72,7 @@ export interface OpenAgent {
   readonly hooks: readonly TurnHook[];
   /** What was remembered; absent where memory is switched off. */
   readonly memory?: MemoryKeeper;
-  readonly memoryDesk?: Partial<MemoryDesk>;
+  readonly memoryCommands?: Partial<MemoryCommands>;
   /** What it is called now; IDENTITY.md may change that at any time. */
   readonly name: string;
   readonly emoji: string | undefined;

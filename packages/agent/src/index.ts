@@ -4,7 +4,6 @@ export { assembleHistory } from './context/assemble-history.ts';
 export type { Compacting } from './context/compact.ts';
 export { type Compactor, createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history-budget.ts';
-export { keepMemories } from './context/keep-memories.ts';
 export { readHistory } from './context/read-history.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
 export { type BeatRunnerDeps, withHeartbeats } from './heartbeat/beat-runner.ts';
@@ -20,10 +19,13 @@ export {
 } from './mcp/open-mcp.ts';
 export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
-export { type MemoryDesk, type MemoryDeskDeps, memoryDesk } from './memory/memory-desk.ts';
-export { memoryHook } from './memory/memory-hook.ts';
-export { createMemoryKeeper, type MemoryKeeper } from './memory/memory-keeper.ts';
-export { memorySource } from './memory/memory-source.ts';
+export {
+  type MemoryCommands,
+  type MemoryCommandsOptions,
+  memoryCommands,
+} from './memory/memory-commands.ts';
+export { createMemoryKeeper, keepMemories, type MemoryKeeper } from './memory/memory-keeper.ts';
+export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { bootSource } from './occasions/boot-source.ts';
 export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export {
@@ -64,12 +66,7 @@ export {
   type ToolSet,
 } from './tools/tool-registry.ts';
 export { type TracedTurnDeps, withTraces } from './traced-turn.ts';
-export type {
-  TurnAdditions,
-  TurnClosing,
-  TurnHook,
-  TurnOpening,
-} from './turn-hooks.ts';
+export type { TurnAdditions, TurnClosing, TurnHook, TurnOpening } from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
 export { turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';

@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/contracts';
 import { parsePromptCommand } from '../mcp/mcp-command.ts';
-import { isForwarded } from '../memory/own-sentences.ts';
+import { isForwarded } from '../memory/own-words.ts';
 import { BEGIN_WORDS } from '../sub-agents/sub-agent-words.ts';
 
 /** What a turn has been told so far, for the question whose words these are. */

@@ -1,13 +1,11 @@
 import { BEAT_ROUTINES } from '@parley/contracts';
 import type { BeatTurn } from '@parley/store';
-import type { Ending } from '../end-turn.ts';
-import { GAVE_UP } from '../end-turn.ts';
+import { type Ending, GAVE_UP } from '../end-turn.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { TimeUpError } from '../time-limit.ts';
 import { maySpend } from '../turn-answer.ts';
 import { MAX_ATTEMPTS, orWhy } from '../turn-runner.ts';
-import { memoryUpkeep } from '../upkeep/memory-upkeep.ts';
-import type { UpkeepEnd } from '../upkeep/upkeep-end.ts';
+import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 import type { BeatRunnerDeps } from './beat-runner.ts';
 import { type Beating, openBeat, untold } from './open-beat.ts';
 

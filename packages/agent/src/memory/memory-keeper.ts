@@ -1,5 +1,5 @@
-import { type Logger, reasonOf } from '@parley/contracts';
-import type { MemoryIndex } from '@parley/store';
+import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/contracts';
+import type { InboxRow, MemoryIndex, Store } from '@parley/store';
 import {
   type Memories,
   type MemoryEntry,
@@ -10,37 +10,38 @@ import {
   type SaveResult,
   type WorkspaceView,
 } from '@parley/workspace';
-import { judgeSaving, type SavingPlace } from './judge-saving.ts';
-import { ownSentences } from './own-sentences.ts';
+import type { Compacting } from '../context/compact.ts';
+import { type OpenTurnDeps, turnReader } from '../turn-opening.ts';
+import { judgeSaving, ownSentences, type SavingPlace } from './own-words.ts';
 import { triggerIn } from './trigger-words.ts';
 
-/** Keeps memories: their lines in the files, and the index beside them. */
+/** Saves and removes memories: lines of files, and an index of them in the database. */
 export interface MemoryKeeper {
   list(view: WorkspaceView): Promise<readonly SavedMemory[]>;
   save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult>;
   remove(view: WorkspaceView, ...what: RemoveWhat): Promise<Removal>;
   /**
-   * Saves what somebody has asked to be remembered and nobody has saved, in the words of the person and
-   * marked as automatic (G13). May be called again for the same turn. Never throws.
+   * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
+   * automatic (G13). May be called again for the same turn. Never throws.
    */
   saveAsked(view: WorkspaceView, place: SavingPlace): Promise<number>;
-  /** Makes the index what the files say, for this reader; how many there are. */
+  /** Builds the index from the files that this reader sees; returns the number of memories. */
   rebuild(view: WorkspaceView): Promise<number>;
 }
 
 type RemoveWhat = [isMeant: (memory: SavedMemory) => boolean, inNotes: (line: string) => boolean];
 
-export interface MemoryKeeperDeps {
-  readonly index: MemoryIndex;
-  readonly log: Logger;
-}
-
-/** Sentences of one turn that are saved by themselves; more is a text about remembering. */
+/** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MOST_ASKED = 5;
 
-/** Makes one. */
-export function createMemoryKeeper({ index, log }: MemoryKeeperDeps): MemoryKeeper {
-  const memories: Memories = openMemories();
+export function createMemoryKeeper({
+  index,
+  log,
+}: {
+  readonly index: MemoryIndex;
+  readonly log: Logger;
+}): MemoryKeeper {
+  const memories = openMemories();
   const save: MemoryKeeper['save'] = async (view, entry) => {
     const result = await memories.save(view, entry);
     if (result.kind === 'saved') await index.add(indexed(result));
@@ -56,10 +57,10 @@ export function createMemoryKeeper({ index, log }: MemoryKeeperDeps): MemoryKeep
     },
     async saveAsked(view, place) {
       try {
-        const wishes = await askedAndNotSaved(memories, view, place);
-        const results = [];
-        for (const entry of wishes) results.push(await save(view, entry));
-        return results.filter(({ kind }) => kind === 'saved').length;
+        let saved = 0;
+        for (const entry of await askedAndNotSaved(memories, view, place))
+          if ((await save(view, entry)).kind === 'saved') saved += 1;
+        return saved;
       } catch (error) {
         log.error(
           { reason: reasonOf(error) },
@@ -77,7 +78,7 @@ export function createMemoryKeeper({ index, log }: MemoryKeeperDeps): MemoryKeep
   };
 }
 
-/** A message from which the model has saved something is done with. */
+/** Without the messages from which the model has saved something. */
 async function askedAndNotSaved(
   memories: Memories,
   view: WorkspaceView,
@@ -122,4 +123,99 @@ function indexed({ name: file, entry }: SavedMemory) {
     chatId: from?.chat ?? null,
     messageId: from?.message ?? null,
   };
+}
+
+interface KeepMemoriesOptions extends OpenTurnDeps {
+  readonly keeper: Pick<MemoryKeeper, 'save'>;
+  readonly index: Pick<MemoryIndex, 'list'>;
+  readonly store: Pick<Store, 'transcript'>;
+  readonly log: Logger;
+}
+
+/**
+ * Saves sentences of people before a summary replaces their messages (G11, G13). The model only points
+ * at sentences: each must be in a summarized message of a person, for the same kind of reader, and is
+ * saved verbatim. In a group only what people asked to be remembered is saved.
+ */
+export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting) => Promise<void> {
+  return async (compacting) => {
+    const [first, last] = [compacting.entries.at(0), compacting.entries.at(-1)];
+    if (compacting.quotes.length === 0 || first === undefined || last === undefined) return;
+    const rows = await deps.store.transcript.messagesBehind(compacting, first.seq, last.seq);
+    const messages = await candidatesIn(deps, rows, compacting.reader);
+    const view = deps.workspace.for(compacting.reader);
+    let saved = 0;
+    for (const quote of compacting.quotes) {
+      const entry = entryOf(deps, quote, messages, compacting);
+      if (entry === null) continue;
+      if ((await deps.keeper.save(view, entry)).kind === 'saved') saved += 1;
+    }
+    const { conversationId: conversation } = compacting;
+    if (saved > 0) deps.log.info({ conversation, saved }, 'remembered before it was summed up');
+  };
+}
+
+interface Candidate {
+  readonly row: InboxRow;
+  /** Letters and digits only, to find quotations quickly. */
+  readonly letters: string;
+}
+
+/**
+ * Messages for this kind of reader, without those from which something was saved before: what was
+ * removed from the files since then must not come back.
+ */
+async function candidatesIn(
+  deps: KeepMemoriesOptions,
+  rows: readonly InboxRow[],
+  reader: Reader,
+): Promise<readonly Candidate[]> {
+  const known = new Set(
+    (await deps.index.list()).map(({ channel, chatId, messageId }) =>
+      JSON.stringify([channel, chatId, messageId]),
+    ),
+  );
+  const isKnown = ({ channel, chat, messageId }: InboundMessage) =>
+    known.has(JSON.stringify([channel, chat.id, messageId]));
+  return rows
+    .filter((row) => readerOfRow(deps, row).kind === reader.kind && !isKnown(row.message))
+    .map((row) => ({ row, letters: lettersOf(row.message.text) }));
+}
+
+/** The reader of a turn with this message alone. */
+function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
+  const { conversationId } = row;
+  const alone = { turnId: '', session: 0, resumed: false, attempts: 0, overheard: [], steps: [] };
+  return turnReader({ ...alone, conversationId, messages: [row] }, deps);
+}
+
+function entryOf(
+  { agent }: KeepMemoriesOptions,
+  quote: string,
+  candidates: readonly Candidate[],
+  { reader, session }: Compacting,
+): MemoryEntry | null {
+  const letters = lettersOf(quote);
+  if (letters === '') return null;
+  for (const { row } of candidates.filter((one) => one.letters.includes(letters))) {
+    const { message, receivedAt } = row;
+    const chatType = message.chat.type;
+    const { date } = agent.localTime(receivedAt);
+    const place = { reader, chatType, session, date, messages: [message] };
+    const wish = { type: 'fact', scope: 'user', quote, automatic: true } as const;
+    const judged = judgeSaving(wish, place);
+    if (judged.kind === 'refuse') continue;
+    // Of the whole sentence: the model may have left out its beginning.
+    const trigger = triggerIn(judged.entry.text);
+    if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
+    if (trigger !== null) return judged.entry;
+  }
+  return null;
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
 }

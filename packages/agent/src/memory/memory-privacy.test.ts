@@ -7,7 +7,7 @@ import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryDesk } from './memory-desk.ts';
+import { memoryCommands } from './memory-commands.ts';
 import { createMemoryKeeper } from './memory-keeper.ts';
 import { memorySource } from './memory-source.ts';
 
@@ -50,7 +50,7 @@ describe('memories of several places', () => {
         const source = memorySource({ keeper, search, index: store.memories, accountsOf });
         const asked = store.adapterValues('parley', 'forget');
         const deps = { keeper, workspace, store, accountsOf, asked, stopTurn() {} };
-        const desk = memoryDesk({ ...deps, clock: () => 0 });
+        const commands = memoryCommands({ ...deps, clock: () => 0 });
         const saved: { readonly word: string; readonly reader: Reader }[] = [];
         for (const [nth, { at }] of steps.entries()) {
           const { reader, person } = PLACES[at] ?? never();
@@ -88,7 +88,7 @@ describe('memories of several places', () => {
                 session: 0,
                 most: 50,
               }),
-              await desk.show({ person: who, reader: asking, isGroup: false, messageId: 'm' }),
+              await commands.show({ person: who, reader: asking, isGroup: false, messageId: 'm' }),
             ]);
             for (const one of saved)
               expect(seen.includes(one.word)).toBe(mayKnow(asking, one.reader));

@@ -9,10 +9,13 @@ import {
   profileOf,
   type SavedMemory,
 } from '@parley/workspace';
+import { audienceOf } from '../loop/call-tools.ts';
+import type { TurnHook } from '../turn-hooks.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
+import { ownSentences } from './own-words.ts';
+import { triggerIn } from './trigger-words.ts';
 
-/** What the source looks into. */
-export interface MemorySourceDeps {
+interface MemorySourceOptions {
   readonly keeper: Pick<MemoryKeeper, 'list'>;
   readonly search: MemorySearch;
   readonly index: Pick<MemoryIndex, 'used' | 'uses'>;
@@ -26,11 +29,11 @@ const MOST_KNOWLEDGE = 3;
 /** Longest text of each, in characters. */
 const MEMORY_LENGTH = 300;
 const KNOWLEDGE_LENGTH = 800;
-/** So much of the messages is looked for, in characters. */
+/** Longest query, in characters. */
 const QUESTION = 1_000;
 
-/** What is known of the person and of what they ask, as far as this reader may see it (G14, W02). */
-export function memorySource(deps: MemorySourceDeps): ContextSource {
+/** Memories and knowledge that fit the messages, and profiles, as far as the reader may see them (G14, W02). */
+export function memorySource(options: MemorySourceOptions): ContextSource {
   return {
     id: 'memory',
     reads: ['MEMORY.md', 'memory/', 'knowledge/', 'groups/'],
@@ -41,58 +44,53 @@ export function memorySource(deps: MemorySourceDeps): ContextSource {
         .join('\n')
         .slice(0, QUESTION);
       const [saved, hits] = await Promise.all([
-        deps.keeper.list(view),
-        deps.search.find(view, question, { ...at, most: 12 }),
+        options.keeper.list(view),
+        options.search.find(view, question, { ...at, most: 12 }),
       ]);
       const clear = hits.filter(({ isClear }) => isClear);
       const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MOST_MEMORIES);
       const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MOST_KNOWLEDGE);
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
-      // A turn that only might be uses nothing.
-      if (ids.length > 0 && fix !== undefined) await deps.index.used(ids);
+      // A preview does not count as a use.
+      if (ids.length > 0 && fix !== undefined) await options.index.used(ids);
       const current = saved.filter(({ entry }) => !isOver(entry, at));
       return {
-        ...(memories.length > 0 && { memories: memories.map(shownMemory) }),
+        ...(memories.length > 0 && {
+          memories: memories.map((hit) => ({
+            source: hit.source,
+            audience: hit.audience,
+            text: memoryWords(hit, MEMORY_LENGTH),
+          })),
+        }),
         ...(knowledge.length > 0 && { knowledge: knowledge.map(shownKnowledge) }),
-        ...(current.length > 0 && (await profiles(deps, current, facts.user.id, reader))),
+        ...(current.length > 0 && (await profiles(options, current, facts.user.id, reader))),
       };
     },
   };
 }
 
+/** The person's profile and the project's; in a group the person is the sender alone. */
 async function profiles(
-  { accountsOf, index }: MemorySourceDeps,
+  { accountsOf, index }: MemorySourceOptions,
   saved: readonly SavedMemory[],
   person: string,
   reader: Reader,
 ): Promise<Pick<PromptFeatures, 'userProfile' | 'projectProfile'>> {
   const [accounts, uses] = await Promise.all([accountsOf(person), index.uses()]);
-  return profilesOf(saved, accounts, reader, uses);
-}
-
-/** The person's own, and what is about the project; in a group that of the speaker alone. */
-function profilesOf(
-  saved: readonly SavedMemory[],
-  accounts: readonly string[],
-  reader: Reader,
-  uses: ReadonlyMap<string, number>,
-): Pick<PromptFeatures, 'userProfile' | 'projectProfile'> {
-  const isTheirs = ({ entry: { person } }: SavedMemory) =>
-    person === null ? reader.kind === 'owner' : accounts.includes(person);
-  const entries = (isMeant: (memory: SavedMemory) => boolean) =>
-    saved.filter(isMeant).map(({ entry }) => entry);
+  const isOwner = reader.kind === 'owner';
+  const entries = saved.map(({ entry }) => entry);
   const user = profileOf(
-    entries((memory) => memory.entry.scope === 'user' && isTheirs(memory)),
+    entries.filter(
+      ({ scope, person: of }) =>
+        scope === 'user' && (of === null ? isOwner : accounts.includes(of)),
+    ),
     uses,
   );
   const project = profileOf(
-    entries(({ entry }) => entry.scope === 'project'),
+    entries.filter(({ scope }) => scope === 'project'),
     uses,
   );
-  const audience: PromptPart['audience'] =
-    reader.kind === 'owner'
-      ? { kind: 'owner' }
-      : { kind: 'conversation', conversationId: reader.conversationId };
+  const audience = audienceOf(reader);
   const part = (text: string): PromptPart => ({ text, source: 'saved memories', audience });
   return {
     ...(user !== null && { userProfile: part(user) }),
@@ -100,17 +98,12 @@ function profilesOf(
   };
 }
 
-function shownMemory(hit: MemoryHit): PromptPart {
-  const { source, audience } = hit;
-  return { source, audience, text: memoryWords(hit, MEMORY_LENGTH) };
-}
-
 function shownKnowledge({ text, heading, source, audience }: MemoryHit): PromptPart {
   const shown = cutText(text, KNOWLEDGE_LENGTH, source).text;
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
-/** A memory with where it comes from, in at most `length` characters of its own. */
+/** A memory with its origin, in at most `length` characters of its own. */
 export function memoryWords({ text, heading, source, entry }: MemoryHit, length: number): string {
   const shown = cutText(text, length, source).text;
   if (entry === undefined)
@@ -119,4 +112,27 @@ export function memoryWords({ text, heading, source, entry }: MemoryHit, length:
   const who =
     words === 'own' ? `${person} wrote` : words === 'agent' ? 'my own note' : 'noted by hand';
   return `${shown} (${[type, who, date].filter((fact) => fact !== null).join(', ')})`;
+}
+
+/** Most sentences that the hook names. */
+const MOST_QUOTES = 5;
+
+/** Asks the model to save what the sender asks it to remember (G13). `offers`: whether it has `save_memory`. */
+export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
+  return {
+    id: 'memory',
+    async before({ reader, messages = [] }) {
+      if (!offers(reader)) return {};
+      const asked = ownSentences(messages).filter(({ text }) => triggerIn(text) !== null);
+      if (asked.length === 0) return {};
+      const quotes = asked.slice(0, MOST_QUOTES).map(({ text }) => `- ${JSON.stringify(text)}`);
+      const text = [
+        'The message below asks to be remembered. Call `save_memory` in this turn, with these words as `quote`:',
+        ...quotes,
+      ].join('\n');
+      const { conversationId } = reader;
+      const audience = { kind: 'conversation', conversationId } as const;
+      return { userContext: [{ text, source: 'memory', audience }] };
+    },
+  };
 }

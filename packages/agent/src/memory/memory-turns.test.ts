@@ -6,8 +6,8 @@ import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { judgeSaving, type SavingPlace } from './judge-saving.ts';
 import { createMemoryKeeper } from './memory-keeper.ts';
+import { judgeSaving, type SavingPlace } from './own-words.ts';
 
 const message = (text: string, change: object = {}) => ({
   ...EXAMPLE_MESSAGE,

@@ -1,6 +1,6 @@
 import { EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import { describe, expect, it } from 'vitest';
-import { ownSentences } from './own-sentences.ts';
+import { ownSentences } from './own-words.ts';
 import { triggerIn } from './trigger-words.ts';
 
 const KEPT: readonly (readonly [string, string, string])[] = [

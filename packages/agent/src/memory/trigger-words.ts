@@ -1,21 +1,19 @@
 import type { MemoryType } from '@parley/workspace';
-import { GERMAN_OTHERS, GERMAN_RULES } from './german-triggers.ts';
 
-/** Why a sentence is to be remembered, and as what. */
-export interface Trigger {
+/** The word that asks to remember a sentence, and the type of memory. */
+interface Trigger {
   readonly word: string;
   readonly type: Extract<MemoryType, 'preference' | 'fact' | 'constraint'>;
 }
 
-/** One way to ask for it; the first that fits counts. */
-export interface TriggerRule extends Trigger {
+/** The first rule that matches decides. */
+interface TriggerRule extends Trigger {
   readonly is: RegExp;
 }
 
-/** Verbs in the past say what has been, not how things are to be. */
+/** Past tense reports what happened and asks for nothing. */
 const PAST =
   'said|did|had|was|were|went|got|knew|thought|saw|told|made|came|took|heard|felt|wrote|bought|been|gave|found|met|read|meant|left|kept|believed|wanted|\\w{2,}ed';
-/** Somebody tells how others or things are. */
 const NARRATED = new RegExp(
   `\\b(?:have|has|had|i'?ve|ve) (?:always|never)\\b|\\b(?:always|never) (?:${PAST})\\b`,
   'i',
@@ -62,22 +60,70 @@ const RULES: readonly TriggerRule[] = [
   { word: '从不', type: 'constraint', is: /^(?:请|你|我|我们)?从不/u },
 ];
 
-/** One who asks does not tell, unless the question is a polite wish. */
+/** A question is no request to remember, unless it is a polite wish. */
 const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =
   /\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b|\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
-/** The words are told of, not said. */
+/** Reported speech. */
 const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
 const QUOTED = /["“„«「『][^"”“»」』]*["”“»」』]/gu;
 
-/**
- * Whether somebody wants a sentence of theirs to be kept (G13), and the word that says so. What stands
- * in quotation marks, questions, stories and set phrases do not count. Null: no.
- */
+/** Imperatives of standing instructions. */
+const BIDDEN =
+  'antworte|schreibe?|nenne?|sage?|benutze?|verwende|nimm|frage?|gib|erinnere?|rufe?|sprich|zeige?|duze?|sieze?|rechne|denke?|achte|fasse?|halte?|mache?|stelle?|schicke?|prüfe?|lass|lasse';
+/** Words between such a verb and its adverb. */
+const BETWEEN = '(?:(?:mir|mich|uns|bitte|dabei|dafür|dazu|daran|es|das|dann) ){0,3}';
+/** Verbs of stories and wishes. */
+const PAST_GERMAN =
+  'hab|habe|hatte|bin|war|wollte|dachte|konnte|musste|sollte|durfte|kam|ging|sah|wusste|fand|glaubte|hoffte|mochte|sagte|las|kannte|liebte|lebte|wohnte|würde|werde|kann|konnt|weiß';
+
+/** German requests to remember. */
+const GERMAN_RULES: readonly TriggerRule[] = [
+  {
+    word: 'merk dir',
+    type: 'fact',
+    is: /^(?:(?:bitte|hey|ok|okay|also|und|ach|\p{L}+)[, ]+){0,3}merke? dir\b(?! das gut\b)|\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b/iu,
+  },
+  {
+    word: 'ich mag nicht',
+    type: 'preference',
+    is: /\bich mag (?:\S+ ){0,4}?(?:nicht\b|kein(?:e[nmrs]?)?\b)/iu,
+  },
+  {
+    word: 'ich mag',
+    type: 'preference',
+    is: /\bich mag (?!(?:sein|mich irren|recht haben|gar nicht daran|nicht|deine|ihre|wie du|die idee)\b)\p{L}/iu,
+  },
+  {
+    word: 'nie',
+    type: 'constraint',
+    is: new RegExp(
+      `^(?:bitte )?(?:${BIDDEN}) ${BETWEEN}(?:nie|niemals)\\b|^(?:bitte )?(?:nie|niemals) \\p{L}|\\bdu (?:sollst|darfst) (?:\\S+ ){0,2}?(?:nie|niemals)\\b|^ich (?!(?:${PAST_GERMAN})\\b)\\p{L}+e (?:\\S+ ){0,2}?(?:nie|niemals) \\p{L}`,
+      'iu',
+    ),
+  },
+  {
+    word: 'immer',
+    type: 'constraint',
+    is: new RegExp(
+      `^(?:bitte )?(?:${BIDDEN}) ${BETWEEN}immer\\b|^(?:bitte )?immer \\p{L}|\\bdu (?:sollst|musst) (?:\\S+ ){0,2}?immer\\b|^ich (?!(?:${PAST_GERMAN})\\b)\\p{L}+e (?:\\S+ ){0,2}?immer \\p{L}`,
+      'iu',
+    ),
+  },
+];
+
+/** German questions, stories and set phrases, which ask for nothing. */
+const GERMAN_OTHERS: readonly RegExp[] = [
+  /^(?:warum|wieso|weshalb|was|wer|wann|wo|wie|welche\p{L}*|soll|sollte|hast|magst|mag|weißt|wenn|falls|ob)(?![\p{L}])/iu,
+  /\b(?:er|sie|chef\p{L}*|mutter|vater|mama|papa|freund\p{L}*|frau|mann|jemand|man) (?:sagte|sagt|meinte|meint|schrieb|schreibt|hat gesagt)\b|\bich (?:sagte|meinte|schrieb|las|hörte)\b|^laut /iu,
+  /\bimmer (?:noch|wieder|mehr|weniger|öfter|\p{L}+er(?:e[nmrs]?)?)\b|\b(?:wie|fast|nicht|schon|noch|auf) (?:immer|nie)\b|\bnie (?:wieder|mehr)\b|^immer(?:hin| mit der ruhe| diese?\b)|^nie im leben\b/iu,
+];
+
+/** The trigger in a sentence (G13), or null. Quotations, questions, stories and set phrases do not count. */
 export function triggerIn(sentence: string): Trigger | null {
   const text = sentence.normalize('NFC').replace(/[’‘]/g, "'").replace(QUOTED, ' … ').trim();
   if (ASKS.test(text) && !POLITE.test(text)) return null;
@@ -87,10 +133,7 @@ export function triggerIn(sentence: string): Trigger | null {
     if ((word === 'always' || word === 'never') && NARRATED.test(text)) return null;
     return { word, type };
   }
-  return GERMAN_OTHERS.some((other) => other.test(text)) ? null : germanTrigger(text);
-}
-
-function germanTrigger(text: string): Trigger | null {
+  if (GERMAN_OTHERS.some((other) => other.test(text))) return null;
   const rule = GERMAN_RULES.find(({ is }) => is.test(text));
   return rule === undefined ? null : { word: rule.word, type: rule.type };
 }

@@ -1,7 +1,7 @@
 import { MemoryScope, MemoryType } from '@parley/workspace';
 import { z } from 'zod';
-import { judgeSaving } from '../memory/judge-saving.ts';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
+import { judgeSaving } from '../memory/own-words.ts';
 import { defineTool, type Tool } from './tool.ts';
 
 /** Remembers what a person has said, in their own words (G13). */

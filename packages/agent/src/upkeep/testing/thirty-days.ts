@@ -1,5 +1,5 @@
 import { dayBefore } from '../../context/yesterday-source.ts';
-import type { DailyNote } from '../note-lines.ts';
+import type { DailyNote } from '../daily-notes.ts';
 
 /** The last day of the fixture. */
 const TODAY = '2026-11-21';

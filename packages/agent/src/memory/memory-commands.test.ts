@@ -6,7 +6,7 @@ import { openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
-import { type MemoryAsker, type MemoryDesk, memoryDesk } from './memory-desk.ts';
+import { type MemoryAsker, type MemoryCommands, memoryCommands } from './memory-commands.ts';
 import { createMemoryKeeper } from './memory-keeper.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
@@ -21,7 +21,7 @@ let store: Store;
 let now = 0;
 let stopped: string[] = [];
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-desk-'));
+  folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));
   store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   now = 1_000_000;
   stopped = [];
@@ -31,8 +31,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The desk of another gateway on the same database. */
-async function openDesk(person = ADA.person): Promise<MemoryDesk> {
+/** The commands of another gateway on the same database. */
+async function openCommands(person = ADA.person): Promise<MemoryCommands> {
   const templates = join(import.meta.dirname, '../../../../config/workspace');
   const workspace = await openWorkspace({ folder, templates });
   const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
@@ -41,12 +41,20 @@ async function openDesk(person = ADA.person): Promise<MemoryDesk> {
   const asked = store.adapterValues('parley', 'forget');
   const accountsOf = async () => [person];
   const stopTurn = (lane: string) => void stopped.push(lane);
-  return memoryDesk({ keeper, workspace, store, accountsOf, asked, clock: () => now, stopTurn });
+  return memoryCommands({
+    keeper,
+    workspace,
+    store,
+    accountsOf,
+    asked,
+    clock: () => now,
+    stopTurn,
+  });
 }
 
 describe('/forget all', () => {
   it('[G15] [D09] takes a second one as a yes, whichever gateway hears it', async () => {
-    const [one, two] = [await openDesk(), await openDesk()];
+    const [one, two] = [await openCommands(), await openCommands()];
     expect(await one.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
     expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
   });
@@ -58,11 +66,11 @@ describe('/forget all', () => {
     const taken = await store.lanes.acquire('ada', 'w', now, 9_000);
     if (taken.kind !== 'held') throw new Error('the lane is busy');
     await store.lanes.claim(taken.lease, 'collect', 't', now);
-    const desk = await openDesk('test:ada');
+    const commands = await openCommands('test:ada');
     const ada = { ...ADA, person: 'test:ada' };
-    await desk.forget({ ...ada, messageId: 'm1' }, 'all');
+    await commands.forget({ ...ada, messageId: 'm1' }, 'all');
     expect(stopped).toEqual([]);
-    const proof = await desk.forget({ ...ada, messageId: 'm2' }, 'all');
+    const proof = await commands.forget({ ...ada, messageId: 'm2' }, 'all');
     expect(proof).toContain('1 message of yours in 1 chat');
     expect(proof).toContain('I cannot take back what the platform');
     expect(stopped).toEqual(['ada']);
@@ -74,12 +82,12 @@ describe('/forget all', () => {
   });
 
   it('[G15] takes neither the same message, nor one of somebody else, nor a late one as a yes', async () => {
-    const desk = await openDesk();
-    await desk.forget({ ...ADA, messageId: 'm1' }, 'all');
-    expect(await desk.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
+    const commands = await openCommands();
+    await commands.forget({ ...ADA, messageId: 'm1' }, 'all');
+    expect(await commands.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
     const bob = { ...ADA, person: 'web:bob', messageId: 'm2' };
-    expect(await desk.forget(bob, 'all')).toContain('once more');
+    expect(await commands.forget(bob, 'all')).toContain('once more');
     now += 11 * MINUTE;
-    expect(await desk.forget({ ...ADA, messageId: 'm3' }, 'all')).toContain('once more');
+    expect(await commands.forget({ ...ADA, messageId: 'm3' }, 'all')).toContain('once more');
   });
 });

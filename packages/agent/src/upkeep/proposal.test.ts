@@ -1,12 +1,10 @@
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyProposal, MEMORY_TOKENS } from './apply-proposal.ts';
-import { readMemoryPage } from './memory-lines.ts';
-import { type NoteLine, noteLines } from './note-lines.ts';
+import { type NoteLine, noteLines } from './daily-notes.ts';
+import { readMemoryPage } from './memory-page.ts';
+import { applyProposal, isWishOrRule, MEMORY_TOKENS, readProposal } from './proposal.ts';
 import { MEMORY } from './testing/thirty-days.ts';
-import { readProposal } from './upkeep-proposal.ts';
-import { isWishOrRule } from './wish-or-rule.ts';
 
 const ids = (letter: string) => fc.integer({ min: 0, max: 12 }).map((n) => `${letter}${n}`);
 const proposals = fc.record({

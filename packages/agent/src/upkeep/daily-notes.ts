@@ -1,7 +1,7 @@
-import { memoryLine } from '@parley/workspace';
-import { ownText } from '../memory/own-sentences.ts';
+import { memoryLine, type WorkspaceView } from '@parley/workspace';
+import { dayBefore } from '../context/yesterday-source.ts';
+import { ownText } from '../memory/own-words.ts';
 
-/** The note of one day. */
 export interface DailyNote {
   /** `2026-11-21` */
   readonly date: string;
@@ -16,16 +16,31 @@ export interface NoteLine {
   readonly text: string;
 }
 
-/** So many characters of one note are looked at. */
+/** Notes that are read (H07). At night today's note is short, so one day more is looked at. */
+const NOTES = 7;
+const WHOLE_FILE = 100_000;
+
+/** The last seven daily notes up to `today`, the oldest first, as far as this reader may see them. */
+export async function lastNotes(view: WorkspaceView, today: string): Promise<readonly DailyNote[]> {
+  const found: DailyNote[] = [];
+  let date = today;
+  for (let back = 0; back <= NOTES && found.length < NOTES; back += 1) {
+    const file = await view.read(`memory/${date}.md`, WHOLE_FILE);
+    if (file.kind === 'file') found.push({ date, text: file.text });
+    date = dayBefore(date);
+  }
+  return found.reverse();
+}
+
+/** Characters of one note that are read. */
 const LOOKED_AT = 20_000;
-/** Shorter ones tell nothing by themselves; longer ones are not cut, as they would say something else. */
+/** Lengths of a line; a cut line would say something else. */
 const LEAST = 4;
 const MOST = 300;
 
 /**
- * The lines of notes that are the writer's own: nothing that is quoted, pasted from a mail, a chat or a
- * page, fenced, or holds an address (G13). What somebody else said could otherwise become what the agent
- * always knows.
+ * The writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
+ * or a page (G13). Otherwise text of others could get into MEMORY.md.
  */
 export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   const found: NoteLine[] = [];
@@ -48,7 +63,7 @@ function isOfUse(line: string): boolean {
   return /\p{L}/u.test(line) && memoryLine(line) === line;
 }
 
-/** Without bullet, box to tick and spaces. */
+/** Without bullet, checkbox and spaces. */
 function bare(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')

@@ -6,20 +6,76 @@ import {
   memoryId,
   memoryLine,
 } from '@parley/workspace';
-import { type OwnSentence, ownSentences } from './own-sentences.ts';
 
-/** What somebody wants saved. */
+interface OwnSentence {
+  readonly text: string;
+  readonly message: InboundMessage;
+}
+
+/** Characters of one message that are read. */
+const LOOKED_AT = 8_000;
+
+/** Channels mark a forwarded message so; all of it is text of another person. */
+export function isForwarded(text: string): boolean {
+  return text.startsWith('[Forwarded');
+}
+
+/**
+ * The sentences that a person wrote: without code, quoted lines, addresses, forwarded text and text
+ * pasted from mails, chats or pages. Text in quotation marks stays; the caller decides whose it is.
+ * Transcribed speech does not count: it is not verbatim, and a recording may be of anybody.
+ */
+export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
+  return messages.flatMap((message) => {
+    if (message.occasion !== undefined || message.sender.isBot) return [];
+    return sentencesOf(ownText(message.text)).map((text) => ({ text, message }));
+  });
+}
+
+/** Lines that start pasted text; everything after them is ignored. */
+const PASTED: readonly RegExp[] = [
+  // Mails, by their heads.
+  /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
+  /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
+  /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
+  // Chats, as they are copied: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
+  /^[^\S\n]*\[?\d{1,4}[:./-]\d{1,2}.{0,24}(?:\]| -) ?[^\n:]{1,40}: /mu,
+  // Pages.
+  /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
+];
+
+/** The first `most` characters of a text, without what is probably text of another person. */
+export function ownText(text: string, most = LOOKED_AT): string {
+  if (isForwarded(text)) return '';
+  const start = text.slice(0, most).toWellFormed();
+  const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
+  return start
+    .slice(0, Math.min(start.length, ...pasted))
+    .replace(/```[\s\S]*?(?:```|$)/g, '\n')
+    .replace(/`[^`\n]*`/g, ' ')
+    .replace(/^[^\S\n]*[>＞].*$/gm, '')
+    .replace(/https?:\/\/\S+/g, ' ');
+}
+
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(/(?<=[.!?…])\s+|(?<=[。！？])|\n+/u)
+    .map((sentence) => sentence.replace(/\s+/g, ' ').trim())
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+}
+
+/** A request to save something. */
 export interface SavingWish {
   readonly type: MemoryType;
   readonly scope: MemoryScope;
-  /** Exact words of the person in this turn's messages. */
+  /** Verbatim text of the person in this turn's messages. */
   readonly quote?: string | undefined;
-  /** What the agent puts down itself, where there are no such words. */
+  /** The agent's own text, where there is no quote. */
   readonly note?: string | undefined;
   readonly automatic?: boolean;
 }
 
-/** Where it is saved. */
+/** The turn in which it is saved. */
 export interface SavingPlace {
   readonly reader: Reader;
   readonly chatType: InboundMessage['chat']['type'];
@@ -30,15 +86,15 @@ export interface SavingPlace {
   readonly messages: readonly InboundMessage[];
 }
 
-/** The memory, or why there is none, for the model. */
-export type Judged =
+/** The memory, or the reason for the model why it is not saved. */
+type Judged =
   | { readonly kind: 'save'; readonly entry: MemoryEntry }
   | { readonly kind: 'refuse'; readonly why: string };
 
 /**
- * Decides whether something may be remembered and in whose words (G13). What counts as said by a person
- * is kept as the whole sentences they wrote, never in the words of a model that may have been talked
- * into something; preferences, habits and rules exist in no other form.
+ * Decides whether something may be saved, and with which text (G13). A person's statement is kept as the
+ * whole sentences they wrote, never as paraphrased by a model, which may have been manipulated;
+ * preferences, habits and rules exist in no other form.
  */
 export function judgeSaving(wish: SavingWish, place: SavingPlace): Judged {
   const isGroup = place.chatType !== 'direct';
@@ -63,7 +119,7 @@ function judgeQuote(wish: SavingWish, quote: string, place: SavingPlace): Judged
   return { kind: 'save', entry: entryOf(wish, place, { text, words: 'own' }, first.message) };
 }
 
-/** Put down by the agent: only for the owner, only what tells nobody what to do. */
+/** A note of the agent: in the owner's chat only, and never an instruction. */
 function judgeNote(wish: SavingWish, place: SavingPlace): Judged {
   const text = memoryLine(wish.note ?? '');
   if (text === '') return refuse('There is nothing to save: give `quote`.');
@@ -78,10 +134,10 @@ function judgeNote(wish: SavingWish, place: SavingPlace): Judged {
   return { kind: 'save', entry: entryOf(wish, place, { text, words: 'agent' }, message) };
 }
 
-/** Least length of a quotation, in letters; Chinese says much in two. */
+/** Shortest quotation, in characters; two are a word in Chinese. */
 const LEAST = 2;
 
-/** The sentences that a quotation lies in: neighbours of one message, each whole. */
+/** The whole sentences that contain a quotation: neighbours in one message. */
 function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
   const wanted = folded(quote);
   if ([...wanted].length < LEAST) return [];
@@ -89,21 +145,16 @@ function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readon
     let text = '';
     for (let end = at; sentences[end]?.message === message; end += 1) {
       text = `${text} ${folded(sentences[end]?.text ?? '')}`.trim();
-      const isWhole = text.length >= wanted.length;
-      // Begun in this sentence, or it would be found in a later one by itself.
-      const isIn =
-        ` ${text} `.includes(wanted) && startsIn(text, wanted, sentences[at]?.text ?? '');
-      if (isWhole && isIn) return sentences.slice(at, end + 1);
+      if (text.length < wanted.length || !` ${text} `.includes(wanted)) continue;
+      // It starts in this sentence, or a later one would contain it alone.
+      const first = folded(sentences[at]?.text ?? '');
+      if (text.indexOf(wanted) < first.length) return sentences.slice(at, end + 1);
     }
   }
   return [];
 }
 
-function startsIn(text: string, wanted: string, first: string): boolean {
-  return text.indexOf(wanted) < folded(first).length;
-}
-
-/** Case, spaces and the shapes of quotation marks do not make other words. */
+/** Ignores case, spaces and the shape of quotation marks. */
 function folded(text: string): string {
   return text
     .normalize('NFKC')

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/contracts';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryKeeper } from '../memory/memory-keeper.ts';
 import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, type Writing } from '../testing/write-message.ts';
-import { keepMemories } from './keep-memories.ts';
+import { createMemoryKeeper, keepMemories } from './memory-keeper.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: OWNER_CHAT };
 const GROUP: Writing = { chat: { id: 'g', type: 'group' } };

@@ -1,0 +1,313 @@
+import { type AdapterValues, type Clock, literal, type Reader } from '@parley/contracts';
+import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
+import type {
+  MemoryEntry,
+  Removal,
+  SavedMemory,
+  Workspace,
+  WorkspaceView,
+} from '@parley/workspace';
+import { z } from 'zod';
+import { spoken, textOf } from '../history.ts';
+import type { MemoryKeeper } from './memory-keeper.ts';
+
+/** The sender of `/memory` or `/forget`, and the conversation. */
+export interface MemoryAsker {
+  /** Parley's id (`telegram:42`). */
+  readonly person: string;
+  readonly reader: Reader;
+  readonly isGroup: boolean;
+  readonly messageId: string;
+}
+
+export interface MemoryCommandsOptions {
+  readonly keeper: Pick<MemoryKeeper, 'list' | 'remove'>;
+  readonly workspace: Pick<Workspace, 'for'>;
+  readonly store: { readonly forgetting: ForgettingRepository };
+  readonly accountsOf: (person: string) => Promise<readonly string[]>;
+  /** Pending confirmations; the second `/forget all` may reach another process. */
+  readonly asked: Pick<AdapterValues, 'get' | 'set'>;
+  readonly clock: Clock;
+  /** Ends the turn that runs on a lane, in any process. */
+  stopTurn(conversationId: string): void;
+}
+
+/** Answers `/memory` and `/forget` (G15), in Markdown. */
+export interface MemoryCommands {
+  show(asker: MemoryAsker): Promise<string>;
+  forget(asker: MemoryAsker, argument: string): Promise<string>;
+}
+
+/** What was removed from where, as proof. */
+interface ForgetProof {
+  readonly removal: Removal;
+  readonly forgotten: Forgotten | null;
+  /** Files that still contain the text and that the command must not change. */
+  readonly left: readonly string[];
+  /** Of `/forget all`: what the person had said, and whether the database files still contain any of it. */
+  readonly said?: PersonForgotten & { readonly search: RawSearch | null };
+}
+
+/** Replaces forgotten text. */
+const MARK = '[forgotten]';
+/** More memories than this are not removed by words alone: that is probably not what was meant. */
+const MOST_AT_ONCE = 10;
+/** A second `/forget all` within this time confirms the first. */
+const CONFIRM_MS = 10 * 60_000;
+/** Memories that `/memory` lists; older ones are counted. */
+const LISTED = 40;
+
+const Asked = z.object({ messageId: z.string(), at: z.number() });
+const ASKED = 'forget-all';
+
+export function memoryCommands(options: MemoryCommandsOptions): MemoryCommands {
+  return {
+    async show(asker) {
+      const view = options.workspace.for(asker.reader);
+      return listText(await memoriesOf(options, view, asker), asker.isGroup);
+    },
+    async forget(asker, argument) {
+      const words = argument.trim();
+      if (words === '') {
+        return 'Tell me what: `/forget WORDS`, `/forget ID` as /memory shows it, or `/forget all`.';
+      }
+      const view = options.workspace.for(asker.reader);
+      const mine = await memoriesOf(options, view, asker);
+      const isOwner = asker.reader.kind === 'owner';
+      if (/^(?:all|alles|全部)$/i.test(words)) {
+        if (!(await isConfirmed(options, asker))) return confirmText(mine.length, asker.isGroup);
+        return proofText(await removeAll(options, view, asker, mine), isOwner);
+      }
+      const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
+      if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
+      return proofText(await remove(options, view, asker, chosen, words), isOwner);
+    },
+  };
+}
+
+/** The same message received again does not confirm itself. */
+async function isConfirmed(
+  { asked, clock }: MemoryCommandsOptions,
+  { messageId, person, reader }: MemoryAsker,
+): Promise<boolean> {
+  const id = JSON.stringify([reader.conversationId, person]);
+  const now = clock();
+  const found = (await asked.get(ASKED, [id])).get(id);
+  const before = found === undefined ? null : Asked.parse(JSON.parse(found));
+  const isYes = before !== null && before.messageId !== messageId && now - before.at <= CONFIRM_MS;
+  await asked.set([
+    { kind: ASKED, id, value: isYes ? null : JSON.stringify({ messageId, at: now }) },
+  ]);
+  return isYes;
+}
+
+/** All memories for an owner in their direct chat; otherwise those of the person. */
+async function memoriesOf(
+  options: MemoryCommandsOptions,
+  view: WorkspaceView,
+  { person, reader, isGroup }: MemoryAsker,
+): Promise<readonly SavedMemory[]> {
+  const all = await options.keeper.list(view);
+  if (reader.kind === 'owner') return all;
+  const accounts = await options.accountsOf(person);
+  return all.filter(({ entry }) =>
+    entry.person === null ? !isGroup : accounts.includes(entry.person),
+  );
+}
+
+async function remove(
+  options: MemoryCommandsOptions,
+  view: WorkspaceView,
+  { reader }: MemoryAsker,
+  chosen: readonly SavedMemory[],
+  words: string | null,
+): Promise<ForgetProof> {
+  const isOwner = reader.kind === 'owner';
+  const isChosen = ({ name, entry }: SavedMemory) =>
+    chosen.some((one) => one.name === name && one.entry.id === entry.id);
+  // Only an owner may remove arbitrary text: it may be of others.
+  const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
+  const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
+  const inNotes = (line: string) => isOwner && texts.some((text) => hasWords(line, text));
+  const removal = await options.keeper.remove(view, isChosen, inNotes);
+  const origins = removal.memories.flatMap(({ entry }) => entry.from?.conversation ?? []);
+  const forgetting = {
+    conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],
+    ownersToo: isOwner,
+    words: texts,
+    mark: MARK,
+  };
+  const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
+  return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
+}
+
+/** The memories, then all messages of the person: in a group those sent there, else those of all chats. */
+async function removeAll(
+  options: MemoryCommandsOptions,
+  view: WorkspaceView,
+  asker: MemoryAsker,
+  mine: readonly SavedMemory[],
+): Promise<ForgetProof> {
+  const { forgetting } = options.store;
+  const { person, reader, isGroup } = asker;
+  const ownersToo = reader.kind === 'owner';
+  const persons = [...new Set([person, ...(await options.accountsOf(person))])];
+  // First: a running turn could save again what was removed.
+  const forgotten = await forgetting.forgetPerson({
+    persons,
+    ownersToo,
+    only: isGroup ? reader.conversationId : null,
+    mark: MARK,
+    now: options.clock(),
+    onStopped: options.stopTurn,
+    retell: (messages) =>
+      spoken(
+        'user',
+        textOf(messages, () => []),
+      ).content,
+  });
+  const proof = await remove(options, view, asker, mine, null);
+  const { samples } = forgotten;
+  const search = await forgetting.searchFiles(samples);
+  const left = ownersToo ? [...proof.left, ...(await stillIn(view, samples))] : [];
+  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search } };
+}
+
+async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {
+  const names = (await view.list()).map(({ name }) => name);
+  const left: string[] = [];
+  for (const name of names) {
+    const file = await view.read(name, Number.MAX_SAFE_INTEGER);
+    if (file.kind === 'absent') continue;
+    const lines = file.text.split('\n');
+    if (lines.some((line) => texts.some((text) => hasWords(line, text)))) left.push(name);
+  }
+  return left;
+}
+
+function listText(memories: readonly SavedMemory[], isGroup: boolean): string {
+  const where = isGroup ? ' in this group' : '';
+  if (memories.length === 0) return `I have saved nothing about you${where}.`;
+  const shown = memories.slice(-LISTED);
+  const older = memories.length - shown.length;
+  return [
+    `What I have saved${isGroup ? ' about you in this group' : ''}:\n`,
+    ...(older > 0 ? [`(${older} older ones are not shown.)\n`] : []),
+    ...shown.map(memoryItem),
+    '\n`/forget ID`, `/forget WORDS` or `/forget all` removes it.',
+  ].join('\n');
+}
+
+function confirmText(count: number, isGroup: boolean): string {
+  return `That removes ${counted(count, 'memory', 'memories')}, and all that you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts, jobs that you set up. What I do for you now is stopped. If you mean it, send \`/forget all\` once more within ten minutes.`;
+}
+
+function tooManyText(chosen: readonly SavedMemory[]): string {
+  return [
+    `${chosen.length} memories have these words; I removed none. Use more words, or an id:\n`,
+    ...chosen.slice(0, LISTED).map(memoryItem),
+  ].join('\n');
+}
+
+function proofText(proof: ForgetProof, isOwner: boolean): string {
+  const { removal, forgotten, left, said } = proof;
+  const { memories, lines, failed } = removal;
+  const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
+  const found = memories.length + lines.length + failed.length + rows;
+  if (found === 0 && said === undefined) {
+    return left.length === 0 ? 'I found nothing like that.' : leftText(left);
+  }
+  const files = [...new Set(memories.map(({ name }) => name))];
+  return [
+    'Forgotten:\n',
+    `- ${counted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(code).join(', ')}` : ''}: ${memories.map(({ entry }) => code(entry.id)).join(', ') || 'none'}`,
+    ...lines.map(({ name, count }) => `- ${counted(count, 'line', 'lines')} of ${code(name)}`),
+    ...(forgotten === null || rows === 0
+      ? []
+      : [
+          `- ${counted(forgotten.history, 'entry', 'entries')} of the history, ${counted(forgotten.messages, 'message', 'messages')}, ${counted(forgotten.answers, 'answer', 'answers')}, ${counted(forgotten.steps, 'step', 'steps')} of turns, ${counted(forgotten.pins, 'note', 'notes')} beside them and ${counted(forgotten.prompts, 'recorded prompt', 'recorded prompts')} no longer hold the words`,
+          ...(forgotten.copies > 0
+            ? [`- ${counted(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
+            : []),
+        ]),
+    ...(said === undefined ? [] : saidLines(said)),
+    ...failed.map(({ name, detail }) => `- **not** from ${code(name)}: ${detail}`),
+    ...(left.length === 0 ? [] : [`\n${leftText(left)}`]),
+    `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
+  ].join('\n');
+}
+
+const CANNOT =
+  'What stands in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, and the same thing in other words I cannot take back.';
+const CANNOT_ALL =
+  'I cannot take back what the platform and the maker of the model keep, what stands in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who was let in, and counts of use stay.';
+
+function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
+  const { messages, rows, cronJobs, whole, groups, search } = said;
+  const places = [
+    ...(whole > 0 ? [counted(whole, 'chat', 'chats')] : []),
+    ...(groups > 0 ? [counted(groups, 'group', 'groups')] : []),
+  ].join(' and ');
+  return [
+    `- ${counted(messages, 'message', 'messages')} of yours${places === '' ? '' : ` in ${places}`}, and ${counted(rows, 'row', 'rows')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${counted(cronJobs, 'job', 'jobs')} that you set up`] : []),
+    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length)}`]),
+  ];
+}
+
+/** The result of the search through the database files, not of a query. */
+function searchLine({ found, complete }: RawSearch, samples: number): string {
+  if (samples === 0) return 'none of your messages is long enough to look for it in the files';
+  const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
+  const what = `I looked for ${counted(samples, 'text', 'texts')} of yours in ${scope}`;
+  if (found === 0) return `${what}, byte by byte: nothing is left`;
+  return `${what}: **${found} of them still stand there**, where others have said the same or quoted you`;
+}
+
+function leftText(left: readonly string[]): string {
+  return `These files of yours still have the words, and I left them alone: ${left.map(code).join(', ')}.`;
+}
+
+/** One line of a list; the text of people is literal. */
+function memoryItem({ entry }: SavedMemory): string {
+  const { id, text, type, scope, date, words, automatic } = entry;
+  const how = automatic ? 'saved by itself' : words === 'agent' ? 'my own note' : null;
+  const facts = [type, scope, date, how].filter((fact) => fact !== null);
+  return `- ${code(id)} ${literal(text)} (${facts.join(', ')})`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('`', '')}\``;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Whether `/forget WORDS` means a memory: by its id, or by its text. */
+function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
+  return words.toLowerCase() === id || hasWords(text, words);
+}
+
+/** Ignores case and spaces; in scripts with spaces only whole words match: `art` is not in `party`. */
+function hasWords(text: string, wanted: string): boolean {
+  const within = folded(text);
+  const what = folded(wanted);
+  if (what === '') return false;
+  for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + 1)) {
+    const isCut =
+      (isLetter(within[at - 1]) && isLetter(what[0])) ||
+      (isLetter(what.at(-1)) && isLetter(within[at + what.length]));
+    if (!isCut) return true;
+  }
+  return false;
+}
+
+function isLetter(character = ''): boolean {
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(character)) return false;
+  return /[\p{L}\p{N}]/u.test(character);
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,256 @@
+import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
+import { z } from 'zod';
+import { triggerIn } from '../memory/trigger-words.ts';
+import type { NoteLine } from './daily-notes.ts';
+import {
+  type MemoryItem,
+  type MemoryPage,
+  readMemoryPage,
+  withOwnLines,
+  withoutItems,
+} from './memory-page.ts';
+
+const MOST = 200;
+const Id = z.union([z.string(), z.number()]).transform((id) => String(id).trim().toUpperCase());
+const Why = z
+  .string()
+  .default('')
+  .transform((why) => memoryLine(why).slice(0, MOST));
+/** `note`: the id of a note's line. */
+const Addition = z.object({ note: Id, why: Why });
+/** `line`: the id of an item of MEMORY.md; `same`: the item that says the same and stays. */
+const Removal = z.object({
+  line: Id,
+  why: Why,
+  same: Id.nullish()
+    .transform((id) => id ?? undefined)
+    .optional(),
+});
+const Proposal = z.object({
+  add: z.array(z.unknown()).default([]),
+  remove: z.array(z.unknown()).default([]),
+});
+
+/** A model's proposal points at lines by id: no text of the model gets into MEMORY.md. */
+export interface UpkeepProposal {
+  readonly add: readonly z.output<typeof Addition>[];
+  readonly remove: readonly z.output<typeof Removal>[];
+}
+
+/** Reads the JSON in a model's answer without its invalid entries; null where there is none. */
+export function readProposal(said: string): UpkeepProposal | null {
+  const json = said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1);
+  const parsed = Proposal.safeParse(parsedJson(json));
+  if (!parsed.success) return null;
+  const valid = <T>(schema: z.ZodType<T>, all: readonly unknown[]): readonly T[] =>
+    all.slice(0, MOST).flatMap((one) => {
+      const read = schema.safeParse(one);
+      return read.success ? [read.data] : [];
+    });
+  return { add: valid(Addition, parsed.data.add), remove: valid(Removal, parsed.data.remove) };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The caller says that there is no proposal.
+  }
+}
+
+export interface UpkeepInput {
+  /** MEMORY.md. */
+  readonly memory: string;
+  readonly notes: readonly NoteLine[];
+  /** Former text of MEMORY.md and text of other memory files: not added again. */
+  readonly known: readonly string[];
+}
+
+/** An added, removed or refused line, and the reason. */
+interface ChangedLine {
+  readonly text: string;
+  readonly why: string;
+}
+
+export interface UpkeepOutcome {
+  /** Of MEMORY.md; unchanged where nothing is done. */
+  readonly text: string;
+  readonly added: readonly ChangedLine[];
+  readonly removed: readonly ChangedLine[];
+  readonly refused: readonly ChangedLine[];
+}
+
+/** Above this MEMORY.md is trimmed, in tokens (H07). */
+export const MEMORY_TOKENS = 4_000;
+/** Share of the items that one run may remove, where the page is not too long. */
+const REMOVED_SHARE = 0.3;
+/** Most lines that one run adds. */
+const MOST_ADDED = 20;
+
+/**
+ * Decides which changes of a proposal are made (H07). Pure. Only existing items are removed; wishes and
+ * rules stay, and so do 70 % of the items, unless the page is too long. Only lines of notes are added,
+ * verbatim, and nothing is removed to make room for them.
+ */
+export function applyProposal(input: UpkeepInput, proposal: UpkeepProposal): UpkeepOutcome {
+  const page = readMemoryPage(input.memory);
+  const refused: ChangedLine[] = [];
+  const going: Going = { page, why: new Map(), kept: new Set(), left: quarterTokens(input.memory) };
+  takeProposed(going, proposal, refused);
+  trim(going);
+  const gone = new Set(going.why.keys());
+  const shorter = gone.size === 0 ? input.memory : withoutItems(page, gone);
+  const { text, added } = addLines(input, proposal, shorter, refused);
+  const removed = page.items.flatMap(({ id, text: line }) => {
+    const why = going.why.get(id);
+    return why === undefined ? [] : [{ text: line, why }];
+  });
+  return { text, added, removed, refused };
+}
+
+interface Going {
+  readonly page: MemoryPage;
+  /** Reasons of the removed items, by id. */
+  readonly why: Map<string, string>;
+  /** Items that stay because others that say the same are removed. */
+  readonly kept: Set<string>;
+  /** Size of the rest, in quarters of a token. */
+  left: number;
+}
+
+function takeOut(going: Going, { id, from, to }: MemoryItem, why: string): void {
+  if (going.why.has(id)) return;
+  going.why.set(id, why);
+  for (const line of going.page.lines.slice(from, to)) going.left -= quarterTokens(line) + 1;
+}
+
+function isTooLong({ left }: Going): boolean {
+  return left > MEMORY_TOKENS * 4;
+}
+
+function takeProposed(going: Going, { remove }: UpkeepProposal, refused: ChangedLine[]): void {
+  const byId = new Map(going.page.items.map((item) => [item.id, item]));
+  for (const { line, why, same } of remove) {
+    const item = byId.get(line);
+    if (item === undefined) {
+      refused.push({ text: line, why: 'it does not stand there' });
+      continue;
+    }
+    if (going.why.has(line)) continue;
+    const twin = same === undefined ? undefined : byId.get(same);
+    const no = whyNotRemoved(going, item, same, twin);
+    if (no !== null) refused.push({ text: item.text, why: no });
+    else {
+      takeOut(going, item, twin === undefined ? why : `the same as: ${twin.text}`);
+      if (twin !== undefined) going.kept.add(twin.id);
+    }
+  }
+}
+
+function whyNotRemoved(
+  going: Going,
+  item: MemoryItem,
+  same: string | undefined,
+  twin: MemoryItem | undefined,
+): string | null {
+  const most = Math.max(1, Math.floor(going.page.items.length * REMOVED_SHARE));
+  const isCopy = twin !== undefined && folded(twin.text) === folded(item.text);
+  if (same !== undefined && (twin === undefined || twin === item || going.why.has(twin.id)))
+    return 'what is said to be the same does not stay';
+  if (going.kept.has(item.id)) return 'it stays in place of another';
+  if (isWishOrRule(item.text) && !isCopy) return 'a wish or a rule';
+  return going.why.size >= most && !isTooLong(going) ? 'too much for one run' : null;
+}
+
+/**
+ * Removes items until the rest is short enough: those that upkeep added, the oldest first; then other
+ * dated ones; then undated ones from the top, as such pages grow downwards; wishes and rules last.
+ */
+function trim(going: Going): void {
+  const ranked = going.page.items.map((item) => ({ item, rank: rankOf(item) }));
+  ranked.sort((a, b) => a.rank - b.rank || byDate(a.item.date ?? '', b.item.date ?? ''));
+  for (const { item } of ranked) {
+    if (!isTooLong(going)) return;
+    const which = item.date === null ? 'it stood above the others' : `it is of ${item.date}`;
+    takeOut(going, item, `the page was too long, and ${which}`);
+  }
+}
+
+function rankOf({ text, date, isOwn }: MemoryItem): number {
+  if (isWishOrRule(text)) return 3;
+  if (date === null) return 2;
+  return isOwn ? 0 : 1;
+}
+
+function byDate(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function addLines(
+  { notes, known, memory }: UpkeepInput,
+  { add }: UpkeepProposal,
+  shorter: string,
+  refused: ChangedLine[],
+): Pick<UpkeepOutcome, 'text' | 'added'> {
+  const byId = new Map(notes.map((line) => [line.id, line]));
+  // Of the page as it was: what goes in this run does not come back in it.
+  const there = [memory, ...known].map(folded);
+  const added: (ChangedLine & { readonly line: string })[] = [];
+  let text = shorter;
+  for (const { note, why } of add) {
+    const found = byId.get(note);
+    if (found === undefined) {
+      refused.push({ text: note, why: 'no line of a note' });
+      continue;
+    }
+    if (added.some((one) => one.text === found.text)) continue;
+    const line = `- ${found.date}: ${found.text}`;
+    const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
+    const no = whyNotAdded(found.text, there, added.length, next);
+    if (no !== null) refused.push({ text: found.text, why: no });
+    else {
+      added.push({ text: found.text, why: `${found.date}: ${why}`, line });
+      text = next;
+    }
+  }
+  return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
+}
+
+function whyNotAdded(
+  line: string,
+  there: readonly string[],
+  count: number,
+  next: string,
+): string | null {
+  if (isWishOrRule(line))
+    return 'a wish or a rule, and these exist in their person’s own words alone';
+  if (there.some((text) => text.includes(folded(line))))
+    return 'it is known, or was taken out before';
+  if (count >= MOST_ADDED) return 'too much for one run';
+  return estimateTokens(next) > MEMORY_TOKENS ? 'there is no room for it' : null;
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** Words of wishes, in the languages of the triggers. */
+const WISHES: readonly RegExp[] = [
+  /\b(?:always|never|prefers?|preferences?|likes?|dislikes?|loves?|hates?|insists?|from now on|make sure)\b/i,
+  /\b(?:remember|must|should|shall|don'?t|do not)\b/i,
+  /(?<!\p{L})(?:immer|nie|niemals|bevorzugt|mag|liebt|hasst|merk|merke|ab jetzt|künftig|soll|sollst|sollen|muss|musst)(?!\p{L})/iu,
+  /记住|喜欢|偏好|以后|总是|从不|不要|必须|务必|一定要/u,
+];
+
+/**
+ * Whether a line may be a preference or a rule. These are saved verbatim only (G13): upkeep neither adds
+ * nor removes one. Prefers false positives.
+ */
+export function isWishOrRule(line: string): boolean {
+  const text = line.normalize('NFC').replace(/[’‘]/g, "'");
+  return triggerIn(text) !== null || WISHES.some((wish) => wish.test(text));
+}
