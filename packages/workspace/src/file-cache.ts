@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '@parley/contracts';
-import type { FileName } from './file-name.ts';
-import { type ParsedFile, parseFile } from './parse-file.ts';
-import { type FoundFile, identityOf, walkPath } from './walk-path.ts';
+import { isInSkills, SKILL_FILE } from './audience.ts';
+import { type ParsedFile, parseFile } from './front-matter.ts';
+import { type FileName, type FoundFile, identityOf, walkPath } from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 
 /** Why a file gives nothing, before anybody asks who reads it. */
@@ -145,4 +145,25 @@ function faultOf(error: unknown): FileFault {
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
   if (code === 'ELOOP') return FAULTS.link;
   return { reason: 'unreadable', detail: diskReason(error) };
+}
+
+/**
+ * Whether a file lies in the folder of a skill that is the owner's: its scripts and references are the
+ * owner's, too, without saying so themselves (W03). The same where SKILL.md cannot be read.
+ */
+export async function liesInOwnersSkill(
+  files: FileCache,
+  { segments }: FileName,
+): Promise<boolean> {
+  if (!isInSkills(segments)) return false;
+  // Of its own SKILL.md the audience is known anyway.
+  const isSkill = segments.at(-1) === SKILL_FILE;
+  for (let depth = segments.length - (isSkill ? 2 : 1); depth > 1; depth -= 1) {
+    const path = [...segments.slice(0, depth), SKILL_FILE];
+    const skill = await files.get({ name: path.join('/'), segments: path });
+    const isOwners =
+      'reason' in skill ? skill.reason !== 'missing' : skill.audience.kind === 'owner';
+    if (isOwners) return true;
+  }
+  return false;
 }

@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
+import type { Audience } from '@parley/contracts';
 import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
+import { AudienceFrontMatter, audienceOf } from './audience.ts';
+import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -129,4 +132,35 @@ function trimBlankLines(text: string): string {
 function firstLineOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n', 1)[0] ?? '';
+}
+
+/** A workspace file as it is kept in memory: whole, with its audience decided. */
+export interface ParsedFile {
+  readonly name: string;
+  /** Without front matter, line ends `\n`, no blank lines around it. */
+  readonly text: string;
+  /** It is a form that nobody filled in. */
+  readonly isBlank: boolean;
+  readonly audience: Audience;
+  /** What its front matter says of that. */
+  readonly declared: 'owner' | 'everyone' | undefined;
+  /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
+  readonly problem: string | null;
+}
+
+/**
+ * Decides what a file says and to whom. `hasTwin`: the file has a second name on disk; as that may be
+ * `MEMORY.md`, nobody but the owner gets it.
+ */
+export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
+  const front = readFrontMatter(raw, AudienceFrontMatter);
+  const declared = front.kind === 'parsed' ? front.data.audience : undefined;
+  const problem = problemOf(front, hasTwin);
+  const audience = audienceOf(name, problem === null ? declared : 'unknown');
+  return { name, text: front.body, isBlank: isBlank(front.body), audience, declared, problem };
+}
+
+function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {
+  if (front.kind === 'refused') return front.reason;
+  return hasTwin ? 'the file has a second name (a hard link)' : null;
 }

@@ -1,13 +1,9 @@
-export type { Bootstrap } from './bootstrap/bootstrap.ts';
-export { type BootstrapMark, decideBootstrap } from './bootstrap/decide-bootstrap.ts';
-export { type Cut, cutText } from './cut-text.ts';
-export { estimateTokens, quarterTokens } from './estimate-tokens.ts';
-export { isOwnersByDefault } from './file-audience.ts';
-export type { WritePlan, WriteResult } from './file-writer.ts';
-export { isBlank } from './is-blank.ts';
+export { isOwnersByDefault, type ReaderFacts, readerOf } from './audience.ts';
+export { type Bootstrap, type BootstrapMark, decideBootstrap } from './bootstrap.ts';
 export {
   type Memories,
   openMemories,
+  profileOf,
   type Removal,
   type SavedMemory,
   type SaveResult,
@@ -18,7 +14,7 @@ export {
   MemoryType,
   memoryId,
   memoryLine,
-} from './memory/memory-entry.ts';
+} from './memory/memory-file.ts';
 export {
   isOver,
   type MemoryHit,
@@ -31,7 +27,6 @@ export {
   VERSIONS_FOLDER,
 } from './memory/memory-versions.ts';
 export { SAVED_FILES } from './memory/passages.ts';
-export { profileOf } from './memory/profile.ts';
 export {
   DEFAULT_WORKSPACE_LIMITS,
   type OpenWorkspaceOptions,
@@ -47,41 +42,60 @@ export {
   patternsInside,
   restrictView,
 } from './prompt-files.ts';
-export { type ReaderFacts, readerOf } from './reader-of.ts';
 export { CLOSED_TO_COMMANDS, type ShellCommands } from './shell-commands.ts';
-export { parseSkillCommand, type TypedSkillCommand } from './skills/command-name.ts';
-export type { SkillFacts } from './skills/eligibility.ts';
-export type { OpenSkillsOptions, SkillSettings } from './skills/look-at-skills.ts';
-export { openSkills } from './skills/open-skills.ts';
-export { type SkillFolder, type SkillPlaces, skillFolders } from './skills/skill-folder.ts';
-export { SkillSnapshot } from './skills/skill-snapshot.ts';
-export type {
-  AbsentSkill,
-  SkillCommand,
-  SkillSource,
-  SkillState,
-  SkillStatus,
-  Skills,
-  SkillText,
-} from './skills/skills.ts';
-export type { GovernedFile } from './soul/governed-file.ts';
-export { readSoulScenarios, type SoulScenario } from './soul/read-scenarios.ts';
 export {
+  type AbsentSkill,
+  SkillSnapshot,
+  type SkillStatus,
+  type SkillText,
+} from './skills/catalogue.ts';
+export {
+  type SkillFolder,
+  type SkillPlaces,
+  type SkillSource,
+  skillFolders,
+} from './skills/find-skills.ts';
+export {
+  parseSkillCommand,
+  type SkillFacts,
+  type SkillState,
+  type TypedSkillCommand,
+} from './skills/resolve-skills.ts';
+export {
+  type OpenSkillsOptions,
+  openSkills,
+  type SkillCommand,
+  type SkillSettings,
+  type Skills,
+} from './skills/skills.ts';
+export {
+  type GovernedFile,
   openSoulFile,
+  readSoulScenarios,
   SOUL,
   type SoulFile,
   type SoulOnDisk,
+  type SoulScenario,
   soulText,
   type WriteSoul,
-} from './soul/soul-file.ts';
-export { type CopyResult, copyIntoWorkspace, markedCopy } from './survey/copy-into-workspace.ts';
+} from './soul.ts';
 export {
+  type CopyResult,
+  copyIntoWorkspace,
+  markedCopy,
   readInside,
   type Survey,
   type SurveyedEntry,
   type SurveyedSkill,
   surveyFolder,
-} from './survey/survey-folder.ts';
+} from './survey.ts';
+export { type Cut, cutText, estimateTokens, isBlank, quarterTokens } from './text.ts';
 export { WorkspaceError, type WorkspaceErrorCode } from './workspace-error.ts';
-export { type Hold, localLock, type WorkspaceLock } from './workspace-lock.ts';
 export type { AbsentFile, WorkspaceEntry, WorkspaceFile, WorkspaceView } from './workspace-view.ts';
+export {
+  type Hold,
+  localLock,
+  type WorkspaceLock,
+  type WritePlan,
+  type WriteResult,
+} from './write-file.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/contracts';
-import { SOUL } from './soul/soul-file.ts';
+import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**

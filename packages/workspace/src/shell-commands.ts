@@ -4,13 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
-import type { FileCache } from './file-cache.ts';
-import { type FileName, parseFileName } from './file-name.ts';
-import { listMarkdown } from './list-markdown.ts';
-import { liesInOwnersSkill } from './skill-folder-audience.ts';
-import { walkPath } from './walk-path.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
-import { contentOf, writeFileInside } from './write-file.ts';
+import { type FileCache, liesInOwnersSkill } from './file-cache.ts';
+import { type FileName, listMarkdown, parseFileName, walkPath } from './paths.ts';
+import { contentOf, type Hold, type WorkspaceLock, writeFileInside } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
 /**

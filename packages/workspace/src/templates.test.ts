@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { estimateTokens } from './estimate-tokens.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
+import { estimateTokens } from './text.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'c' };

@@ -1,14 +1,12 @@
 import { BoundedMap, mayRead, type PromptPart, type Reader } from '@parley/contracts';
-import { type Cut, cutText } from './cut-text.ts';
-import { isMemory, isOwnersByDefault } from './file-audience.ts';
-import type { FileCache, FileFault } from './file-cache.ts';
-import { type FileName, parseFileName } from './file-name.ts';
-import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
-import { groupMemoryOf, isGroupFile } from './group-memory.ts';
+import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
+import { type FileCache, type FileFault, liesInOwnersSkill } from './file-cache.ts';
+import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
-import type { ParsedFile } from './parse-file.ts';
-import { isInSkills, liesInOwnersSkill } from './skill-folder-audience.ts';
-import { asGoverned, type GovernedFile } from './soul/governed-file.ts';
+import { type FileName, parseFileName } from './paths.ts';
+import { asGoverned, type GovernedFile } from './soul.ts';
+import { type Cut, cutText } from './text.ts';
+import type { FileWriter, Unchanged, WritePlan, WriteResult } from './write-file.ts';
 import type { WriteApproval } from './write-rules.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */

@@ -1,9 +1,6 @@
 import type { Reader } from '@parley/contracts';
-import { AudienceFrontMatter, isMemory } from './file-audience.ts';
-import { type FrontMatter, readFrontMatter } from './front-matter.ts';
-import { isGroupFile } from './group-memory.ts';
-import { parseFile } from './parse-file.ts';
-import { SKILL_FILE } from './skills/scan-folder.ts';
+import { AudienceFrontMatter, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
+import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
 /** Why a reader may not write a file, whatever it holds; `detail` is told to the model. */
 export interface WriteRefusal {

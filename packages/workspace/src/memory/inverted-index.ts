@@ -1,6 +1,4 @@
-import { BestFew } from './best-few.ts';
 import { indexTerms, type QueryWord } from './search-words.ts';
-import { TermList } from './term-list.ts';
 
 /** A text that was found: its number, how well it fits, and how much of the question is in it. */
 export interface Scored {
@@ -216,4 +214,100 @@ function variantsOf(
       .filter((cut) => form.length - cut >= 3)
       .map((cut) => [form.slice(0, -cut), LONGER] as const),
   ]);
+}
+
+/** A text and how well it fits. */
+export interface Ranked {
+  readonly document: number;
+  readonly score: number;
+}
+
+/** Keeps the best of many without sorting all of them. Where two fit alike the newer one comes first. */
+export class BestFew {
+  readonly #most: number;
+  readonly #kept: Ranked[] = [];
+
+  /** @param most how many are kept; a few dozen at most. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(document: number, score: number): void {
+    const last = this.#kept.at(-1);
+    const isFull = this.#kept.length >= this.#most;
+    if (isFull && (last === undefined || !isBefore(document, score, last))) return;
+    let at = this.#kept.length;
+    for (let before = this.#kept[at - 1]; before !== undefined; before = this.#kept[at - 1]) {
+      if (!isBefore(document, score, before)) break;
+      at -= 1;
+    }
+    this.#kept.splice(at, 0, { document, score });
+    if (isFull) this.#kept.pop();
+  }
+
+  /** Best first. */
+  all(): readonly Ranked[] {
+    return this.#kept;
+  }
+}
+
+function isBefore(document: number, score: number, other: Ranked): boolean {
+  return score > other.score || (score === other.score && document > other.document);
+}
+
+/** New words that wait beside the sorted ones until they are merged. */
+const MOST_FRESH = 300;
+
+/** All words of an index in order, so that longer words are found by how they begin. */
+export class TermList {
+  #sorted: readonly string[] = [];
+  #fresh: string[] = [];
+
+  /** Adds a word that is not in it yet. */
+  add(term: string): void {
+    this.#fresh.push(term);
+  }
+
+  /** At most `most` words that begin with `start` and are longer. */
+  longerThan(start: string, most: number): readonly string[] {
+    if (this.#fresh.length > MOST_FRESH) this.#merge();
+    const longer: string[] = [];
+    for (let at = placeAfter(this.#sorted, start); longer.length < most; at += 1) {
+      const term = this.#sorted[at];
+      if (term?.startsWith(start) !== true) break;
+      longer.push(term);
+    }
+    for (const term of this.#fresh) {
+      if (longer.length >= most) break;
+      if (term.length > start.length && term.startsWith(start)) longer.push(term);
+    }
+    return longer;
+  }
+
+  /** Both in order, so that one pass is enough. */
+  #merge(): void {
+    const fresh = this.#fresh.sort();
+    const merged: string[] = [];
+    let at = 0;
+    for (const term of this.#sorted) {
+      for (let next = fresh[at]; next !== undefined && next < term; next = fresh[at]) {
+        merged.push(next);
+        at += 1;
+      }
+      merged.push(term);
+    }
+    this.#sorted = [...merged, ...fresh.slice(at)];
+    this.#fresh = [];
+  }
+}
+
+function placeAfter(sorted: readonly string[], start: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? '') <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,8 +1,13 @@
+import { BoundedMap } from '@parley/contracts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
-import { type EntryCache, entryCache } from './entry-cache.ts';
-import type { MemoryEntry } from './memory-entry.ts';
-import { withEntry, withoutEntries } from './memory-file.ts';
+import {
+  type MemoryEntry,
+  type MemoryType,
+  parseMemoryFile,
+  withEntry,
+  withoutEntries,
+} from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
 import { SAVED_FILES, scopeOfFile } from './passages.ts';
 
@@ -160,4 +165,95 @@ async function textOf(view: WorkspaceView, name: string): Promise<string | null>
 
 function linesOf(text: string): number {
   return text.split('\n').length;
+}
+
+/** The memories of files that were read a moment ago, so that each turn looks into new lines only. */
+export interface EntryCache {
+  /** The memories of this very text, in its order. */
+  of(name: string, text: string): readonly MemoryEntry[];
+}
+
+interface Known {
+  readonly text: string;
+  readonly entries: readonly MemoryEntry[];
+  readonly lines: ReadonlyMap<string, readonly MemoryEntry[]>;
+}
+
+/** Files that are kept: the owner's few, and those of the conversations of late. */
+const FILES = 50;
+
+/** An empty one. */
+function entryCache(): EntryCache {
+  const known = new BoundedMap<string, Known>(FILES);
+  return {
+    of(name, text) {
+      const before = known.get(name);
+      if (before?.text === text) return before.entries;
+      const scope = scopeOfFile(name) ?? 'project';
+      const lines = new Map<string, readonly MemoryEntry[]>();
+      const entries = text.split('\n').flatMap((line) => {
+        const found = before?.lines.get(line) ?? parseMemoryFile(line, scope);
+        lines.set(line, found);
+        return found;
+      });
+      known.set(name, { text, entries, lines });
+      return entries;
+    },
+  };
+}
+
+/** How often a memory was of use, by its id. */
+export type MemoryUses = ReadonlyMap<string, number>;
+
+/** Longest profile, in characters. */
+export const PROFILE_CHARACTERS = 600;
+
+/** Memories that may be too long for what room is left before no more are tried. */
+const TRIED = 10;
+
+const TITLES: Readonly<Record<MemoryType, string>> = {
+  constraint: 'Rules',
+  preference: 'Preferences',
+  habit: 'Habits',
+  skill: 'Skills',
+  fact: 'Facts',
+};
+
+const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
+
+/**
+ * A short summary of memories, made without a model (G14): by type, in each the newest and most used
+ * first. What the agent put down itself says so. Null when there is nothing to say.
+ */
+export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
+  const ranked = rank(entries, uses);
+  const chosen: MemoryEntry[] = [];
+  let tooLong = 0;
+  for (const entry of ranked) {
+    const next = [...chosen, entry];
+    if (print(next).length <= PROFILE_CHARACTERS) chosen.push(entry);
+    else tooLong += 1;
+    if (tooLong === TRIED) break;
+  }
+  return chosen.length === 0 ? null : print(chosen);
+}
+
+/** Each use counts as much as being one place newer. Files are oldest first, so the place is the age. */
+function rank(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
+  return entries
+    .map((entry, at) => {
+      const rule = entry.type === 'constraint' ? entries.length : 0;
+      return { entry, weight: at + rule + Math.min(uses.get(entry.id) ?? 0, 20) };
+    })
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ entry }) => entry);
+}
+
+function print(entries: readonly MemoryEntry[]): string {
+  return ORDER.flatMap((type) => {
+    const texts = entries
+      .filter((entry) => entry.type === type)
+      .map(({ text, words }) => (words === 'agent' ? `${text} (my own note)` : text));
+    return texts.length === 0 ? [] : [`${TITLES[type]}: ${texts.join(' · ')}`];
+  }).join('\n');
 }

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MemoryEntry, memoryLine } from './memory-entry.ts';
-import { parseMemoryFile, printEntry, withEntry, withoutEntries } from './memory-file.ts';
-import { PROFILE_CHARACTERS, profileOf } from './profile.ts';
+import { PROFILE_CHARACTERS, profileOf } from './memories.ts';
+import {
+  type MemoryEntry,
+  memoryLine,
+  parseMemoryFile,
+  printEntry,
+  withEntry,
+  withoutEntries,
+} from './memory-file.ts';
 
 const ENTRY: MemoryEntry = {
   id: 'm0123456789',

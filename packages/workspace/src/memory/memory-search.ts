@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
-import { markdownLister } from '../list-markdown.ts';
 import type { Workspace } from '../open-workspace.ts';
+import { markdownLister } from '../paths.ts';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
-import { createFileIndex, type FileIndex } from './file-index.ts';
-import type { FoundPlace } from './indexed-files.ts';
-import type { MemoryEntry } from './memory-entry.ts';
-import { type PassageKind, passageOf, SAVED_FILES } from './passages.ts';
-import { type PieceCache, pieceCache } from './piece-cache.ts';
+import { createFileIndex, type FileIndex, type FoundPlace } from './file-index.ts';
+import type { MemoryEntry } from './memory-file.ts';
+import { type PassageKind, type Piece, passageOf, piecesOf, SAVED_FILES } from './passages.ts';
 import { type QueryWord, queryWords } from './search-words.ts';
 
 /** Something that was found for a question. */
@@ -144,4 +142,32 @@ function isClear(coverage: number, rarity: number): boolean {
 export function isOver(entry: MemoryEntry | undefined, at: SearchPlace): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
+}
+
+/** The pieces of files that were read a moment ago. */
+export interface PieceCache {
+  /** The pieces of this very text; it is compared, so whoever has the text may have its pieces. */
+  of(name: string, text: string): readonly Piece[];
+}
+
+/** Large files whose pieces are kept; what is asked for longest ago makes room. */
+const LARGE_FILES = 32;
+/** Shorter files are cut as fast as they are found here, in characters. */
+const SHORT = 8_000;
+
+/** An empty one. */
+function pieceCache(): PieceCache {
+  const known = new BoundedMap<
+    string,
+    { readonly text: string; readonly pieces: readonly Piece[] }
+  >(LARGE_FILES);
+  return {
+    of(name, text) {
+      if (text.length < SHORT) return piecesOf(name, text);
+      const before = known.get(name);
+      const pieces = before?.text === text ? before.pieces : piecesOf(name, text);
+      known.set(name, { text, pieces });
+      return pieces;
+    },
+  };
 }

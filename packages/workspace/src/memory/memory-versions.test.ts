@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localLock } from '../workspace-lock.ts';
-import { type MemoryVersions, MOST_VERSIONS, openMemoryVersions } from './memory-versions.ts';
-import { readVersionName, versionName } from './version-name.ts';
+import { localLock } from '../write-file.ts';
+import {
+  type MemoryVersions,
+  MOST_VERSIONS,
+  openMemoryVersions,
+  readVersionName,
+  versionName,
+} from './memory-versions.ts';
 
 let folder: string;
 let now: number;

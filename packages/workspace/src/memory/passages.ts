@@ -1,6 +1,5 @@
-import { isGroupFile } from '../group-memory.ts';
-import type { MemoryEntry, MemoryScope } from './memory-entry.ts';
-import { parseMemoryFile } from './memory-file.ts';
+import { isGroupFile } from '../audience.ts';
+import { type MemoryEntry, type MemoryScope, parseMemoryFile } from './memory-file.ts';
 
 /** What a found text is. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';

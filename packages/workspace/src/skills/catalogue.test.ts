@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateTokens } from '../estimate-tokens.ts';
+import { estimateTokens } from '../text.ts';
 import { type CatalogueEntry, catalogueOf, entryText, largest } from './catalogue.ts';
 
 const LIMITS = { skills: 150, characters: 30_000 };

@@ -1,5 +1,93 @@
-import { estimateTokens } from '../estimate-tokens.ts';
-import { escapeXml } from './skill-text.ts';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { Audience, type PromptPart } from '@parley/contracts';
+import { z } from 'zod';
+import { SKILL_FILE } from '../audience.ts';
+import { estimateTokens } from '../text.ts';
+import type { SkillSource } from './find-skills.ts';
+import {
+  folderOf,
+  type ResolvedSkill,
+  type SkillState,
+  type UsableSkill,
+} from './resolve-skills.ts';
+import { escapeXml, locationOf, oneLine } from './skill-file.ts';
+
+/** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
+export const SkillSnapshot = z.readonly(
+  z.object({
+    /** Changes whenever the text would. */
+    version: z.string(),
+    /** `<available_skills>…</available_skills>`; empty where no skill is eligible. */
+    catalogue: z.string(),
+    /** Bodies that stand in the prompt themselves (`inline`, S06). */
+    inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
+    /** Names the model may use, in the order of the catalogue. */
+    names: z.readonly(z.array(z.string())),
+    /** Environment variables that the skills ask for. */
+    requiredEnv: z.readonly(z.array(z.string())),
+    /** The names that were allowed; null: all. */
+    filter: z.readonly(z.array(z.string())).nullable(),
+    /** How many eligible skills the limits left out (S05). */
+    left: z.int().nonnegative(),
+    /** The strictest audience of what it was made from. */
+    audience: Audience,
+  }),
+);
+export type SkillSnapshot = z.infer<typeof SkillSnapshot>;
+
+/** The text of a skill, without its front matter, as it is on disk now. */
+export interface SkillText extends PromptPart {
+  readonly kind: 'skill';
+  readonly name: string;
+}
+
+/** No text, and why; a skill that the reader may not see looks as if it did not exist. */
+export interface AbsentSkill {
+  readonly kind: 'absent';
+  readonly reason: 'unknown' | 'unreadable';
+  /** For the model and for people. */
+  readonly detail: string;
+}
+
+/** What a snapshot is made from. */
+export interface SnapshotParts {
+  readonly catalogue: Catalogue;
+  /** The skills in the catalogue, in its order. */
+  readonly skills: readonly UsableSkill[];
+  readonly inline: SkillSnapshot['inline'];
+  readonly filter: readonly string[] | null;
+}
+
+/** Puts a snapshot together (S07); its version is a print of everything in it. */
+export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotParts): SkillSnapshot {
+  const isPrivate = skills.some(({ audience }) => audience.kind === 'owner');
+  const audience: Audience = isPrivate ? { kind: 'owner' } : { kind: 'everyone' };
+  const content = {
+    catalogue: catalogue.text,
+    inline,
+    names: skills.map(({ skill }) => skill.name),
+    requiredEnv: [...new Set(skills.flatMap(({ skill }) => skill.requires.env))].sort(),
+    filter,
+    left: catalogue.left,
+    audience,
+  };
+  const version = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+  return { version: version.slice(0, 16), ...content };
+}
+
+/** The bodies that stand in the prompt: in order, each that still fits into `characters`. */
+export function textsThatFit(
+  texts: readonly (SkillText | AbsentSkill)[],
+  characters: number,
+): SkillSnapshot['inline'] {
+  let left = characters;
+  return texts.flatMap((text) => {
+    if (text.kind === 'absent' || text.text.length > left) return [];
+    left -= text.text.length;
+    return [{ name: text.name, body: text.text }];
+  });
+}
 
 /** What the catalogue says of a skill. */
 export interface CatalogueEntry {
@@ -84,4 +172,60 @@ export function largest(most: number, fits: (count: number) => boolean): number 
     else high = middle - 1;
   }
   return low;
+}
+
+/** One folder that is, or should be, a skill; for people (S09). */
+export interface SkillStatus {
+  /** As its front matter says, or the name of its folder where that cannot be known. */
+  readonly name: string;
+  readonly source: SkillSource;
+  readonly state: SkillState;
+  /** Why it is in this state; null where it is ready. */
+  readonly reason: string | null;
+  /** Of SKILL.md, with the home folder written `~`. */
+  readonly location: string;
+  /** Empty where it is refused. */
+  readonly description: string;
+  readonly emoji: string | null;
+  /** How its author says that what it needs is installed; shown, never done (S08). */
+  readonly install: readonly string[];
+  readonly audience: Audience;
+  /** The model may use it by itself. */
+  readonly forModel: boolean;
+  /** Its command without the slash; null where it has none. */
+  readonly command: string | null;
+  /** Why a skill that people may call has no command; null where there is nothing to say. */
+  readonly commandProblem: string | null;
+  /** An estimate of what its entry in the catalogue costs; 0 where it has none. */
+  readonly tokens: number;
+}
+
+/** What people are told of a skill (S09). `isShown`: the catalogue of an owner has it. */
+export function statusOf(
+  { found, skill, state, reason, audience, command, commandProblem }: ResolvedSkill,
+  isShown: boolean,
+  homes: readonly string[],
+): SkillStatus {
+  const folder = join(found.root, ...found.segments);
+  const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), homes);
+  const forModel = skill !== null && !skill.disablemodelinvocation;
+  const base = {
+    name: oneLine(skill?.name ?? folderOf(found)),
+    source: found.source,
+    location,
+    description: skill?.description ?? '',
+    emoji: skill?.emoji ?? null,
+    install: skill?.install ?? [],
+    audience,
+    forModel,
+    command,
+    commandProblem,
+  };
+  if (state !== 'ready' || !forModel) return { ...base, state, reason, tokens: 0 };
+  if (!isShown) {
+    const full = 'the catalogue is full: skills.max or skills.maxCharacters';
+    return { ...base, state: 'left-out', reason: full, tokens: 0 };
+  }
+  const tokens = estimateTokens(entryText({ ...base, location }));
+  return { ...base, state, reason, tokens };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { estimateTokens } from '../estimate-tokens.ts';
+import { estimateTokens } from '../text.ts';
 import {
   GUEST,
   OWNER,

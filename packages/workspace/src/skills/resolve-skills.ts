@@ -1,11 +1,23 @@
-import { basename } from 'node:path';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { basename, delimiter, join } from 'node:path';
 import { type Audience, mayRead, type Reader } from '@parley/contracts';
-import { commandNameOf } from './command-name.ts';
-import { type SkillFacts, whyNotEligible } from './eligibility.ts';
-import type { ParsedSkill } from './parse-skill.ts';
-import type { FoundSkill } from './scan-folder.ts';
-import { foldName } from './skill-text.ts';
-import type { SkillState } from './skills.ts';
+import type { FoundSkill } from './find-skills.ts';
+import { foldName, type ParsedSkill, type SkillHeader } from './skill-file.ts';
+
+/**
+ * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of
+ * the catalogue have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken,
+ * too large or hostile. The others are choices of the operator and facts of the machine.
+ */
+export type SkillState =
+  | 'ready'
+  | 'left-out'
+  | 'not-eligible'
+  | 'not-allowed'
+  | 'blocked'
+  | 'shadowed'
+  | 'refused';
 
 /** A skill with everything decided that does not depend on who reads. */
 export interface ResolvedSkill {
@@ -147,4 +159,130 @@ function rootOf({ source, root }: FoundSkill): string {
 /** The name of a skill's own folder. */
 export function folderOf({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
+}
+
+/** What the machine and the settings offer a skill. */
+export interface SkillFacts {
+  /** As Node names it: `linux`, `darwin`, `win32`. */
+  readonly os: string;
+  /** Programs that were found, of those that the skills ask for. */
+  readonly bins: ReadonlySet<string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The settings, for `requires.config: agent.workspace`. */
+  readonly settings: unknown;
+  /** The names of the agent's tools. */
+  readonly tools: ReadonlySet<string>;
+}
+
+const OS_NAMES: Readonly<Record<string, string>> = {
+  macos: 'darwin',
+  mac: 'darwin',
+  windows: 'win32',
+};
+
+/** Why a skill cannot be used here (S03), or null: then it can. `always` asks for nothing. */
+export function whyNotEligible(
+  { always, os, requires }: Pick<SkillHeader, 'always' | 'os' | 'requires'>,
+  facts: SkillFacts,
+): string | null {
+  if (always) return null;
+  const systems = os.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase());
+  const lacking = [
+    ...(systems.length === 0 || systems.includes(facts.os)
+      ? []
+      : [`runs on ${os.join(', ')} only`]),
+    ...lacks('the program', requires.bins, (name) => facts.bins.has(name)),
+    ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
+      ? []
+      : [`needs one of the programs ${requires.anybins.map(quoted).join(', ')}`]),
+    ...lacks('the environment variable', requires.env, (name) => isSet(facts.env, name)),
+    ...lacks('the setting', requires.config, (path) => isTrue(settingAt(facts.settings, path))),
+    ...lacks('the tool', requires.tools, (name) => facts.tools.has(name)),
+  ];
+  return lacking.length === 0 ? null : lacking.join('; ');
+}
+
+function lacks(what: string, wanted: readonly string[], has: (name: string) => boolean): string[] {
+  const missing = wanted.filter((name) => !has(name));
+  return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoted).join(', ')}`];
+}
+
+/** Written by the author of the skill, so shown as what it is. */
+function quoted(name: string): string {
+  return JSON.stringify(name);
+}
+
+function isSet(env: SkillFacts['env'], name: string): boolean {
+  return Object.hasOwn(env, name) && env[name] !== undefined && env[name] !== '';
+}
+
+/** The value at `a.b.c`; nothing is taken from prototypes. */
+function settingAt(settings: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((block, key) => {
+    if (typeof block !== 'object' || block === null) return undefined;
+    return Object.getOwnPropertyDescriptor(block, key)?.value;
+  }, settings);
+}
+
+/** An empty list or text says as little as `false`. */
+function isTrue(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/** Most folders of a PATH that are searched. */
+const MOST_FOLDERS = 100;
+
+/** Which of these programs can be started: plain names found on `path` (as in `PATH`). Never throws. */
+export async function findPrograms(
+  names: Iterable<string>,
+  path: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '');
+  const plain = [...new Set(names)].filter((name) => /^[\w.+-]+$/.test(name));
+  const found = await Promise.all(
+    plain.map(async (name) => {
+      for (const folder of folders.slice(0, MOST_FOLDERS)) {
+        if (await isProgram(join(folder, name))) return [name];
+      }
+      return [];
+    }),
+  );
+  return new Set(found.flat());
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false; // It is not there, or may not be started; both mean that it cannot be used.
+  }
+}
+
+/** Longest command that Telegram and Discord both take. */
+const LONGEST = 32;
+
+/** What a skill is called as a command: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
+export function commandNameOf(skill: string): string | null {
+  const plain = skill
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_');
+  const command = plain.slice(0, LONGEST).replace(/^_+|_+$/g, '');
+  return command === '' ? null : command;
+}
+
+/** A message that may be the command of a skill. */
+export interface TypedSkillCommand {
+  readonly command: string;
+  /** What stands behind it, without white space around it. */
+  readonly argument: string;
+}
+
+/** Reads `/plan-trip Rome` and `/plan_trip Rome` alike; null where the text is no command at all. */
+export function parseSkillCommand(text: string): TypedSkillCommand | null {
+  const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];
+  const command = word === undefined ? null : commandNameOf(word);
+  return command === null ? null : { command, argument: argument.trim() };
 }

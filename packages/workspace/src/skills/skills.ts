@@ -1,63 +1,49 @@
-import type { Audience, PromptPart, Reader } from '@parley/contracts';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Audience,
+  type Clock,
+  type Logger,
+  mayRead,
+  type Reader,
+  silentLogger,
+} from '@parley/contracts';
+import { SKILL_FILE } from '../audience.ts';
+import { parseFile } from '../front-matter.ts';
+import { parseFileName } from '../paths.ts';
 import type { FilePattern } from '../prompt-files.ts';
-import type { SkillSnapshot } from './skill-snapshot.ts';
-
-/** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */
-export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
-
-/**
- * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of
- * the catalogue have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken,
- * too large or hostile. The others are choices of the operator and facts of the machine.
- */
-export type SkillState =
-  | 'ready'
-  | 'left-out'
-  | 'not-eligible'
-  | 'not-allowed'
-  | 'blocked'
-  | 'shadowed'
-  | 'refused';
-
-/** One folder that is, or should be, a skill; for people (S09). */
-export interface SkillStatus {
-  /** As its front matter says, or the name of its folder where that cannot be known. */
-  readonly name: string;
-  readonly source: SkillSource;
-  readonly state: SkillState;
-  /** Why it is in this state; null where it is ready. */
-  readonly reason: string | null;
-  /** Of SKILL.md, with the home folder written `~`. */
-  readonly location: string;
-  /** Empty where it is refused. */
-  readonly description: string;
-  readonly emoji: string | null;
-  /** How its author says that what it needs is installed; shown, never done (S08). */
-  readonly install: readonly string[];
-  readonly audience: Audience;
-  /** The model may use it by itself. */
-  readonly forModel: boolean;
-  /** Its command without the slash; null where it has none. */
-  readonly command: string | null;
-  /** Why a skill that people may call has no command; null where there is nothing to say. */
-  readonly commandProblem: string | null;
-  /** An estimate of what its entry in the catalogue costs; 0 where it has none. */
-  readonly tokens: number;
-}
-
-/** The text of a skill, without its front matter, as it is on disk now. */
-export interface SkillText extends PromptPart {
-  readonly kind: 'skill';
-  readonly name: string;
-}
-
-/** No text, and why; a skill that the reader may not see looks as if it did not exist. */
-export interface AbsentSkill {
-  readonly kind: 'absent';
-  readonly reason: 'unknown' | 'unreadable';
-  /** For the model and for people. */
-  readonly detail: string;
-}
+import {
+  type AbsentSkill,
+  type Catalogue,
+  type CatalogueEntry,
+  catalogueOf,
+  makeSnapshot,
+  type SkillSnapshot,
+  type SkillStatus,
+  type SkillText,
+  statusOf,
+  textsThatFit,
+} from './catalogue.ts';
+import {
+  type FoundSkill,
+  type HeaderCache,
+  lookAt,
+  readSkillFile,
+  type SkillFolder,
+  scanFolder,
+  skillReads,
+} from './find-skills.ts';
+import {
+  findPrograms,
+  folderOf,
+  parseSkillCommand,
+  type ResolvedSkill,
+  resolveSkills,
+  type SkillFacts,
+  type UsableSkill,
+  usableBy,
+} from './resolve-skills.ts';
+import { foldName, locationOf, oneLine, parseSkill } from './skill-file.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
@@ -86,4 +72,244 @@ export interface Skills {
   userInvocable(reader: Reader): Promise<readonly SkillCommand[]>;
   /** Today's text of the skill that a typed command belongs to; also of those hidden from the model. */
   called(command: string, reader: Reader): Promise<SkillText | AbsentSkill>;
+}
+
+/** The skills that a reader's model may choose from. */
+interface Chosen {
+  readonly catalogue: Catalogue;
+  /** Those in the catalogue, in its order. */
+  readonly skills: readonly UsableSkill[];
+}
+
+/** Opens the skills of an installation. Looks at nothing yet. */
+export function openSkills(options: OpenSkillsOptions): Skills {
+  const { settings } = options;
+  const memory: Memory = { cache: new Map(), told: new Set() };
+  const homes = homesOf(options.home);
+  const look = () => lookAtSkills(options, memory);
+  const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
+    readSkillText(skill, {
+      reader,
+      file,
+      maxBytes: settings.maxFileBytes,
+      shownFolder: shownPlace(skill, reader, homes),
+    });
+  return {
+    reads: skillReads(options.folders),
+    async list() {
+      const all = await look();
+      const { skills } = choose(all, OWNER, options, homes);
+      const shown = new Set(skills.map(({ found }) => found));
+      return all
+        .map((one) => statusOf(one, shown.has(one.found), homes))
+        .sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
+    },
+    async snapshot(reader) {
+      const { catalogue, skills } = choose(await look(), reader, options, homes);
+      const shown = settings.show === 'inline' ? skills : [];
+      const texts = await Promise.all(shown.map((skill) => textOf(skill, reader)));
+      const inline = textsThatFit(texts, settings.maxCharacters - catalogue.text.length);
+      return makeSnapshot({ catalogue, skills, inline, filter: settings.allow ?? null });
+    },
+    async read(name, reader, file) {
+      const there = forModel(usableBy(await look(), reader));
+      const one = there.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
+      return one === undefined ? unknown(name, there) : textOf(one, reader, file);
+    },
+    async userInvocable(reader) {
+      return usableBy(await look(), reader)
+        .flatMap(commandOf)
+        .sort(byCommand);
+    },
+    async called(command, reader) {
+      const plain = parseSkillCommand(`/${command}`)?.command;
+      const usable = usableBy(await look(), reader);
+      const one = usable.find((skill) => skill.command !== null && skill.command === plain);
+      return one === undefined ? unknown(command, []) : textOf(one, reader);
+    },
+  };
+}
+
+/** For whom people's lists are made: they show everything. */
+const OWNER: Reader = { kind: 'owner', conversationId: '' };
+
+function choose(
+  all: readonly ResolvedSkill[],
+  reader: Reader,
+  { settings }: OpenSkillsOptions,
+  homes: readonly string[],
+): Chosen {
+  const skills = forModel(usableBy(all, reader));
+  const entries = skills.map((one): CatalogueEntry => {
+    const { name, description } = one.skill;
+    return { name, description, location: `${shownPlace(one, reader, homes)}/${SKILL_FILE}` };
+  });
+  const limits = { skills: settings.max, characters: settings.maxCharacters };
+  const catalogue = catalogueOf(entries, limits);
+  return { catalogue, skills: skills.slice(0, catalogue.entries.length) };
+}
+
+/** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
+function shownPlace({ found }: UsableSkill, { kind }: Reader, homes: readonly string[]): string {
+  const { source, root, segments } = found;
+  if (kind === 'owner') return locationOf(join(root, ...segments), homes);
+  return oneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
+}
+
+function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
+  return skills.filter(({ skill }) => !skill.disablemodelinvocation);
+}
+
+function commandOf({ command, skill }: UsableSkill): readonly SkillCommand[] {
+  return command === null ? [] : [{ command, name: skill.name, summary: skill.description }];
+}
+
+function byCommand(a: SkillCommand, b: SkillCommand): number {
+  return a.command < b.command ? -1 : 1;
+}
+
+function unknown(name: string, there: readonly UsableSkill[]): AbsentSkill {
+  const names = there.slice(0, 30).map(({ skill }) => skill.name);
+  const hint = names.length === 0 ? '' : ` There are: ${names.join(', ')}.`;
+  return {
+    kind: 'absent',
+    reason: 'unknown',
+    detail: `There is no skill ${JSON.stringify(name.slice(0, 80))}.${hint}`,
+  };
+}
+
+/** The home folder by both of its names, where one is a link. */
+function homesOf(home: string): readonly string[] {
+  try {
+    return [...new Set([home, realpathSync(home)])];
+  } catch {
+    return [home]; // It does not exist, so nothing lies in it.
+  }
+}
+
+/** The settings of skills (`skills:` in parley.yaml). */
+export interface SkillSettings {
+  readonly allow?: readonly string[] | undefined;
+  readonly block: readonly string[];
+  readonly show: 'outline' | 'inline';
+  /** Skills in the catalogue. */
+  readonly max: number;
+  /** Of the catalogue, and of bodies beside it. */
+  readonly maxCharacters: number;
+  readonly maxFileBytes: number;
+}
+
+/** What skills are opened with. */
+export interface OpenSkillsOptions {
+  /** The weakest first; `skillFolders` makes the list. */
+  readonly folders: readonly SkillFolder[];
+  readonly settings: SkillSettings;
+  /** Asked whenever skills are looked at; programs are searched on its `PATH`. */
+  readonly facts: () => Omit<SkillFacts, 'bins'>;
+  /** Commands that no skill may take. */
+  readonly reserved: readonly string[];
+  /** Written `~`. */
+  readonly home: string;
+  readonly log?: Logger;
+  readonly clock?: Clock;
+}
+
+/** What is remembered between two looks at the disk. */
+export interface Memory {
+  readonly cache: HeaderCache;
+  /** Refusals that the log knows. */
+  readonly told: Set<string>;
+}
+
+/** Entries after which a memory is emptied: many more than there are skills. */
+const MOST_REMEMBERED = 20_000;
+
+/** All skills with all decisions; reads only the files that have changed. */
+async function lookAtSkills(
+  { folders, settings, facts, reserved, log = silentLogger, clock = Date.now }: OpenSkillsOptions,
+  memory: Memory,
+): Promise<readonly ResolvedSkill[]> {
+  if (memory.cache.size > MOST_REMEMBERED) memory.cache.clear();
+  const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
+  const scanned = await Promise.all(folders.map((folder) => scanFolder(folder, scan)));
+  const found = onceEach(scanned.flat());
+  tellRefusals(found, memory, log);
+  const wanted = found.flatMap(({ content }) =>
+    content.kind === 'skill' ? [...content.requires.bins, ...content.requires.anybins] : [],
+  );
+  const now = facts();
+  const bins = await findPrograms(wanted, now.env.PATH);
+  const rules = { allow: settings.allow, block: settings.block, reserved };
+  return resolveSkills(found, rules, { ...now, bins });
+}
+
+/** Two sources can be one folder, as when Parley is started at home: it counts as the stronger one. */
+function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
+  const byPath = new Map<string, FoundSkill>();
+  for (const one of found) {
+    const path = join(one.root, ...one.segments);
+    byPath.delete(path);
+    byPath.set(path, one);
+  }
+  return [...byPath.values()];
+}
+
+/** Each once: skills are looked at with every new session. */
+function tellRefusals(found: readonly FoundSkill[], { told }: Memory, log: Logger): void {
+  for (const { content, root, segments, source } of found) {
+    if (content.kind !== 'refused') continue;
+    const skill = join(root, ...segments);
+    const line = `${skill}: ${content.reason}`;
+    if (told.has(line) || told.size > MOST_REMEMBERED) continue;
+    told.add(line);
+    log.warn({ skill, source, reason: content.reason }, 'a skill was refused');
+  }
+}
+
+/** Which file of a skill is read, and for whom. */
+export interface SkillReading {
+  readonly reader: Reader;
+  /** SKILL.md where absent. */
+  readonly file?: string | undefined;
+  readonly maxBytes: number;
+  /** The skill's folder as the model sees it; stands for `{baseDir}` in its text. */
+  readonly shownFolder: string;
+}
+
+/**
+ * Today's text of a skill's file, without front matter. The audience is decided by the very bytes that
+ * are given out, whatever the skill said when it was found. Never throws.
+ */
+async function readSkillText(
+  { found, skill, audience }: UsableSkill,
+  { reader, file = SKILL_FILE, maxBytes, shownFolder }: SkillReading,
+): Promise<SkillText | AbsentSkill> {
+  const path = parseFileName(file);
+  if (path === null) return absent(`"${file}" is no path inside the folder of a skill`);
+  const segments = [...found.segments, ...path.segments];
+  const looked = lookAt(found.root, segments, maxBytes);
+  const read =
+    looked.kind === 'file' ? await readSkillFile(found.root, segments, looked, maxBytes) : looked;
+  if (read.kind === 'missing') return absent(`the skill ${skill.name} has no file ${file}`);
+  if (read.kind === 'refused') return absent(`${file} of the skill ${skill.name}: ${read.reason}`);
+  const parsed =
+    file === SKILL_FILE
+      ? ofSkill(read.text, folderOf(found))
+      : parseFile(`skills/${folderOf(found)}/${file}`, read.text, false);
+  if (!mayRead(reader, parsed.audience))
+    return absent(`the skill ${skill.name} has no file ${file}`);
+  const strictest = audience.kind === 'owner' ? audience : parsed.audience;
+  const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
+  const text = parsed.text.replaceAll('{baseDir}', () => shownFolder);
+  return { kind: 'skill', name: skill.name, text, source, audience: strictest };
+}
+
+function ofSkill(raw: string, folder: string): { text: string; audience: Audience } {
+  const { content, body } = parseSkill(raw, folder);
+  const isPublic = content.kind === 'skill' && content.foreveryone;
+  return { text: body, audience: { kind: isPublic ? 'everyone' : 'owner' } };
+}
+
+function absent(detail: string): AbsentSkill {
+  return { kind: 'absent', reason: 'unreadable', detail };
 }

@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Reader, recordingLogger } from '@parley/contracts';
-import type { OpenSkillsOptions, SkillSettings } from '../look-at-skills.ts';
-import { openSkills } from '../open-skills.ts';
-import { skillFolders } from '../skill-folder.ts';
-import type { SkillSource, SkillStatus, Skills } from '../skills.ts';
+import type { SkillStatus } from '../catalogue.ts';
+import { type SkillSource, skillFolders } from '../find-skills.ts';
+import { type OpenSkillsOptions, openSkills, type SkillSettings, type Skills } from '../skills.ts';
 
 /** The owner in their direct chat, and somebody in another one. */
 export const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };

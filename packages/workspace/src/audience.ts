@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { Audience, Reader, RuntimeFacts } from '@parley/contracts';
+import { z } from 'zod';
+
+/** The facts that decide about privacy. */
+export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
+  readonly user: Pick<RuntimeFacts['user'], 'id'>;
+  /** Others read the answer than those who asked, as with a job that reports to a group. */
+  readonly deliversElsewhere?: boolean;
+};
+
+/**
+ * For whom a turn runs (W02): the owner only when an owner writes in a direct chat and is answered
+ * there. Everything else, also an owner in a group and anybody when no owner is named, is a guest.
+ * `owners` are Parley's ids of people, such as `telegram:42`; compared exactly.
+ */
+export function readerOf(
+  facts: ReaderFacts,
+  owners: readonly string[],
+  conversationId: string,
+): Reader {
+  const { chatType, user, deliversElsewhere = false } = facts;
+  const isOwner = chatType === 'direct' && !deliversElsewhere && owners.includes(user.id);
+  return { kind: isOwner ? 'owner' : 'guest', conversationId };
+}
+
+/** The part of a workspace file's front matter that decides who may read it; other keys are the author's own. */
+export const AudienceFrontMatter = z.preprocess(
+  foldAudience,
+  z.looseObject({ audience: z.enum(['owner', 'everyone']).optional() }),
+);
+export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
+
+/** True for files that are private whatever they say (W02): `MEMORY.md` and everything in `memory/`. */
+export function isMemory(name: string): boolean {
+  // Compared without case and with compatibility forms folded: some file systems do the same.
+  const folded = name.normalize('NFKC').toLowerCase();
+  return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
+}
+
+/** Notes of the owner's own in the root of a workspace: plans, devices, addresses (W03). */
+const OWNERS_FILES: ReadonlySet<string> = new Set([
+  ...['heartbeat.md', 'boot.md', 'bootstrap.md', 'tools.md'],
+]);
+
+/**
+ * Whether a file is the owner's where it does not say otherwise (W03): memory, the files above, what
+ * is not Markdown (it has no front matter to say so) and what package managers install.
+ */
+export function isOwnersByDefault(name: string): boolean {
+  // Compared without case and with compatibility forms folded: some file systems do the same.
+  const folded = name.normalize('NFKC').toLowerCase();
+  return (
+    isMemory(name) ||
+    OWNERS_FILES.has(folded) ||
+    /(^|\/)node_modules\//.test(folded) ||
+    !(folded.endsWith('.md') || folded.startsWith('skills/'))
+  );
+}
+
+/**
+ * Who may read a workspace file. Memory is the owner's always; any other file is the owner's when
+ * its front matter says so (W03), by default, or when it is not known for whom it was meant.
+ */
+export function audienceOf(
+  name: string,
+  declared: 'owner' | 'everyone' | 'unknown' | undefined,
+): Audience {
+  const isOwners =
+    isMemory(name) || (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
+  return { kind: isOwners ? 'owner' : 'everyone' };
+}
+
+/**
+ * `Audience: owner` must not be public because of a capital letter or of a character that nobody sees.
+ * Of two spellings in one block it cannot be known which was meant: that is an issue.
+ */
+function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  const found = blocksOf(data).flatMap((block) =>
+    Object.entries(block).filter(([key]) => isAudienceKey(key)),
+  );
+  if (found.length > 1) {
+    const message = '"audience" is written twice, in two spellings';
+    context.addIssue({ code: 'custom', message, input: data });
+  }
+  const [first] = found;
+  return first === undefined ? data : { ...data, audience: first[1] };
+}
+
+/** The front matter itself, and the blocks in `metadata` in which authors of skills put their keys. */
+function blocksOf(data: object): readonly object[] {
+  const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
+  if (!isObject(metadata)) return [data];
+  return [data, metadata, ...Object.values(metadata).map(fromJson).filter(isObject)];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
+export function fromJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAudienceKey(key: string): boolean {
+  return (
+    key
+      .normalize('NFKC')
+      .replace(/[\s\p{Cf}]/gu, '')
+      .toLowerCase() === 'audience'
+  );
+}
+
+/** Folder of the memory files of single conversations (W04). */
+const GROUPS = 'groups';
+
+/** Characters of a conversation id that are kept readable in the file's name. */
+const SLUG_LENGTH = 60;
+
+/** Hexadecimal digits of the hash behind the slug: 96 bits keep two conversations apart for good. */
+const HASH_LENGTH = 24;
+
+/**
+ * The memory file of one conversation, such as `groups/telegram-default-1001-3f….md`. People
+ * recognise the slug, the hash makes the name unique, also where a file system ignores case.
+ */
+export function groupMemoryOf(conversationId: string): string {
+  const slug = readable(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
+  const hash = createHash('sha256').update(conversationId).digest('hex').slice(0, HASH_LENGTH);
+  return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
+}
+
+/** True for whatever lies in `groups/`: each file there belongs to one conversation and no other. */
+export function isGroupFile(name: string): boolean {
+  // Folded as some file systems fold names, so that `Groups/` is no way around.
+  const folded = name.normalize('NFKC').toLowerCase();
+  return folded === GROUPS || folded.startsWith(`${GROUPS}/`);
+}
+
+function readable(conversationId: string): string {
+  return conversationId
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '');
+}
+
+/** The file that makes a folder a skill. */
+export const SKILL_FILE = 'SKILL.md';
+
+/** Folded as some file systems fold names. */
+export function isInSkills([folder]: readonly string[]): boolean {
+  return folder?.normalize('NFKC').toLowerCase() === 'skills';
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listMarkdown, markdownLister, parseFileName } from './paths.ts';
+
+describe('a path inside the workspace', () => {
+  it.each(['AGENTS.md', 'memory/2026-11-21.md', 'knowledge/Grüße aus Köln.md', '笔记.md'])(
+    'may be %s',
+    (name) => {
+      expect(parseFileName(name)?.segments.join('/')).toBe(name);
+    },
+  );
+
+  it.each([
+    '',
+    '..',
+    '../secret.md',
+    'notes/../../secret.md',
+    '/etc/passwd',
+    'a//b.md',
+    './AGENTS.md',
+    '.git/config',
+    'a\\..\\b.md',
+    'C:\\secret.md',
+    'MEMORY.md::$DATA',
+    'MEMORY.md.',
+    'MEMORY.md ',
+    'a\0.md',
+    'a\n.md',
+    'MEM\u200bORY.md',
+    `${'a/'.repeat(9)}b.md`,
+    `${'a'.repeat(240)}.md`,
+  ])('[W07] may not be %j', (name) => {
+    expect(parseFileName(name)).toBeNull();
+  });
+});
+
+let folder: string;
+let now: number;
+const clock = () => now;
+const put = (name: string) => writeFileSync(join(folder, name), 'x');
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-list-'));
+  mkdirSync(join(folder, 'deep'));
+  put('a.md');
+  put('deep/b.md');
+  // Long after the last change.
+  now = Date.now() + 60_000;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a list of Markdown files that is kept', () => {
+  it('[W07] has what was added, removed and renamed, in folders within folders, too', async () => {
+    const list = markdownLister(clock);
+    expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
+    expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
+    put('deep/c.md');
+    expect(await list(folder)).toEqual(['a.md', 'deep/b.md', 'deep/c.md']);
+    rmSync(join(folder, 'a.md'));
+    mkdirSync(join(folder, 'new'));
+    put('new/d.md');
+    expect(await list(folder)).toEqual(['deep/b.md', 'deep/c.md', 'new/d.md']);
+    rmSync(join(folder, 'deep'), { recursive: true });
+    expect(await list(folder)).toEqual(['new/d.md']);
+  });
+
+  it('does not trust the times of a folder that has only just changed', async () => {
+    now = 0;
+    const list = markdownLister(clock);
+    const stamp = new Date(1_000);
+    expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
+    put('c.md');
+    utimesSync(folder, stamp, stamp);
+    expect(await list(folder)).toEqual(['a.md', 'c.md', 'deep/b.md']);
+  });
+
+  it('has nothing for what is no folder, is gone, or is a link', async () => {
+    const list = markdownLister(clock);
+    symlinkSync(join(folder, 'deep'), join(folder, 'link'));
+    for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);
+    expect(await listMarkdown(join(folder, 'none'))).toEqual([]);
+  });
+});

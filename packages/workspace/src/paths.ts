@@ -1,0 +1,195 @@
+import { type BigIntStats, type Dirent, lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BoundedMap } from '@parley/contracts';
+
+/** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
+export interface FileName {
+  readonly name: string;
+  readonly segments: readonly string[];
+}
+
+/** Longest path, in characters, and deepest nesting. */
+const MAX_LENGTH = 240;
+const MAX_SEGMENTS = 8;
+
+/**
+ * Takes a path as tools and layers write it (`memory/2026-11-21.md`). Refuses what could leave the
+ * folder, hide (`.git`), or mean another file on some systems (`MEMORY.md.`, `MEMORY.md::$DATA`).
+ * Returns null for a refused path.
+ */
+export function parseFileName(name: string): FileName | null {
+  if (name.length === 0 || name.length > MAX_LENGTH) return null;
+  const segments = name.split('/');
+  if (segments.length > MAX_SEGMENTS || !segments.every(isPlainName)) return null;
+  return { name, segments };
+}
+
+function isPlainName(segment: string): boolean {
+  if (segment === '' || segment.startsWith('.') || /[. ]$/.test(segment)) return false;
+  return !/[\\:\p{Cc}\p{Cf}]/u.test(segment);
+}
+
+/** What is at a path inside the workspace, found without following a single symbolic link. */
+export type Walked =
+  | { readonly kind: 'file'; readonly file: FoundFile }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'link' }
+  | { readonly kind: 'not-a-file' };
+
+/** A regular file on disk, as it was when it was looked at. Compared as it is: texts cost more than the look. */
+export class FoundFile {
+  /** When the file or its metadata last changed, ms since 1970. */
+  readonly changedAt: number;
+  /** The file has a second name (a hard link), which may be one that is private. */
+  readonly hasTwin: boolean;
+  readonly #dev: bigint;
+  readonly #ino: bigint;
+  readonly #size: bigint;
+  readonly #mtimeNs: bigint;
+  readonly #ctimeNs: bigint;
+
+  constructor(stats: BigIntStats) {
+    this.changedAt = Number(stats.ctimeMs);
+    this.hasTwin = stats.nlink > 1n;
+    this.#dev = stats.dev;
+    this.#ino = stats.ino;
+    this.#size = stats.size;
+    this.#mtimeNs = stats.mtimeNs;
+    this.#ctimeNs = stats.ctimeNs;
+  }
+
+  get bytes(): number {
+    return Number(this.#size);
+  }
+
+  /** Names the file itself, whatever its path. */
+  get identity(): string {
+    return identityOf({ dev: this.#dev, ino: this.#ino });
+  }
+
+  /** Changes whenever the file does. */
+  get fingerprint(): string {
+    return [this.identity, this.#size, this.#mtimeNs, this.#ctimeNs].join(':');
+  }
+
+  /** Whether both have the same fingerprint. */
+  isSameAs(other: FoundFile): boolean {
+    return (
+      this.#ctimeNs === other.#ctimeNs &&
+      this.#mtimeNs === other.#mtimeNs &&
+      this.#size === other.#size &&
+      this.#ino === other.#ino &&
+      this.#dev === other.#dev
+    );
+  }
+}
+
+/**
+ * Looks at every step of the path. Synchronous: several looks a turn, a few microseconds each, are
+ * dearer as promises. Throws what the file system says besides "there is nothing".
+ */
+export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
+  let path = folder;
+  for (const [index, segment] of segments.entries()) {
+    path = `${path}/${segment}`;
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) return { kind: 'missing' };
+    if (stats.isSymbolicLink()) return { kind: 'link' };
+    if (index < segments.length - 1) {
+      if (!stats.isDirectory()) return { kind: 'missing' };
+      continue;
+    }
+    if (!stats.isFile()) return { kind: 'not-a-file' };
+    return { kind: 'file', file: new FoundFile(stats) };
+  }
+  return { kind: 'missing' };
+}
+
+/** Device and inode; the same for two looks at the same file. */
+export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }): string {
+  return `${stats.dev}:${stats.ino}`;
+}
+
+/** Bounds of a listing; a workspace is a handful of notes, not a disk. */
+const USUAL: ListBounds = { depth: 4, files: 2_000 };
+
+/** How far a listing goes: folders within folders, and files in all. */
+interface ListBounds {
+  readonly depth: number;
+  readonly files: number;
+}
+
+/** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */
+export async function listMarkdown(
+  folder: string,
+  bounds: ListBounds = USUAL,
+  entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  let level: readonly string[] = [''];
+  for (let depth = 0; depth < bounds.depth && level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const parent of level) {
+      for (const entry of await entriesOf(join(folder, parent))) {
+        const name = parent === '' ? entry.name : `${parent}/${entry.name}`;
+        if (parseFileName(name) === null) continue;
+        if (entry.isDirectory() && entry.name !== 'node_modules') next.push(name);
+        if (entry.isFile() && /\.md$/i.test(entry.name)) found.push(name);
+        if (found.length === bounds.files) return found.sort();
+      }
+    }
+    level = next;
+  }
+  return found.sort();
+}
+
+/** A folder that has just been removed, or may not be read, has nothing to list. */
+async function readEntries(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Folders whose entries are remembered. */
+const FOLDERS = 500;
+/** Two changes within this time can leave the same stamp; such a folder is read again next time. In ms. */
+const SETTLED_MS = 50;
+/** Some file systems keep no honest times of folders: after so long each is read again. In ms. */
+const TRUSTED_MS = 2_000;
+
+interface KnownFolder {
+  readonly stamp: string;
+  readonly readAt: number;
+  readonly entries: readonly Dirent[];
+}
+
+/** `listMarkdown` that reads a folder again only once its entries have changed, which its times say. */
+export function markdownLister(
+  clock: () => number = Date.now,
+): (folder: string) => Promise<readonly string[]> {
+  const known = new BoundedMap<string, KnownFolder>(FOLDERS);
+  const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {
+    const stats = statsOf(folder);
+    if (stats === undefined || !stats.isDirectory()) return [];
+    const { dev, ino, mtimeNs, ctimeNs } = stats;
+    const stamp = `${dev}:${ino}:${mtimeNs}:${ctimeNs}`;
+    const readAt = clock();
+    const before = known.get(folder);
+    if (before?.stamp === stamp && readAt - before.readAt < TRUSTED_MS) return before.entries;
+    const entries = await readEntries(folder);
+    if (readAt - Number(stats.ctimeMs) > SETTLED_MS) known.set(folder, { stamp, readAt, entries });
+    return entries;
+  };
+  return (folder) => listMarkdown(folder, USUAL, entriesOf);
+}
+
+function statsOf(folder: string): BigIntStats | undefined {
+  try {
+    return lstatSync(folder, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined; // It may not be looked at, so it cannot be listed either.
+  }
+}

@@ -1,0 +1,253 @@
+import { constants, type Dirent, lstatSync } from 'node:fs';
+import { open, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, reasonOf } from '@parley/contracts';
+import { SKILL_FILE } from '../audience.ts';
+import { identityOf, parseFileName, walkPath } from '../paths.ts';
+import { type FilePattern, patternsInside } from '../prompt-files.ts';
+import { diskReason } from '../workspace-error.ts';
+import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
+
+/** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */
+export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
+
+/** A folder that may hold skills. */
+export interface SkillFolder {
+  readonly source: SkillSource;
+  /** May itself be a symbolic link; need not exist. */
+  readonly root: string;
+  /** Where in it the skills are; no step of that may be a link. */
+  readonly within: readonly string[];
+}
+
+/** Where an installation keeps its skills. All paths are absolute. */
+export interface SkillPlaces {
+  /** From the settings and plugins; later ones win. */
+  readonly extra: readonly string[];
+  /** What Parley brings. */
+  readonly bundled: string;
+  /** The data folder. */
+  readonly data: string;
+  readonly home: string;
+  /** Where Parley was started. */
+  readonly project: string;
+  readonly workspace: string;
+}
+
+/** The six sources, the weakest first (S02). */
+export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
+  const agents = ['.agents', 'skills'];
+  return [
+    ...places.extra.map((root): SkillFolder => ({ source: 'extra', root, within: [] })),
+    { source: 'bundled', root: places.bundled, within: [] },
+    { source: 'managed', root: join(places.data, 'skills'), within: [] },
+    { source: 'personal', root: join(places.home, ...agents), within: [] },
+    { source: 'project', root: join(places.project, ...agents), within: [] },
+    { source: 'workspace', root: places.workspace, within: ['skills'] },
+  ];
+}
+
+/**
+ * The workspace files in which skills lie: `skills/`, the folders of other sources that are inside the
+ * workspace, and SKILL.md anywhere, since a source may also be around it.
+ */
+export function skillReads(folders: readonly SkillFolder[]): readonly FilePattern[] {
+  const workspace = folders.find(({ source }) => source === 'workspace');
+  const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
+  return [...(workspace === undefined ? [] : patternsInside(workspace.root, paths)), 'SKILL.md'];
+}
+
+/** A skill, or what should be one, where it was found. */
+export interface FoundSkill {
+  readonly source: SkillSource;
+  /** The real path of the source's folder, and the way from there to the skill. */
+  readonly root: string;
+  readonly segments: readonly string[];
+  readonly content: ParsedSkill | RefusedSkill;
+}
+
+/** Headers that were read, by path, until their files change. */
+export type HeaderCache = Map<
+  string,
+  { readonly fingerprint: string; readonly content: ParsedSkill | RefusedSkill }
+>;
+
+/** What a look at one source needs. */
+export interface ScanOptions {
+  /** Larger SKILL.md are skipped. */
+  readonly maxBytes: number;
+  readonly cache: HeaderCache;
+  readonly clock: Clock;
+}
+
+/** Folders of one source that are looked at; more are counted. */
+const MOST_FOLDERS = 2_000;
+/** Files read at a time. */
+const AT_ONCE = 16;
+/** Two changes within this time can leave the same stamp; such a file is read again next time. In ms. */
+const SETTLED_MS = 50;
+
+/** The skills of one source, by the names of their folders. What is wrong is among them. Never throws. */
+export async function scanFolder(
+  folder: SkillFolder,
+  options: ScanOptions,
+): Promise<readonly FoundSkill[]> {
+  const { source, within } = folder;
+  const told = (root: string, segments: readonly string[], reason: string): FoundSkill => ({
+    source,
+    root,
+    segments,
+    content: { kind: 'refused', reason },
+  });
+  let root = folder.root;
+  let entries: readonly Dirent[];
+  try {
+    root = await realpath(folder.root);
+    if (within.some((_, index) => isLink(join(root, ...within.slice(0, index + 1))))) {
+      return [told(root, within, 'a symbolic link is not followed')];
+    }
+    entries = await readdir(join(root, ...within), { withFileTypes: true });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    return [told(root, within, `this folder cannot be read (${reasonOf(error)})`)];
+  }
+  const candidates = entries
+    .filter((entry) => !entry.name.startsWith('.'))
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found: FoundSkill[] = [];
+  for (let start = 0; start < Math.min(candidates.length, MOST_FOLDERS); start += AT_ONCE) {
+    const some = candidates.slice(start, Math.min(start + AT_ONCE, MOST_FOLDERS));
+    const read = await Promise.all(some.map((entry) => scanEntry(root, within, entry, options)));
+    for (const [index, content] of read.entries()) {
+      const name = some[index]?.name ?? '';
+      if (content !== null) found.push({ source, root, segments: [...within, name], content });
+    }
+  }
+  const more = candidates.length - MOST_FOLDERS;
+  if (more > 0) found.push(told(root, within, `${more} more folders here are not looked at`));
+  return found;
+}
+
+/** One folder, or link, of a source; null where it is no skill and does not want to be. */
+async function scanEntry(
+  root: string,
+  within: readonly string[],
+  entry: Dirent,
+  options: ScanOptions,
+): Promise<ParsedSkill | RefusedSkill | null> {
+  const segments = [...within, entry.name, SKILL_FILE];
+  const looked = lookAt(root, segments, options.maxBytes);
+  if (looked.kind !== 'file') return faultOf(looked);
+  if (parseFileName(entry.name) === null) {
+    return { kind: 'refused', reason: 'the name of its folder is no plain name' };
+  }
+  return readHeader(root, segments, looked, options);
+}
+
+async function readHeader(
+  root: string,
+  segments: readonly string[],
+  looked: SkillFile,
+  { cache, clock, maxBytes }: ScanOptions,
+): Promise<ParsedSkill | RefusedSkill | null> {
+  const path = join(root, ...segments);
+  const known = cache.get(path);
+  if (known?.fingerprint === looked.fingerprint) return known.content;
+  const file = await readSkillFile(root, segments, looked, maxBytes);
+  cache.delete(path);
+  if (file.kind !== 'text') return faultOf(file);
+  const { content } = parseSkill(file.text, segments.at(-2) ?? '');
+  if (clock() - looked.changedAt > SETTLED_MS) {
+    cache.set(path, { fingerprint: looked.fingerprint, content });
+  }
+  return content;
+}
+
+function faultOf(fault: NoSkillFile): RefusedSkill | null {
+  return fault.kind === 'missing' ? null : fault;
+}
+
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR';
+}
+
+/** A regular file of a skill, looked at and not yet read. */
+export interface SkillFile {
+  readonly kind: 'file';
+  readonly fingerprint: string;
+  /** Ms since 1970. */
+  readonly changedAt: number;
+  readonly identity: string;
+}
+
+/** Nothing to read, and why; for people. */
+export type NoSkillFile =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Looks at a file of a skill without opening it or following a link. Never throws. */
+export function lookAt(
+  root: string,
+  segments: readonly string[],
+  maxBytes: number,
+): SkillFile | NoSkillFile {
+  try {
+    const walked = walkPath(root, { segments });
+    switch (walked.kind) {
+      case 'missing':
+        return walked;
+      case 'link':
+        return refused('a symbolic link is not followed');
+      case 'not-a-file':
+        return refused('not a regular file');
+      case 'file': {
+        const { file } = walked;
+        if (file.hasTwin) return refused('it has a second name (a hard link)');
+        if (file.bytes > maxBytes) return tooLarge(file.bytes, maxBytes);
+        const { fingerprint, changedAt, identity } = file;
+        return { kind: 'file', fingerprint, changedAt, identity };
+      }
+    }
+  } catch (error) {
+    return refused(`it cannot be read (${diskReason(error)})`);
+  }
+}
+
+/** Reads a file that was looked at, unless it has become another one. Never throws. */
+export async function readSkillFile(
+  root: string,
+  segments: readonly string[],
+  looked: SkillFile,
+  maxBytes: number,
+): Promise<{ readonly kind: 'text'; readonly text: string } | NoSkillFile> {
+  try {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    await using handle = await open(join(root, ...segments), flags);
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile() || identityOf(stats) !== looked.identity) {
+      return refused('it changed while it was read');
+    }
+    const bytes = await handle.readFile();
+    if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
+    if (bytes.includes(0)) return refused('not a text file');
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    if (error instanceof TypeError) return refused('its text is not UTF-8');
+    return refused(`it cannot be read (${diskReason(error)})`);
+  }
+}
+
+/** Whether a step on the way to a folder is a symbolic link. Throws what the file system says. */
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+function refused(reason: string): NoSkillFile {
+  return { kind: 'refused', reason };
+}
+
+function tooLarge(bytes: number, maxBytes: number): NoSkillFile {
+  return refused(`${bytes} bytes, at most ${maxBytes} are read`);
+}

@@ -1,0 +1,290 @@
+import { mkdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type SkillSource, skillFolders } from './find-skills.ts';
+import {
+  GUEST,
+  OWNER,
+  openSkillsScene,
+  type SkillsScene,
+  skillText,
+} from './testing/skills-scene.ts';
+
+let scene: SkillsScene;
+beforeEach(async () => {
+  scene = await openSkillsScene();
+});
+afterEach(() => scene.remove());
+
+const SOURCES: readonly SkillSource[] = [
+  'extra',
+  'bundled',
+  'managed',
+  'personal',
+  'project',
+  'workspace',
+];
+
+describe('the six sources', () => {
+  it.each(SOURCES.slice(1).map((source, index) => [source, SOURCES[index] ?? 'extra'] as const))(
+    '[S02] %s wins over %s by name',
+    async (stronger, weaker) => {
+      // The weaker one is written last and under a folder that sorts later.
+      await scene.write(stronger, 'a', skillText('trip', '', `from ${stronger}`));
+      await scene.write(weaker, 'z', skillText('Trip', '', `from ${weaker}`));
+      const skills = scene.open();
+      expect(await skills.read('trip', GUEST)).toMatchObject({ text: `from ${stronger}` });
+      const states = (await skills.list()).map(({ source, state }) => `${source} ${state}`);
+      expect(states.sort()).toEqual([`${stronger} ready`, `${weaker} shadowed`].sort());
+    },
+  );
+
+  it('[S02] [S05] are in the catalogue with the home folder written ~, the strongest first', async () => {
+    await scene.write('personal', 'b', skillText('b'));
+    await scene.write('workspace', 'c', skillText('c'));
+    await scene.write('bundled', 'a', skillText('a'));
+    const { catalogue, names } = await scene.open().snapshot(OWNER);
+    expect(names).toEqual(['c', 'b', 'a']);
+    expect(catalogue).toContain('<location>~/.agents/skills/b/SKILL.md</location>');
+    const real = await realpath(scene.base);
+    expect(catalogue).toContain(`<location>${real}/workspace/skills/c/SKILL.md</location>`);
+    const { catalogue: ofGuest } = await scene.open().snapshot(GUEST);
+    expect(ofGuest.match(/<location>[^<]*/g)).toEqual(
+      ['skills/c', 'personal/b', 'bundled/a'].map((place) => `<location>${place}/SKILL.md`),
+    );
+  });
+
+  it('[S02] need not exist', async () => {
+    expect(await scene.open().list()).toEqual([]);
+    expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
+  });
+
+  it('[S02] count a folder once that is two of them, as the stronger', async () => {
+    const home = join(scene.base, 'home');
+    const folders = skillFolders({
+      extra: [],
+      bundled: join(scene.base, 'none'),
+      data: join(scene.base, 'none'),
+      home,
+      project: home,
+      workspace: join(scene.base, 'none'),
+    });
+    await scene.write('personal', 'a', skillText('a'));
+    const all = await scene.open({}, { folders }).list();
+    expect(all.map(({ source, state }) => [source, state])).toEqual([['project', 'ready']]);
+  });
+});
+
+describe('which skills are used', () => {
+  it('[S03] block wins over allow, and neither asks for the letter case', async () => {
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+    const settings = { allow: ['A', 'b'], block: ['B'] };
+    const states = (await scene.open(settings).list()).map(({ name, state }) => [name, state]);
+    expect(states).toEqual([
+      ['a', 'ready'],
+      ['b', 'blocked'],
+      ['c', 'not-allowed'],
+    ]);
+    const { names, filter } = await scene.open(settings).snapshot(OWNER);
+    expect([names, filter]).toEqual([['a'], ['A', 'b']]);
+    expect(await scene.open(settings).read('b', OWNER)).toMatchObject({ kind: 'absent' });
+    expect(await scene.open(settings).called('b', OWNER)).toMatchObject({ kind: 'absent' });
+  });
+
+  it('[S03] block wins over "always", too', async () => {
+    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
+    expect((await scene.status('a'))?.state).toBe('ready');
+    expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
+  });
+
+  it('[S03] programs are looked for on the PATH', async () => {
+    const bin = join(scene.base, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'there'), '', { mode: 0o755 });
+    await writeFile(join(bin, 'text'), '', { mode: 0o644 });
+    for (const name of ['there', 'text', 'none', '../bin/there']) {
+      const front = `requires: {bins: ["${name}"]}\n`;
+      await scene.write(
+        'bundled',
+        name.replaceAll(/\W/g, ''),
+        skillText(name.replaceAll(/\W/g, ''), front),
+      );
+    }
+    const facts = () => ({
+      os: 'linux',
+      env: { PATH: bin },
+      settings: {},
+      tools: new Set<string>(),
+    });
+    const all = await scene.open({}, { facts }).list();
+    expect(all.map(({ name, state }) => [name, state])).toEqual([
+      ['binthere', 'not-eligible'],
+      ['none', 'not-eligible'],
+      ['text', 'not-eligible'],
+      ['there', 'ready'],
+    ]);
+  });
+
+  it('[S05] a skill that the limits leave out says so, and is still a command', async () => {
+    for (const name of ['a', 'b']) await scene.write('bundled', name, skillText(name));
+    expect(await scene.status('b', { max: 1 })).toMatchObject({ state: 'left-out', command: 'b' });
+    expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
+  });
+
+  it('[S08] emoji and install are shown, and an unfit skill is told why', async () => {
+    const more =
+      'metadata: {openclaw: {emoji: 🧳, requires: {bins: [nope]}, install: [{kind: brew, label: Install nope}]}}\n';
+    await scene.write('bundled', 'trip', skillText('trip', more));
+    expect(await scene.status('trip')).toMatchObject({
+      state: 'not-eligible',
+      reason: 'needs the program "nope"',
+      emoji: '🧳',
+      install: ['Install nope'],
+    });
+  });
+});
+
+describe('private skills', () => {
+  beforeEach(async () => {
+    await scene.write('workspace', 'secret', skillText('secret', 'audience: owner\n'));
+    await scene.write('bundled', 'open', skillText('open'));
+  });
+
+  it('[W03] are the owner’s: in the catalogue, on demand and as commands', async () => {
+    const skills = scene.open();
+    const forOwner = await skills.snapshot(OWNER);
+    expect([forOwner.names, forOwner.audience]).toEqual([['secret', 'open'], { kind: 'owner' }]);
+    expect(await skills.read('secret', OWNER)).toMatchObject({
+      text: 'How to secret.',
+      audience: { kind: 'owner' },
+    });
+    expect((await skills.userInvocable(OWNER)).map(({ command }) => command)).toContain('secret');
+    const forGuest = await skills.snapshot(GUEST);
+    expect([forGuest.names, forGuest.audience]).toEqual([['open'], { kind: 'everyone' }]);
+    expect(JSON.stringify(forGuest)).not.toContain('secret');
+    expect((await skills.userInvocable(GUEST)).map(({ command }) => command)).toEqual(['open']);
+  });
+
+  it('[W03] look to a guest as if they did not exist', async () => {
+    const skills = scene.open();
+    const hide = (text: object, name: string) => JSON.stringify(text).replaceAll(name, 'X');
+    expect(hide(await skills.read('secret', GUEST), 'secret')).toBe(
+      hide(await skills.read('nosuch', GUEST), 'nosuch'),
+    );
+    expect(hide(await skills.called('secret', GUEST), 'secret')).toBe(
+      hide(await skills.called('nosuch', GUEST), 'nosuch'),
+    );
+  });
+
+  it('[W03] hide what they shadow from a guest as well', async () => {
+    await scene.write('bundled', 'secret', skillText('secret', '', 'the public one'));
+    expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
+  });
+
+  it('[W03] a file beside SKILL.md can be private by itself', async () => {
+    await writeFile(
+      join(scene.folderOf('bundled'), 'open', 'mine.md'),
+      '---\naudience: owner\n---\nX',
+    );
+    await writeFile(join(scene.folderOf('bundled'), 'open', 'yours.md'), 'Y');
+    const skills = scene.open();
+    expect(await skills.read('open', OWNER, 'mine.md')).toMatchObject({ text: 'X' });
+    expect(await skills.read('open', GUEST, 'mine.md')).toMatchObject({ kind: 'absent' });
+    expect(await skills.read('open', GUEST, 'yours.md')).toMatchObject({ text: 'Y' });
+  });
+});
+
+describe('reading on demand', () => {
+  it('[S06] [S09] gives today’s text and today’s list', async () => {
+    const skills = scene.open();
+    await scene.write('workspace', 'a', skillText('a', '', 'one'));
+    const before = await skills.snapshot(GUEST);
+    expect(await skills.read('A', GUEST)).toMatchObject({
+      name: 'a',
+      text: 'one',
+      source: 'skill a',
+    });
+    await scene.write('workspace', 'a', skillText('a', '', 'two'));
+    await scene.write('workspace', 'b', skillText('b'));
+    expect(await skills.read('a', GUEST)).toMatchObject({ text: 'two' });
+    const after = await skills.snapshot(GUEST);
+    expect(after.names).toEqual(['a', 'b']);
+    expect(after.version).not.toBe(before.version);
+    await rm(join(scene.folderOf('workspace'), 'a'), { recursive: true });
+    expect(await skills.read('a', GUEST)).toMatchObject({
+      reason: 'unknown',
+      detail: 'There is no skill "a". There are: b.',
+    });
+  });
+
+  it('[S06] tells where the files of a skill are, where its text asks for that', async () => {
+    await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
+    expect(await scene.open().read('a', OWNER)).toMatchObject({
+      text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
+    });
+    expect(await scene.open().read('a', GUEST)).toMatchObject({
+      text: 'Run personal/a/x.sh, not {other}.',
+    });
+  });
+
+  it('[S07] makes the same snapshot as long as nothing changes', async () => {
+    await scene.write('bundled', 'a', skillText('a', 'requires: {env: [KEY]}\nalways: true\n'));
+    const skills = scene.open();
+    const snapshot = await skills.snapshot(GUEST);
+    expect(await skills.snapshot(GUEST)).toEqual(snapshot);
+    expect(snapshot.requiredEnv).toEqual(['KEY']);
+  });
+
+  it.each(['../a/SKILL.md', '/etc/passwd', '..', '.hidden', 'a\\b'])(
+    '[S06] a file of a skill cannot be %s',
+    async (file) => {
+      await scene.write('bundled', 'a', skillText('a'));
+      expect(await scene.open().read('a', OWNER, file)).toMatchObject({ reason: 'unreadable' });
+    },
+  );
+
+  it('[S06] a file of a skill cannot be a link', async () => {
+    await scene.write('bundled', 'a', skillText('a'));
+    await symlink('/etc/hostname', join(scene.folderOf('bundled'), 'a', 'host.md'));
+    expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
+  });
+
+  it('[S06] "inline" puts the bodies that fit into the snapshot, and keeps all in the catalogue', async () => {
+    await scene.write('bundled', 'a', skillText('a', '', 'A'.repeat(20_000)));
+    await scene.write('bundled', 'b', skillText('b', '', 'B'.repeat(20_000)));
+    await scene.write('bundled', 'c', skillText('c', '', 'CCC'));
+    const { inline, names } = await scene.open({ show: 'inline' }).snapshot(GUEST);
+    expect(names).toEqual(['a', 'b', 'c']);
+    expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+});
+
+describe('commands', () => {
+  it('[S08] hide nothing from people that is hidden from the model, and the other way round', async () => {
+    await scene.write('bundled', 'a', skillText('a', 'disable-model-invocation: true\n'));
+    await scene.write('bundled', 'b', skillText('b', 'user-invocable: false\n'));
+    const skills = scene.open();
+    expect((await skills.snapshot(OWNER)).names).toEqual(['b']);
+    expect(await skills.read('a', OWNER)).toMatchObject({ kind: 'absent' });
+    expect(await skills.called('a', OWNER)).toMatchObject({ text: 'How to a.' });
+    expect(await skills.called('b', OWNER)).toMatchObject({ kind: 'absent' });
+    expect(await skills.userInvocable(OWNER)).toEqual([
+      { command: 'a', name: 'a', summary: 'When a is wanted.' },
+    ]);
+  });
+
+  it('[S08] Parley’s own win, and of two skills the stronger; both are told', async () => {
+    await scene.write('bundled', 'help', skillText('help'));
+    await scene.write('bundled', 'plan_trip', skillText('plan_trip'));
+    await scene.write('workspace', 'plan-trip', skillText('plan-trip'));
+    expect(await scene.status('help')).toMatchObject({
+      state: 'ready',
+      command: null,
+      commandProblem: 'no command: /help is one of Parley’s own',
+    });
+    expect(await scene.status('plan_trip')).toMatchObject({
+      commandProblem: 'no command: /plan_trip is the skill plan-trip',
+    });
+    expect(await scene.open().called('plan-trip', GUEST)).toMatchObject({ name: 'plan-trip' });
+  });
+});

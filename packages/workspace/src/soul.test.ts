@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkspace, type Workspace } from './open-workspace.ts';
+
+const OWNER = { kind: 'owner', conversationId: 'c' } as const;
+const GUEST = { kind: 'guest', conversationId: 'g' } as const;
+
+let folder: string;
+let governs: { text: string; head: string } | null;
+let workspace: Workspace;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-governed-'));
+  governs = { text: 'Be kind.', head: '' };
+  put('AGENTS.md', 'Work.');
+  workspace = await openWorkspace({
+    folder,
+    templates: folder,
+    governed: { name: 'SOUL.md', current: async () => governs },
+  });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+async function read(name: string, reader: typeof OWNER | typeof GUEST = OWNER): Promise<string> {
+  const file = await workspace.for(reader).read(name);
+  return file.kind === 'file' ? file.text : file.reason;
+}
+
+describe('a governed file', () => {
+  it('[W06] says what is decided elsewhere, whatever stands in it; others say what they say', async () => {
+    put('SOUL.md', 'Be evil.');
+    expect([await read('SOUL.md'), await read('AGENTS.md')]).toEqual(['Be kind.', 'Work.']);
+    expect(await workspace.for(OWNER).list()).toContainEqual({ name: 'SOUL.md', characters: 8 });
+    governs = { text: 'Be brief.', head: '' };
+    expect(await read('SOUL.md')).toBe('Be brief.');
+  });
+
+  it('[W06] counts as a file like any other as long as nothing is decided', async () => {
+    put('SOUL.md', 'Be yourself.');
+    governs = null;
+    expect(await read('SOUL.md')).toBe('Be yourself.');
+  });
+
+  it('[W03] [W06] is for whom the file says, and without a file for whom it was before', async () => {
+    put('SOUL.md', '---\naudience: owner\n---\nBe evil.');
+    expect([await read('SOUL.md'), await read('SOUL.md', GUEST)]).toEqual(['Be kind.', 'private']);
+    rmSync(join(folder, 'SOUL.md'));
+    expect(await read('SOUL.md', GUEST)).toBe('Be kind.');
+    governs = { text: 'Be kind.', head: '---\naudience: owner\n---\n\n' };
+    expect(await read('SOUL.md', GUEST)).toBe('private');
+  });
+
+  it('[P02] [W06] is empty when what is decided says nothing', async () => {
+    put('SOUL.md', 'Be evil.');
+    governs = { text: '# Soul', head: '' };
+    expect(await read('SOUL.md')).toBe('empty');
+  });
+});

@@ -1,0 +1,178 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NewId, reasonOf } from '@parley/contracts';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { AudienceFrontMatter } from './audience.ts';
+import type { FileFault } from './file-cache.ts';
+import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
+import { type FoundFile, walkPath } from './paths.ts';
+import { isBlank } from './text.ts';
+import { WorkspaceError } from './workspace-error.ts';
+import {
+  contentOf,
+  type DiskResult,
+  localLock,
+  lookAgain,
+  type WorkspaceLock,
+  writeFileInside,
+} from './write-file.ts';
+import { headToKeep } from './write-rules.ts';
+
+/** The file whose text is decided elsewhere (W06). */
+export const SOUL = 'SOUL.md';
+
+/** Larger files are not read. */
+const MAX_BYTES = 1_000_000;
+
+const PLACE = { name: SOUL, segments: [SOUL] } as const;
+
+/** What stands in SOUL.md. */
+export type SoulOnDisk =
+  | {
+      readonly kind: 'file';
+      /** Without front matter. */
+      readonly text: string;
+      /** The front matter, as it has to stand before the text; empty: none. */
+      readonly head: string;
+      /** It is a form that nobody filled in. */
+      readonly isBlank: boolean;
+    }
+  | { readonly kind: 'missing' }
+  /** A link, a folder, something that cannot be read: neither read nor replaced. */
+  | { readonly kind: 'obstacle'; readonly detail: string };
+
+/** The readable copy of an agent’s soul in its workspace, for the one who keeps it: no view can write it. */
+export interface SoulFile {
+  /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws what the disk says. */
+  glance(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null;
+  read(): Promise<SoulOnDisk>;
+  /** Runs work while nobody else writes to the workspace; it may write the file. */
+  alone<T>(work: (write: WriteSoul) => Promise<T>): Promise<T>;
+}
+
+/** Replaces the file, whole or not at all. Never throws. */
+export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
+
+/** The soul of the workspace in `folder`. */
+export function openSoulFile(
+  folder: string,
+  newId: NewId,
+  lock: WorkspaceLock = localLock(),
+): SoulFile {
+  return {
+    glance() {
+      const found = walkPath(folder, PLACE);
+      return found.kind === 'file' ? found.file : null;
+    },
+    async read() {
+      const found = walkPath(folder, PLACE);
+      if (found.kind === 'file' && found.file.bytes > MAX_BYTES) return obstacle('it is too large');
+      const content = await contentOf(folder, PLACE);
+      if (content.kind === 'refused') return obstacle(content.detail);
+      if (content.text === null) return { kind: 'missing' };
+      if (content.text.includes('\0')) return obstacle('it is not a text file');
+      const front = readFrontMatter(content.text, AudienceFrontMatter);
+      const { body } = front;
+      return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
+    },
+    alone: (work) =>
+      lock.hold(async (hold) => {
+        await lookAgain(folder, PLACE);
+        return work((text, head) =>
+          writeFileInside(folder, PLACE, Buffer.from(`${head}${text}\n`), { newId, hold }),
+        );
+      }),
+  };
+}
+
+function obstacle(detail: string): SoulOnDisk {
+  return { kind: 'obstacle', detail };
+}
+
+/** What a soul says, as a view would give it: no front matter, no blank lines around it. */
+export function soulText(raw: string): string {
+  return readFrontMatter(raw, AudienceFrontMatter).body;
+}
+
+/** A file whose text is decided elsewhere; what stands on the disk is a copy (W06). */
+export interface GovernedFile {
+  readonly name: string;
+  /** What it says now, and the front matter to go by where there is no file; null: the file counts. */
+  current(): Promise<{ readonly text: string; readonly head: string } | null>;
+}
+
+/**
+ * The file as readers get it: for whom it is says the file on the disk, what it says does not. `name`
+ * is as the reader wrote it.
+ */
+export async function asGoverned(
+  governed: GovernedFile | undefined,
+  name: string,
+  found: ParsedFile | FileFault,
+): Promise<ParsedFile | FileFault> {
+  if (governed?.name !== name) return found;
+  const current = await governed.current();
+  if (current === null) return found;
+  const { text, head } = current;
+  const file = 'reason' in found ? parseFile(name, `${head}${text}`, false) : found;
+  return { ...file, text, isBlank: isBlank(text) };
+}
+
+const Pattern = z
+  .string()
+  .min(1)
+  .transform((source, context) => {
+    try {
+      return new RegExp(source, 'iu');
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: reasonOf(error) });
+      return z.NEVER;
+    }
+  });
+
+const Scenario = z.strictObject({
+  id: z.string().min(1),
+  message: z.string().min(1),
+  good: z.string().min(1),
+  must: z.array(Pattern).default([]),
+  mustNot: z.array(Pattern).default([]),
+});
+
+/** A situation that every soul is put into before it comes into use (W06). */
+export interface SoulScenario extends z.infer<typeof Scenario> {}
+
+/**
+ * Reads the scenarios in `folder`, all its `.yaml` files by name. Throws WorkspaceError
+ * `soul-scenarios`, naming the file and what is wrong with it.
+ */
+export async function readSoulScenarios(folder: string): Promise<readonly SoulScenario[]> {
+  const names = await namesIn(folder);
+  const lists = await Promise.all(names.map((name) => readList(join(folder, name))));
+  return lists.flat();
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort();
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
+async function readList(path: string): Promise<readonly SoulScenario[]> {
+  try {
+    return z.array(Scenario).parse(parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): WorkspaceError {
+  const why = error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
+  return new WorkspaceError(
+    'soul-scenarios',
+    `The scenarios for SOUL.md in ${path} cannot be used (${why}). Mend that file, or set soul.judge to false.`,
+    error,
+  );
+}

@@ -1,0 +1,194 @@
+import { constants, type Dirent } from 'node:fs';
+import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, type NewId, reasonOf } from '@parley/contracts';
+import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
+import { parseFile, readFrontMatter } from './front-matter.ts';
+import { parseFileName, walkPath } from './paths.ts';
+import { scanFolder } from './skills/find-skills.ts';
+import { makeFolders } from './write-file.ts';
+import { asOwners } from './write-rules.ts';
+
+/** Something in a folder that is looked over; folders that are not entered are told of, too. */
+export interface SurveyedEntry {
+  /** Path inside the folder. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly content:
+    | {
+        readonly kind: 'markdown';
+        /** Who would see it in a workspace. */
+        readonly audience: 'owner' | 'everyone';
+        /** What its front matter says of that, if anything. */
+        readonly declared?: 'owner' | 'everyone' | undefined;
+        /** Why it would be the owner's alone until somebody mends it. */
+        readonly problem: string | null;
+        readonly isBlank: boolean;
+      }
+    | { readonly kind: 'other' }
+    | { readonly kind: 'hidden' }
+    | { readonly kind: 'refused'; readonly reason: string };
+}
+
+/** A folder of `skills/` that is a skill or should be one. */
+export interface SurveyedSkill {
+  /** Path inside the folder. */
+  readonly name: string;
+  readonly told: { readonly kind: 'skill'; readonly description: string } | Refusal;
+}
+
+interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
+
+/** What a folder holds that may be a workspace. */
+export interface Survey {
+  /** The real path. */
+  readonly folder: string;
+  readonly entries: readonly SurveyedEntry[];
+  readonly skills: readonly SurveyedSkill[];
+  /** There is more than was looked at. */
+  readonly isCut: boolean;
+}
+
+const MAX_ENTRIES = 5_000;
+/** Larger files are of no use to a workspace. Bytes. */
+const MAX_BYTES = 1_000_000;
+
+/**
+ * Looks a folder over as if it were a workspace, and changes nothing in it: neither are templates
+ * made, nor are links followed. Throws what the file system says of the folder itself.
+ */
+export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
+  const folder = await realpath(path);
+  const entries: SurveyedEntry[] = [];
+  const folders = [''];
+  for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
+    const found = await readdir(join(folder, next), { withFileTypes: true });
+    for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entries.length === MAX_ENTRIES) break;
+      const name = next === '' ? entry.name : `${next}/${entry.name}`;
+      if (entry.isDirectory() && isEntered(name, entry)) folders.push(name);
+      else entries.push(await lookAt(folder, name, entry));
+    }
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const skills = await skillsIn(folder, clock);
+  return { folder, entries, skills, isCut: entries.length === MAX_ENTRIES };
+}
+
+function isEntered(name: string, entry: Dirent): boolean {
+  return parseFileName(name) !== null && entry.name !== 'node_modules';
+}
+
+async function lookAt(folder: string, name: string, entry: Dirent): Promise<SurveyedEntry> {
+  const entryOf = (content: SurveyedEntry['content'], bytes = 0) => ({ name, bytes, content });
+  const refused = (reason: string, bytes = 0) => entryOf({ kind: 'refused', reason }, bytes);
+  if (entry.name.startsWith('.') || entry.name === 'node_modules') {
+    return entryOf({ kind: 'hidden' });
+  }
+  const path = parseFileName(name);
+  if (path === null) return refused('its name cannot be used in a workspace');
+  const walked = walkPath(folder, path);
+  if (walked.kind === 'link') return refused('a symbolic link is not followed');
+  if (walked.kind !== 'file') return refused('it is no regular file');
+  const { bytes } = walked.file;
+  if (bytes > MAX_BYTES) return refused(`larger than ${MAX_BYTES / 1_000_000} MB`, bytes);
+  if (!/\.md$/i.test(name)) return entryOf({ kind: 'other' }, bytes);
+  try {
+    const raw = await readInside(folder, path.segments);
+    if (raw.includes(0)) return refused('it is no text', bytes);
+    const file = parseFile(name, new TextDecoder().decode(raw), false);
+    const audience = file.audience.kind === 'owner' ? 'owner' : 'everyone';
+    const { problem, isBlank, declared } = file;
+    return entryOf({ kind: 'markdown', audience, declared, problem, isBlank }, bytes);
+  } catch (error) {
+    return refused(`it cannot be read (${reasonOf(error)})`, bytes);
+  }
+}
+
+/** The bytes of a regular file, without following a link in its place. */
+export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  await using handle = await open(join(folder, ...segments), flags);
+  return await handle.readFile();
+}
+
+async function skillsIn(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
+  const place = { source: 'workspace', root: folder, within: ['skills'] } as const;
+  const options = { maxBytes: MAX_BYTES, cache: new Map(), clock };
+  const found = await scanFolder(place, options);
+  return found.map(({ segments, content }) => ({
+    name: segments.filter((segment) => segment !== SKILL_FILE).join('/'),
+    told:
+      content.kind === 'skill'
+        ? { kind: 'skill', description: content.description }
+        : { kind: 'refused', reason: content.reason },
+  }));
+}
+
+/** What became of a file that was to be copied; `exists`: something of that name was there and stays. */
+export type CopyResult =
+  | { readonly kind: 'copied' }
+  | { readonly kind: 'exists' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Which file is copied, and how. */
+export interface CopyOrder {
+  readonly from: string;
+  readonly to: string;
+  readonly name: string;
+  /** The copy says `audience: owner`, unless the file says for whom it is (W03). */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Copies one file of a folder into a workspace under the same name, readable by this user alone: whole
+ * or not at all, and never over anything. Makes the folders on the way. Never throws.
+ */
+export async function copyIntoWorkspace(
+  { from, to, name, isMarked }: CopyOrder,
+  newId: NewId,
+): Promise<CopyResult> {
+  const path = parseFileName(name);
+  if (path === null) return { kind: 'failed', reason: 'its name cannot be used in a workspace' };
+  try {
+    await mkdir(to, { recursive: true, mode: 0o700 });
+    const folder = await realpath(to);
+    const parents = path.segments.slice(0, -1);
+    const blocked = await makeFolders(folder, parents);
+    if (blocked !== null) return { kind: 'failed', reason: blocked.detail };
+    if (walkPath(folder, path).kind !== 'missing') return { kind: 'exists' };
+    const read = await readInside(from, path.segments);
+    const bytes = isMarked ? markedCopy(read) : read;
+    const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
+    try {
+      await writeNew(temporary, bytes);
+      // Unlike a renaming, a link never takes the place of what somebody made meanwhile.
+      await link(temporary, join(folder, ...path.segments));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    return { kind: 'copied' };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      return { kind: 'exists' };
+    }
+    return { kind: 'failed', reason: reasonOf(error) };
+  }
+}
+
+/** The bytes of a file with `audience: owner` in its front matter, unless that says something of it already. */
+export function markedCopy(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('utf8');
+  const front = readFrontMatter(text, AudienceFrontMatter);
+  const isUndecided = front.kind === 'none' || (front.kind === 'parsed' && !front.data.audience);
+  return isUndecided ? Buffer.from(asOwners(text)) : bytes;
+}
+
+async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  await using handle = await open(path, 'wx', 0o600);
+  await handle.writeFile(bytes);
+  await handle.sync();
+}

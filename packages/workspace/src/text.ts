@@ -1,0 +1,84 @@
+/**
+ * True when a Markdown text says nothing yet: HTML comments, headings, rules and list items without
+ * a value (`- **Name:**`) are a form that nobody filled in. Such a file costs no tokens.
+ */
+export function isBlank(text: string): boolean {
+  return withoutComments(text)
+    .split('\n')
+    .every((line) => EMPTY_LINE.test(line.trim()));
+}
+
+/** Nothing; a heading; a rule; a list item that is empty, or only a label with its colon. */
+const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
+
+/** A comment that is never closed is text. Not a regular expression: its time would grow with the square. */
+function withoutComments(text: string): string {
+  let rest = text;
+  let kept = '';
+  for (;;) {
+    const start = rest.indexOf('<!--');
+    const end = start === -1 ? -1 : rest.indexOf('-->', start + 4);
+    if (end === -1) return kept + rest;
+    kept += rest.slice(0, start);
+    rest = rest.slice(end + 3);
+  }
+}
+
+/** How much of a text is shown, in characters (UTF-16 units). */
+export interface Cut {
+  readonly shown: number;
+  readonly total: number;
+}
+
+/**
+ * Shortens a text to at most `limit` characters and adds a line that says so and how long the whole
+ * is (P10); that line comes on top of the limit. `what` names the text for the reader.
+ */
+export function cutText(
+  text: string,
+  limit: number,
+  what: string,
+): { readonly text: string; readonly cut: Cut | null } {
+  if (text.length <= limit) return { text, cut: null };
+  const shown = startOf(text, limit);
+  const cut = { shown: shown.length, total: text.length };
+  const notice = `[Cut: the first ${count(cut.shown)} of ${count(cut.total)} characters of ${what} are shown.]`;
+  return { text: `${shown}\n\n${notice}`, cut };
+}
+
+/** The first `limit` characters, one less where that would split a surrogate pair. */
+function startOf(text: string, limit: number): string {
+  const last = text.charCodeAt(limit - 1);
+  const splitsPair = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splitsPair ? limit - 1 : limit);
+}
+
+function count(characters: number): string {
+  return characters.toLocaleString('en-US');
+}
+
+/** Characters up to here (Latin, IPA) come about four to a token, the others about one. */
+const LAST_LATIN = 0x24f;
+
+/** About how many tokens a text costs, without a tokenizer: for limits and reports, never for bills. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(quarterTokens(text) / 4);
+}
+
+/** The same in quarters of a token, which add up exactly when texts are put together. */
+export function quarterTokens(text: string): number {
+  let quarters = text.length;
+  let isHigh = false;
+  // By code unit, because an iterator over characters costs ten times as much.
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit <= LAST_LATIN) {
+      isHigh = false;
+      continue;
+    }
+    const isSecondHalf = isHigh && (unit & 0xfc00) === 0xdc00;
+    quarters += isSecondHalf ? -1 : 3;
+    isHigh = (unit & 0xfc00) === 0xd800;
+  }
+  return quarters;
+}
