@@ -107,6 +107,8 @@ describe('parley cron', () => {
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
+    // The gateway itself made the change, so its schedule did not have to be read again for it.
+    expect(scene.parley.out() + scene.parley.err()).toContain('a job is changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
@@ -122,6 +124,10 @@ describe('parley cron', () => {
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     expect((await cli('pause', id)).out).toContain('paused');
     expect((await cli('remove', id)).out).toContain('is removed');
-    expect(await cli('remove', id)).toMatchObject({ code: 1 });
+    expect(await cli('remove', id)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('There is no job'),
+    });
+    expect((await cli('run', '../x')).out).toContain('There is no job "../x"');
   });
 });

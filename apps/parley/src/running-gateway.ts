@@ -62,8 +62,8 @@ export interface GatewayQuestion<Answer> {
 }
 
 /**
- * Asks a running gateway. Throws CliError (`status-unanswered`) when it does not
- * answer, or not as a Parley of this version does.
+ * Asks a running gateway. A refusal (400) is an answer where `answer` can read it. Throws CliError
+ * (`status-unanswered`) when it does not answer, or not as a Parley of this version does.
  */
 export async function askRunning<Answer>(
   { pid, address, token }: FoundGateway,
@@ -72,8 +72,10 @@ export async function askRunning<Answer>(
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const response = await request({ address, token }, path, signal, body);
-    if (!response.ok) throw new Error(`it answered ${response.status}`);
-    return answer.parse(await response.json());
+    if (response.ok) return answer.parse(await response.json());
+    const refusal = answer.safeParse(response.status === 400 ? await response.json() : undefined);
+    if (!refusal.success) throw new Error(`it answered ${response.status}`);
+    return refusal.data;
   } catch (error) {
     throw new CliError(
       'status-unanswered',

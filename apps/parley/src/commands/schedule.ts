@@ -16,6 +16,7 @@ import {
 } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
+import { z } from 'zod';
 import { LOCAL_OWNERS, planAccounts, servedBy } from '../access.ts';
 import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
 import { commandLine, WORKSPACE_TEMPLATES } from '../data-folder.ts';
@@ -30,14 +31,40 @@ export type CronWork =
   | Extract<CronOrder, { readonly id: string } | { readonly action: 'list' }>
   | { readonly action: 'add'; readonly wish: CronWish; readonly to: string | undefined };
 
+/** What the gateway answers to a change of a job. */
+const JobAnswer = z.union([
+  z.object({ words: z.string() }).transform(({ words }) => ({ ok: true, words })),
+  z.object({ error: z.string() }).transform(({ error }) => ({ ok: false, words: error })),
+]);
+
 /**
- * `parley cron …` (H08): 0 done, 1 not, and why is printed. It works on the database, so it does not matter
- * whether a gateway runs; one that does sees it within 15 seconds.
+ * `parley cron …` (H08): 0 done, 1 not, and why is printed. A running gateway makes changes itself, so that
+ * its schedule follows at once. Without one, and for new jobs, it works on the database: a gateway reads new
+ * jobs there within 30 seconds.
  */
 export async function cron(cli: Cli, work: CronWork): Promise<number> {
-  const { ok, words } = await withStore(cli, (store, loaded) => runCron(loaded, store, work));
+  const path = pathOfChange(work);
+  const onStore = (store: Store, loaded: LoadedSettings) => runCron(loaded, store, work);
+  const { ok, words } =
+    path === null
+      ? await withStore(cli, onStore)
+      : (await askOr(cli, { path, body: {}, answer: JobAnswer }, onStore)).answer;
   cli.print(visible(words.replaceAll('`', '')));
   return ok ? 0 : 1;
+}
+
+/** Where the gateway makes this change; null where only the database is used. */
+function pathOfChange(work: CronWork): string | null {
+  switch (work.action) {
+    case 'run':
+    case 'pause':
+    case 'resume':
+    case 'remove':
+      // What cannot be an id is no part of a path; the database has no such job.
+      return /^\w+$/.test(work.id) ? `/api/cron/${work.id}/${work.action}` : null;
+    default:
+      return null;
+  }
 }
 
 async function runCron(
